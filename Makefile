@@ -4,24 +4,25 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+CONSOLE := parachute/server/console/static/index.html
 # Without bytecode each process would compile everything again: half of what collecting the tests costs.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-deps test-first-run appliance lint format bench docs lock clean
+.PHONY: help run test test-long test-deps test-first-run appliance lint format bench screenshots docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
-run: $(VENV)/.installed-run ## Install what is needed and start the computer
+run: $(VENV)/.installed-run $(CONSOLE) ## Install what is needed and start the computer
 	@$(PYTHON) requirements/check_system.py bwrap libgomp
 	@$(BIN)/parachute start
 
-test: $(VENV)/.installed-development ## Run the tests that are not marked `long` (ARGS goes to pytest)
+test: $(VENV)/.installed-development $(CONSOLE) ## Run the tests that are not marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate
 	$(BIN)/pytest -n auto --dist worksteal -m "not long" $(ARGS)
 
-test-long: $(VENV)/.installed-development ## Run those that are marked `long` (ARGS goes to pytest)
+test-long: $(VENV)/.installed-development $(CONSOLE) ## Run those that are marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(ARGS)
 
@@ -45,6 +46,7 @@ lint: $(VENV)/.installed-development ## Style, types and import rules
 	  MYPYPATH=$$folder $(BIN)/mypy --exclude '/tests/|conftest' $$folder || exit 1; done
 	$(BIN)/python scripts/check_opening
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	console/build.sh $(BIN)/python check
 
 format: $(VENV)/.installed-development ## Format the code
 	$(BIN)/ruff check --fix .
@@ -52,6 +54,9 @@ format: $(VENV)/.installed-development ## Format the code
 
 bench: $(VENV)/.installed-development ## Measure the budgets of SPECIFICATION.md
 	$(BIN)/python -m bench $(ARGS)
+
+screenshots: $(VENV)/.installed-development $(CONSOLE) ## Take pictures of every screen of the console into build/screenshots (ARGS: screens)
+	$(BIN)/python -m tests.browser.console.screenshots $(ARGS)
 
 docs: $(VENV)/.installed-development ## Build the documentation into build/docs
 	$(BIN)/python docs/build.py
@@ -61,10 +66,16 @@ lock: $(VENV)/.installed-development ## Lock the newest versions that pyproject.
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements/development.txt
 	$(BIN)/uv pip compile pyproject.toml --upgrade --extra offline --group build --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -c requirements/development.txt -o requirements/run.txt
+	$(BIN)/uv pip compile --upgrade --group console --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements/console.txt
 	$(BIN)/python requirements/nix_wheels.py $(BIN)/uv
 
+$(CONSOLE): $(shell find console -type f -not -path '*/node_modules/*' -not -path '*/.generated/*') | $(VENV)/bin/python
+	@echo "Building the console ..."
+	@console/build.sh $(BIN)/python
+
 clean: ## Remove everything that was made here
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist console/node_modules console/.generated $(dir $(CONSOLE)) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) requirements/check_system.py

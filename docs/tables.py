@@ -24,11 +24,13 @@ from parachute.cli.settings import fields
 from parachute.config.settings.expectations import allowed_words
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
+from parachute.events.feed.models import ALL as TOPICS
 from parachute.events.hooks.commands import shown_name
 from parachute.events.hooks.configuration import FIRST_FILE
 from parachute.events.hooks.models import EVENTS, MEANINGS, SCRIPTS
 from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
+from parachute.web.access.routing import needed
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -162,11 +164,19 @@ def chat_events_table() -> str:
     """The events of a chat with their fields, as Markdown; in brackets what may be left out."""
     rows = ["| type | fields | meaning |", "|---|---|---|"]
     for kind in EVENTS_OF_CHATS.values():
-        if kind.is_sent:
-            fields = " ".join(_name(member.name, not member.is_optional) for member in members(kind))
-            end = "**Ends the stream.** " if kind.is_terminal else ""
-            meaning = " ".join((kind.__doc__ or "").split())
-            rows.append(f"| `{kind.type}` | {fields} | {end}{meaning} |")
+        fields = " ".join(_name(member.name, not member.is_optional) for member in members(kind))
+        end = "**Ends the stream.** " if kind.is_terminal else ""
+        meaning = " ".join((kind.__doc__ or "").split())
+        rows.append(f"| `{kind.type}` | {fields} | {end}{meaning} |")
+    return "\n".join(rows)
+
+
+def feed_topics_table() -> str:
+    """Topics of the stream of changes, and who hears of each, as Markdown."""
+    rows = ["| topic | for whom | what has changed |", "|---|---|---|"]
+    for topic in TOPICS:
+        need = needed("GET", topic.path)
+        rows.append(f"| `{topic.name}` | `{need.module}:{need.capability}` | {topic.meaning} |")
     return "\n".join(rows)
 
 
@@ -237,6 +247,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "program-tools": program_tools_table,
     "chat-events": chat_events_table,
     "error-codes": error_codes_table,
+    "feed-topics": feed_topics_table,
     "nixos-options": nixos_options_table,
 }
 

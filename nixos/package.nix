@@ -46,6 +46,10 @@ let
       ];
     };
 
+    preBuild = ''
+      cp -r ${callPackage ./console.nix { }} parachute/server/console/static
+    '';
+
     build-system = [ python.pkgs.hatchling ];
     dependencies = lib.attrValues packages;
 

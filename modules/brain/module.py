@@ -8,7 +8,7 @@ from brain.service import Brain
 from brain.tools import Tools
 from brain.type_routes import TypeRoutes
 
-from parachute.core import Module, NotFound, event
+from parachute.core import InvalidInput, Module, NotFound, event
 from parachute.core.interfaces import Context, Entity, EntityType, Mention
 
 
@@ -93,9 +93,11 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
             return None
         return shapes.interface_entity(found, content=entity.text)
 
-    async def link(self, source_id: str, para_id: str) -> None:
-        """Note that something, such as a journal entry, is about an entity."""
-        await self.linked(source_id, para_id)
+    async def link(self, source_id: str, para_id: str, confidence: float = 1.0) -> None:
+        """Note that something, such as a journal entry, is about an entity; how sure that is, is told with it."""
+        if not 0 <= confidence <= 1:
+            raise InvalidInput("confidence: a number from 0 to 1 is allowed.")
+        await self.linked(source_id, para_id, confidence)
 
     async def suggest(self, text: str) -> list[Mention]:
         """Entities that a text mentions, and names that may become new ones."""

@@ -39,3 +39,9 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
     for pattern in _BEHIND:
         text = pattern.sub(rf"\g<1>{REMOVED}", text)
     return text
+
+
+def shortened(line: str, known: Iterable[str], most: int) -> str:
+    """The first `most` characters of a long line without secrets."""
+    # Redacted before it is cut, since the first half of a secret is one; and not as a whole, which could take hours.
+    return f"{redacted(line[: 4 * most], known)[:most]} [cut]"

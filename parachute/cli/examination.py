@@ -30,7 +30,7 @@ def print_checks(names: list[str], as_json: bool) -> None:
     print_table(["About", "Check", "Title"], _grouped((str(each.group), name, each.title) for name, each in found))
 
 
-def examine_computer(names: list[str], *, fix: bool, yes: bool, as_json: bool, records: bool) -> bool:
+def examine_computer(names: list[str], *, fix: bool, yes: bool, as_json: bool, records: bool, key: str) -> bool:
     """Run the checks, fix what can be fixed if asked to, and print the results; whether a problem is left."""
     checks = named(names)
     hint = "`parachute doctor --fix --yes` mends without asking."
@@ -39,7 +39,8 @@ def examine_computer(names: list[str], *, fix: bool, yes: bool, as_json: bool, r
     if fix and not yes and (as_json or not sys.stdin.isatty()):
         raise InvalidInput("Nobody is there who could be asked.", hint)
     found = _examine(checks, as_json, records)
-    fixed = _mend(found, asks=not yes, shows=not as_json) if fix else []
+    wanted = [each for each in found if not key or each.key == key]
+    fixed = _mend(wanted, asks=not yes, shows=not as_json) if fix else []
     if fixed:
         # Anew: what was mended may have been the reason for something else.
         if not as_json:

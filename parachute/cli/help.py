@@ -65,6 +65,8 @@ SECTIONS = {
         "auth": "Connect Claude or another model, and show which credential is used",
         "config": "Show and change the settings",
         "vault": "Show or choose the folder that holds your data",
+        "pair": "Show a code with which a browser signs in, once and within five minutes, with its address and a picture to scan",
+        "devices": "List the browsers that are signed in, and sign them out",
         "keys": "Make, list and revoke the keys of your other devices",
         "first-boot": "Make the key for the set-up page of a new computer, and show it with the page's address and a code to scan",
         "backup": "Encrypted backups of the vault and, apart from it, of keys and approvals",

@@ -15,10 +15,10 @@ from typing import NoReturn
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import locked
-from parachute.cli import log_files
 from parachute.cli.api import ask_supervisor
 from parachute.cli.output import styled
 from parachute.config.settings.home import Home
+from parachute.ops.logs import files as log_files
 from parachute.supervisor import control
 from parachute.supervisor.credentials import Credentials
 

@@ -110,8 +110,8 @@ class BrainInterface(Protocol):
     async def get(self, para_id: str) -> Entity | None:
         """An entity with its content."""
 
-    async def link(self, source_id: str, para_id: str) -> None:
-        """Note that something, such as a journal entry, is about an entity."""
+    async def link(self, source_id: str, para_id: str, confidence: float = 1.0) -> None:
+        """Note that something, such as a journal entry, is about an entity; how sure that is, from 0 to 1, is told with it."""
 
     async def suggest(self, text: str) -> list[Mention]:
         """Entities that a text mentions or might add."""

@@ -24,7 +24,7 @@ class BodyTooLarge(ParachuteError):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The caller, as the server determined it: `kind` is key, cli, local (a program of this computer) or anonymous."""
+    """The caller, as the server determined it: `kind` is key, browser, cli, local (a program of this computer) or anonymous."""
 
     kind: str = "local"
     name: str = ""

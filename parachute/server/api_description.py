@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from parachute.web.access.cookies import PLAIN
 from parachute.web.access.routing import needed
 
 Schema = dict[str, Any]
@@ -20,6 +21,12 @@ _ERROR: Schema = {
 _KEYS: Schema = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer KEY`"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "browser": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": PLAIN,
+        "description": "Over TLS with `__Host-` before its name.",
+    },
 }
 
 _OF_FASTAPI = ("HTTPValidationError", "ValidationError")
@@ -40,8 +47,10 @@ def described(schema: Schema) -> Schema:
 
 
 def scope_of(method: str, path: str) -> str | None:
-    """The scope that a key needs for a route, such as `daily:write`; None where no key is needed."""
+    """The scope that a key needs for a route, such as `daily:write`, `any` where each will do; None where no key is needed."""
     need = needed(method, path)
+    if need.audience == "holders":
+        return "any"
     return None if need.audience == "everyone" else f"{need.module}:{need.capability}"
 
 
@@ -50,6 +59,9 @@ def _describe(operation: Schema, method: str, path: str) -> None:
     operation["security"] = [] if scope is None else [{name: []} for name in _KEYS]
     if scope is not None:
         operation["x-scope"] = scope
+    if needed(method, path).is_confirmed:
+        # A browser that is signed in confirms it.
+        operation["x-confirmed"] = True
     responses = operation.setdefault("responses", {})
     responses.pop("422", None)
     responses["default"] = {

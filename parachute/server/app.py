@@ -26,19 +26,20 @@ from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.middleware import AuditMiddleware
 from parachute.security.audit.reads import Reads
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.cli_token import CliToken
 from parachute.security.keys.models import ScopeNames
 from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
 from parachute.server.composition.automation import build_automation, build_suggestions
 from parachute.server.composition.chat import build_chat, build_sessions
-from parachute.server.composition.doctor import build_doctor
 from parachute.server.composition.events import build_events
 from parachute.server.composition.files import build_files
 from parachute.server.composition.kill_switch import build_kill_switch
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import build_llm
 from parachute.server.composition.modules import build_modules
+from parachute.server.composition.ops import build_ops
 from parachute.server.composition.sandbox import build_sandbox
 from parachute.server.composition.storage import Installation, open_storage
 from parachute.server.status.api import router as status_routes
@@ -50,6 +51,7 @@ from parachute.web.http.body_limit import LARGEST_KEPT, BodyLimitMiddleware
 from parachute.web.http.errors import install_error_handlers
 from parachute.web.http.late_routes import LateRoutes
 from parachute.web.http.startup import StartupMiddleware
+from parachute.web.pairing.service import Pairing
 
 _BODY_LIMIT = 2 * 1024 * 1024
 """Bytes; 100,000 characters of a message are up to 1.2 MB when every one is escaped."""
@@ -120,7 +122,9 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     """The application for one installation; error: ParachuteError if it would be open to strangers."""
     keys, modules = Keys(home.root), Modules(home, settings.vault)
     first_boot = FirstBoot(home.root, keys)
-    services = ServiceRegistry(home, settings, credentials, keys, modules, first_boot)
+    browsers = BrowserSessions(home.root, keys)
+    pairing = Pairing(keys, browsers, first_boot)
+    services = ServiceRegistry(home, settings, credentials, keys, browsers, pairing, modules, first_boot)
     installation = Installation(home=home, settings=settings, credentials=credentials, keys=keys, modules=modules)
     app = _Application(installation, services)
     install_error_handlers(app)
@@ -134,6 +138,7 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
         AccessMiddleware,
         keys=keys,
         cli_token=CliToken(home.root),
+        browsers=browsers,
         auth_mode=settings.auth_mode,
         bind=settings.host,
         hostnames=settings.hostnames,
@@ -180,6 +185,7 @@ async def _lifespan(app: _Application) -> AsyncIterator[None]:
 async def _start(installation: Installation, services: ServiceRegistry, lifecycle: Lifecycle) -> None:
     """Build each wing from those below it; every service of a wing can be asked for by routes."""
     lifecycle.finishing(installation.keys.close)
+    lifecycle.finishing(services.get(BrowserSessions).close)
     storage = await open_storage(installation, lifecycle)
     refused = Decisions(storage.audit, "anonymous", "anonymous", "refused_key")
     reads = Reads(storage.audit)
@@ -199,14 +205,12 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
     )
     files = await build_files(installation, storage, chat, lifecycle)
-    examiner = build_doctor(installation, events, llm, lifecycle)
+    ops = await build_ops(installation, storage, events, llm, chat, lifecycle)
     switch = await build_kill_switch(installation.home, events, llm, sandbox, chat, lifecycle)
     services.add_as(PersonsAgent, automation.maintenance)
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
     services.add_as(ScopeNames, KnownScopes(installation.home.root))
-    services.add(
-        storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, files, switch, examiner
-    )
-    for wing in (events, llm, sandbox, modules, chat, automation):
+    services.add(storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, files, switch)
+    for wing in (events, llm, sandbox, modules, chat, automation, ops):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

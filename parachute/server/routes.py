@@ -22,6 +22,7 @@ from parachute.chat.runs.preview_api import router as prompt_preview
 from parachute.chat.sessions.api import router as sessions
 from parachute.chat.workspaces.api import router as workspaces
 from parachute.events.bus.api import router as events
+from parachute.events.feed.api import router as feed
 from parachute.events.hooks.api import router as hooks
 from parachute.events.inbox.api import router as inbox
 from parachute.files.api import router as files
@@ -31,11 +32,16 @@ from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
 from parachute.modules.registry.staged_api import router as staged_modules
 from parachute.modules.runtime.api import router as hosts
+from parachute.ops.backup.api import router as backups
+from parachute.ops.doctor.api import router as doctor
+from parachute.ops.logs.api import router as logs
 from parachute.sandbox.image.api import router as image
 from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
+from parachute.server.console.api import router as console
 from parachute.server.setup_page.api import router as setup_page
 from parachute.server.status.supervisor_api import router as supervisor
+from parachute.web.pairing.api import router as pairing
 
 # Of two routes that fit a request, the first one answers.
 ROUTERS = (
@@ -57,11 +63,16 @@ ROUTERS = (
     claude_code,
     imports,
     keys,
+    pairing,
     audit,
     gateway,
     costs,
     hooks,
     inbox,
+    backups,
+    doctor,
+    logs,
+    feed,
     events,
     agent_runs,
     module_prompts,
@@ -75,5 +86,6 @@ ROUTERS = (
     sandboxes,
     suggestions,
     supervisor,
+    console,
     setup_page,
 )

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import httpx2
 import psutil
 import pytest
 
 from parachute.base.addresses import own_addresses
 from parachute.cli.api import ask_supervisor
 from parachute.config.settings.home import Home
+from tests.support.computer import PLAIN
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
@@ -52,6 +54,7 @@ def test_a_computer_starts_tells_of_itself_and_ends(computer: Terminal, port: in
     assert f"http://127.0.0.1:{port}" in started
     assert "offline, because no credentials are configured" in started
     assert 'parachute chat "hello"' in started
+    assert "#pair=" not in started, "what is written to a file or a log signs nobody in"
 
     status = json.loads(computer.ok("status", "--json"))
     assert (status["running"], status["problem"]) == (True, None)
@@ -74,6 +77,21 @@ def test_a_computer_starts_tells_of_itself_and_ends(computer: Terminal, port: in
     # Whoever adopted the supervisor may not have collected it yet: what is left of it runs no more.
     assert [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
     assert computer("status").code == 3
+
+
+@needs_core
+def test_at_a_terminal_the_first_start_shows_an_address_that_signs_in_once(computer: Terminal, port: int) -> None:
+    with computer.screen("start", "--port", str(port)) as screen:
+        assert screen.answer(lambda seen: "n" if "[y/N]" in seen or "[Y/n" in seen else None) == 0
+        code = screen.seen.partition(f"http://127.0.0.1:{port}/#pair=")[2][:9]
+    url = f"http://127.0.0.1:{port}/api/pairing/sign-in"
+    assert httpx2.post(url, json={"code": code}, **PLAIN).json()["admin"] is True
+    assert httpx2.post(url, json={"code": code}, **PLAIN).json()["key"] == "wrong_code"
+    with computer.screen("restart") as screen:
+        assert screen.answer(lambda seen: "n" if "[y/N]" in seen or "[Y/n" in seen else None) == 0
+        assert "#pair=" not in screen.seen, "a browser is signed in"
+    logs = Home(computer.home).logs
+    assert not any(code in path.read_text() for path in logs.iterdir())
 
 
 @needs_core

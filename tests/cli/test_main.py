@@ -30,6 +30,8 @@ COMMANDS = (
     "contexts",
     "vault",
     "auth",
+    "pair",
+    "devices",
     "keys",
     "first-boot",
     "ask",

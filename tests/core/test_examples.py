@@ -18,7 +18,7 @@ class Brain:
     async def suggest(self, text: str) -> list[Mention]:
         return [Mention(word, 0.9 if word == "Kevin" else 0.5, f"para:brain:{word.lower()}") for word in text.split()]
 
-    async def link(self, source_id: str, para_id: str) -> None:
+    async def link(self, source_id: str, para_id: str, confidence: float = 1.0) -> None:
         self.linked.append((source_id, para_id))
 
     async def search(self, query: str, type: str | None = None, limit: int = 20) -> list[object]:

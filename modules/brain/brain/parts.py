@@ -32,11 +32,11 @@ class Part(Base):
         journal = self.get_interface("JournalInterface")
         return await gather(self.brain, self.core.files if whole else None, journal, topic, tokens)
 
-    async def linked(self, source_id: str, entity: str) -> dict[str, Any]:
-        """Record a link, and publish it if it is new."""
+    async def linked(self, source_id: str, entity: str, confidence: float = 1.0) -> dict[str, Any]:
+        """Record a link, and publish it if it is new; `confidence` is how sure the source is of it."""
         found, new = await self.brain.link(source_id, entity)
         if new:
-            data = {"source_id": source_id, "para_id": found.para_id, "confidence": 1.0}
+            data = {"source_id": source_id, "para_id": found.para_id, "confidence": confidence}
             await self.core.publish("brain.mention.detected", data)
         return {"source_id": source_id, "para_id": found.para_id, "name": found.name, "new": new}
 

@@ -44,10 +44,13 @@ class Tools(Part):
             source_id: The para-id of the entry or the chat.
             entity: The para-id of the entity, or its name.
         """
-        para_id = entity if entity.startswith("para:") else await self.brain.resolved(entity)
-        if para_id is None:
+        para_id, confidence = entity, 1.0
+        if not entity.startswith("para:"):
+            likely = await self.brain.resolve(entity, 1)
+            para_id, confidence = meant(likely) or "", likely[0][1].confidence if likely else 0.0
+        if not para_id:
             raise NotFound(f"Brain is not sure what {entity[:80]!r} means.", "Ask brain-resolve, and give the para_id.")
-        return await self.linked(source_id, para_id)
+        return await self.linked(source_id, para_id, confidence)
 
     @mcp_tool("brain-suggest")
     async def suggest_tool(self, text: str) -> dict[str, Any]:

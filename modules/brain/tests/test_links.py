@@ -59,10 +59,10 @@ async def test_links_are_seen_from_both_ends(brain: Running, add: Any, write: Ca
 
 async def test_a_link_of_another_module_is_kept_once_and_told(brain: Running, add: Any) -> None:
     kevin = (await add("person", "Kevin"))["entity_id"]
-    await brain.interface("BrainInterface", "link", source_id=SOURCE, para_id=kevin)
+    await brain.interface("BrainInterface", "link", source_id=SOURCE, para_id=kevin, confidence=0.9)
     assert (await brain.post("/link", {"source_id": SOURCE, "para_id": kevin})).json()["new"] is False
     told = [each for each in brain.published if each[0] != "brain.entity.created"]
-    assert told == [("brain.mention.detected", {"source_id": SOURCE, "para_id": kevin, "confidence": 1.0})]
+    assert told == [("brain.mention.detected", {"source_id": SOURCE, "para_id": kevin, "confidence": 0.9})]
     mentions = (await brain.get("/links", id=kevin)).json()["mentions"]
     assert [entry["source_id"] for entry in mentions] == [SOURCE]
     (file,) = (brain.vault / "Brain/mentions").iterdir()

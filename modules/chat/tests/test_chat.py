@@ -45,7 +45,7 @@ class Brain:
     async def get(self, para_id: str) -> Entity | None:
         return Entity(para_id, para_id[-12:], "person", content=self.texts[para_id])
 
-    async def link(self, source_id: str, para_id: str) -> None:
+    async def link(self, source_id: str, para_id: str, confidence: float = 1.0) -> None:
         return None
 
     async def suggest(self, text: str) -> list[Mention]:

@@ -34,7 +34,7 @@ class FakeBrain:
     async def get(self, para_id: str) -> Entity | None:
         return None
 
-    async def link(self, source_id: str, para_id: str) -> None:
+    async def link(self, source_id: str, para_id: str, confidence: float = 1.0) -> None:
         self.links.append((source_id, para_id))
 
     async def suggest(self, text: str) -> list[Mention]:

@@ -15,6 +15,7 @@ class Brain:
 
     def __init__(self) -> None:
         self.linked: list[tuple[str, str]] = []
+        self.confidence: list[float] = []
 
     async def suggest(self, text: str) -> list[Mention]:
         news = next((line for line in text.splitlines() if "Kevin moved" in line), None)
@@ -31,8 +32,9 @@ class Brain:
         ]
         return [mention for mention in known + new if mention.text in text]
 
-    async def link(self, source_id: str, para_id: str) -> None:
+    async def link(self, source_id: str, para_id: str, confidence: float = 1.0) -> None:
         self.linked.append((source_id, para_id))
+        self.confidence.append(confidence)
 
     async def search(self, query: str, type: str | None = None, limit: int = 20) -> list[Entity]:
         return []
@@ -62,6 +64,7 @@ async def test_what_is_sure_is_linked_and_what_is_new_is_proposed_once() -> None
     async with run(DailyModule, interfaces={"BrainInterface": brain}) as daily:
         entry = await _written(daily, "Met Kevin about prompt engineering. Nothing else.")
         assert brain.linked == [(entry, KEVIN)]
+        assert brain.confidence == [0.95]
         assert (await daily.get(f"/entries/{entry}")).json()["mentions"] == [KEVIN]
         [proposed] = daily.suggestions
         assert (proposed["action"], proposed["target_module"]) == ("create", "brain")

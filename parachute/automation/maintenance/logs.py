@@ -6,7 +6,7 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
-from parachute.base.redaction import redacted
+from parachute.base.redaction import redacted, shortened
 
 LOG_BYTES = 512 * 1024
 """Of the end of each file."""
@@ -59,9 +59,4 @@ def _end(path: Path, known: tuple[str, ...]) -> str | None:
     # A line that was cut in the middle may be the second half of a secret.
     _, _, whole = data.partition(b"\n") if start else (b"", b"", data)
     lines = whole.decode(errors="replace").split("\n")
-    return "\n".join(line if len(line) <= _LINE else _shortened(line, known) for line in lines)
-
-
-def _shortened(line: str, known: tuple[str, ...]) -> str:
-    # Redacted before it is cut, for the same reason; and not as a whole, which could take hours.
-    return f"{redacted(line[: 4 * _LINE], known)[:_LINE]} [cut]"
+    return "\n".join(line if len(line) <= _LINE else shortened(line, known, _LINE) for line in lines)

@@ -84,4 +84,4 @@ async def _check_session(request: Request, session: str, sessions: Sessions) -> 
     """Whoever says what steers a session has to be allowed to talk to it."""
     found = await sessions.get(session)
     await sessions.check_owner(found, None)
-    await check_level(request, found.trust_level)
+    await check_level(request, found.trust_level, is_decision=False)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,6 +23,8 @@ router = APIRouter(prefix="/api/chat", tags=["runs"])
 sandbox_router = APIRouter(prefix="/api/sandbox", tags=["sandbox"])
 
 RunsDependency = Annotated[Runs, Depends(provided(Runs))]
+TextForm = Literal["whole", "delta"]
+"""The app takes the whole text again and again; of a long answer on a slow network that is megabytes."""
 
 
 class _Body(BaseModel):
@@ -51,13 +53,18 @@ class Permission(_Body):
 
 @router.post("", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
 async def chat(
-    request: Request, body: TurnRequest, service: RunsDependency, sessions: SessionsDependency, who: CallerDependency
+    request: Request,
+    body: TurnRequest,
+    service: RunsDependency,
+    sessions: SessionsDependency,
+    who: CallerDependency,
+    text: TextForm = "whole",
 ) -> Response:
     """Send a message; the answer streams as events. The run goes on when the reader leaves."""
     if called := await services_of(request).get(PersonsAgent).called(body):
-        await require_owner(request, "The maintenance agent")
+        await require_owner(request, "The maintenance agent", is_decision=False)
         run = await service.begin(called[0], who.name, called[1])
-        return EventStream(_documents(_to_its_end(run)))
+        return EventStream(_documents(_to_its_end(run, as_deltas=text == "delta")))
     await check_level(request, body.trust_level)
     if body.session_id != "new":
         await _check_session(request, body.session_id, sessions, service)
@@ -67,7 +74,7 @@ async def chat(
         except NotAllowed:  # a session may always be more shut in than its workspace
             body.trust_level = "sandboxed"
     run = await service.begin(body, who.name, by_owner=await is_owner(request))
-    return EventStream(_documents(run.log.read()))
+    return EventStream(_documents(run.log.read(as_deltas=text == "delta")))
 
 
 @router.get("/active-streams")
@@ -77,9 +84,14 @@ async def active_streams(service: RunsDependency) -> dict[str, Any]:
 
 
 @router.get("/{session}/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
-async def events(session: str, service: RunsDependency, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:
+async def events(
+    session: str,
+    service: RunsDependency,
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    text: TextForm = "whole",
+) -> Response:
     """Follow the session's running or last run from behind `after`, the `seq` of the last event that was seen."""
-    return EventStream(_documents(await service.follow(session, after)))
+    return EventStream(_documents(await service.follow(session, after, as_deltas=text == "delta")))
 
 
 @router.get("/{session}/stream-status")
@@ -163,9 +175,9 @@ async def _documents(events: AsyncIterator[tuple[int, Event]]) -> AsyncIterator[
         yield seq, event.to_json()
 
 
-async def _to_its_end(run: Run) -> AsyncIterator[tuple[int, Event]]:
+async def _to_its_end(run: Run, *, as_deltas: bool) -> AsyncIterator[tuple[int, Event]]:
     """The events of a run; the last one when its agent is gone, since whoever reads it may send the next message."""
-    async for seq, event in run.log.read():
+    async for seq, event in run.log.read(as_deltas=as_deltas):
         if event.is_terminal and run.task is not None:
             await asyncio.wait({run.task})
         yield seq, event
@@ -175,4 +187,5 @@ async def _check_session(request: Request, session: str, sessions: Sessions, ser
     """Whoever talks to a session that runs directly can have anything done with the owner's rights."""
     found = await sessions.find(session)
     if found is not None:
-        await check_level(request, "direct" if service.is_direct(session) else found.trust_level)
+        level = "direct" if service.is_direct(session) else found.trust_level
+        await check_level(request, level, is_decision=False)

@@ -11,13 +11,12 @@ from parachute.base.json_shape import JsonShape
 
 
 class Event(JsonShape):
-    """Something that a run says; `is_terminal` ends it, and what is not `is_sent` is read by the server alone."""
+    """Something that a run says; `is_terminal` ends it."""
 
     __slots__ = ()
 
     type: ClassVar[str]
     is_terminal: ClassVar[bool] = False
-    is_sent: ClassVar[bool] = True
 
     def to_json(self) -> dict[str, Any]:
         """Return what is stored and sent."""
@@ -100,10 +99,9 @@ class Model(Event):
 
 @dataclass(frozen=True, slots=True)
 class TextDelta(Event):
-    """A piece of text, which readers join to `text`."""
+    """With `?text=delta` in place of `text`: what came since the last one."""
 
     type = "text_delta"
-    is_sent = False
     text: str
 
 

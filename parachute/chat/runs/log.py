@@ -87,9 +87,9 @@ class EventLog:
             await asyncio.wait({self._flusher})
         await self.flush()
 
-    async def read(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
-        """Follow the log from behind `after` to its terminal event, texts cumulative and at most 20 a second."""
-        reader = TextReader(after)
+    async def read(self, after: int = 0, *, as_deltas: bool = False) -> AsyncIterator[tuple[int, Event]]:
+        """Follow the log from behind `after` to its terminal event, texts at most 20 a second; see `TextReader`."""
+        reader = TextReader(after, as_deltas=as_deltas)
         position = 0
         loop = asyncio.get_running_loop()
         last_text = 0.0
@@ -98,7 +98,7 @@ class EventLog:
             while position < len(self._events):
                 for ready in reader.take(self._events[position]):
                     yield ready
-                    last_text = loop.time() if isinstance(ready[1], Text) else last_text
+                    last_text = loop.time() if isinstance(ready[1], Text | TextDelta) else last_text
                 position += 1
                 # The first text is sent at once, later ones are gathered, and so is all that was there before the reader came.
                 is_all = position == len(self._events)
@@ -131,10 +131,14 @@ class EventLog:
 
 
 class TextReader:
-    """Turns deltas into the app's cumulative `text`, which replaces the one before it until a tool is used."""
+    """Turns deltas into the app's cumulative `text`, which replaces the one before it until a tool is used.
 
-    def __init__(self, after: int = 0) -> None:
+    With `as_deltas` it joins those that a reader has not seen yet to one, and sends nothing twice.
+    """
+
+    def __init__(self, after: int = 0, *, as_deltas: bool = False) -> None:
         self._after = after
+        self._as_deltas = as_deltas
         self._parts: list[str] = []
         self._text_seq = 0
         self.waiting = False
@@ -143,6 +147,8 @@ class TextReader:
         """Return what to send for an event; a text waits until `release` or until something else follows it."""
         seq, event = entry
         if isinstance(event, TextDelta):
+            if self._as_deltas and seq <= self._after:
+                return ()
             self._parts.append(event.text)
             self._text_seq = seq
             self.waiting = seq > self._after
@@ -160,13 +166,17 @@ class TextReader:
             return ()
         self.waiting = False
         # Joined only when it is sent: adding each small delta to a long text would copy the text each time.
-        self._parts = ["".join(self._parts)]
-        return ((self._text_seq, Text(self._parts[0])),)
+        text = "".join(self._parts)
+        if self._as_deltas:
+            self._parts.clear()
+            return ((self._text_seq, TextDelta(text)),)
+        self._parts = [text]
+        return ((self._text_seq, Text(text)),)
 
 
-def replay(events: Sequence[tuple[int, Event]], after: int) -> list[tuple[int, Event]]:
+def replay(events: Sequence[tuple[int, Event]], after: int, *, as_deltas: bool = False) -> list[tuple[int, Event]]:
     """The stored events of an ended run as a reader sends them."""
-    reader = TextReader(after)
+    reader = TextReader(after, as_deltas=as_deltas)
     ready = [entry for event in events for entry in reader.take(event)]
     return [*ready, *reader.release()]
 

@@ -31,7 +31,7 @@ async def preview(
     by_owner = await is_owner(request)
     chosen = None if contexts is None else await known.split(contexts)
     if session_id:
-        await check_level(request, (await sessions.get(session_id)).trust_level)
+        await check_level(request, (await sessions.get(session_id)).trust_level, is_decision=False)
         return await service.of_session(session_id, chosen, by_owner=by_owner)
     beginning = TurnRequest(
         message="(preview)", working_directory=working_directory or None, agent_path=agent_path or None

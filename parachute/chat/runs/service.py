@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
@@ -53,6 +53,8 @@ class Runs:
         self._ended: dict[str, EventLog] = {}
         self._kill_switch = KillSwitch(turn.agents.home.root)
         self._stopping = False
+        self.changed: Callable[[str], None] = lambda session: None
+        """Is called with a session when a run of it has begun or ended."""
         turn.pool.released = self._released
 
     async def start(self) -> None:
@@ -104,12 +106,15 @@ class Runs:
         run.log.append(events.UserMessage(request.message, run.message))
         record_start(self._turn.audit, run)
         run.task = asyncio.create_task(self._carry_out(run, decoded), name=f"run {session.id}")
+        self.changed(session.id)
         return run
 
-    async def follow(self, session: str, after: int) -> AsyncIterator[tuple[int, Event]]:
+    async def follow(
+        self, session: str, after: int, *, as_deltas: bool = False
+    ) -> AsyncIterator[tuple[int, Event]]:
         """The events of the session's running or last run from behind `after`; error: NotFound."""
         if log_in_memory := self._log(session):
-            return log_in_memory.read(after)
+            return log_in_memory.read(after, as_deltas=as_deltas)
         await self._services.sessions.get(session)
         last = await self._store.last(session)
         if last is None:
@@ -120,7 +125,8 @@ class Runs:
             stored.append(((stored[-1][0] if stored else 0) + 1, events.INTERRUPTED))
 
         async def read() -> AsyncIterator[tuple[int, Event]]:
-            for entry in replay(stored, after):
+            # Stored pieces are longer than those that were sent: one may begin before `after`, so the whole text comes instead.
+            for entry in replay(stored, after, as_deltas=as_deltas and after == 0):
                 yield entry
 
         return read()
@@ -377,6 +383,7 @@ class Runs:
             if run.log.stored and self._ended.get(session) is run.log:
                 del self._ended[session]  # from now on it is read from the disk: a long answer takes megabytes
         record_run(self._turn.audit, run, error)
+        self.changed(session)
         if run.profile is None:
             self._prewarming.app_seen()
 

@@ -16,10 +16,14 @@ from parachute.web.access.owner import require_owner
 router = APIRouter(prefix="/api/chat", tags=["sessions"])
 
 
-async def check_level(request: Request, level: str | None) -> None:
-    """See that whoever asks for a direct session may have one; errors: NotAllowed, InvalidInput for an unknown word."""
+async def check_level(request: Request, level: str | None, *, is_decision: bool = True) -> None:
+    """See that whoever asks for a direct session may have one; talking to one that there is decides nothing.
+
+    Errors: NotAllowed, ConfirmationNeeded, InvalidInput for an unknown word.
+    """
     if level is not None and normalize_trust_level(level) == "direct":
-        await require_owner(request, "trustLevel: a direct session runs with the owner's rights, and asking for one")
+        what = "trustLevel: a direct session runs with the owner's rights, and asking for one"
+        await require_owner(request, what, is_decision=is_decision)
 
 
 async def caller(request: Request) -> Caller:

@@ -11,6 +11,7 @@ def doctor(
     yes: bool = typer.Option(False, "--yes", "-y", help="With --fix: do not ask."),
     as_list: bool = typer.Option(False, "--list", help="Only show which checks there are."),
     as_json: bool = JSON,
+    key: str = typer.Option("", "--key", hidden=True, help="With --fix: only the problem of this key."),
     records: bool = typer.Option(
         False, "--record", hidden=True, help="Note what is found, also while the API is down."
     ),
@@ -21,7 +22,7 @@ def doctor(
 
     if as_list:
         print_checks(names or [], as_json)
-    elif examine_computer(names or [], fix=fix, yes=yes, as_json=as_json, records=records):
+    elif examine_computer(names or [], fix=fix, yes=yes, as_json=as_json, records=records, key=key):
         raise typer.Exit(1)
 
 

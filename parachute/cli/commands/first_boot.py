@@ -25,7 +25,7 @@ def first_boot(
     as_json: bool = JSON,
 ) -> None:
     """Make the key for the set-up page of a new computer, and show it with the page's address and a code to scan."""
-    _refuse_journal()
+    refuse_journal()
     home = Home.find()
     host, port = listening(home)
     name = asyncio.run(announced_name())
@@ -79,12 +79,12 @@ def _show(welcome: Welcome | None, secret: str, console: bool) -> None:
         print(f"{begin}{line}{end}")
 
 
-def _refuse_journal() -> None:
-    """See that the key does not go to the journal, which keeps everything; error: InvalidInput."""
+def refuse_journal() -> None:
+    """See that a secret does not go to the journal, which keeps everything; error: InvalidInput."""
     status = os.fstat(sys.stdout.fileno())
     # systemd names the journal's end of the pipe by its device and inode, systemd.exec(5).
     if os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}":
         raise InvalidInput(
-            "The key would be written to the journal, which keeps it.",
+            "This would be written to the journal, which keeps it.",
             "Show it on a terminal instead: StandardOutput=tty in the unit.",
         )

@@ -5,11 +5,11 @@ import time
 
 import typer
 
-from parachute.cli import log_files
 from parachute.cli.commands import group
-from parachute.cli.log_files import Follower
 from parachute.cli.output import clean, print_note
 from parachute.config.settings.home import Home
+from parachute.ops.logs import files as log_files
+from parachute.ops.logs.files import Follower
 
 _POLL_SECONDS = 0.2
 

@@ -244,12 +244,16 @@ def check(path: Path = typer.Argument(Path(), help="Folder of the module."), as_
 
     report = check_folder(path.absolute())
     if as_json:
-        print_json({"name": report.name, "version": report.version, "hash": report.hash, "problems": report.problems})
+        found = {"name": report.name, "version": report.version, "hash": report.hash, "problems": report.problems}
+        print_json({**found, "without_effect": report.without_effect})
     elif report.problems:
         print(clean("\n".join(report.problems)))
     else:
         print(f"The module {report.name} {report.version} can be installed.")
         print(f"Its hash is {report.hash}.")
+    if report.without_effect and not as_json:
+        lines = "".join(f"\n  {line}" for line in report.without_effect)
+        print_note(clean(f"These lines of manifest.yaml have no effect here:{lines}"))
     if report.problems:
         raise typer.Exit(1)
 

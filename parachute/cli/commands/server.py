@@ -1,6 +1,7 @@
 """`parachute start`, `stop` and `restart`."""
 
 import os
+import sys
 
 import typer
 
@@ -9,11 +10,13 @@ from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.cli import lifecycle, own_command, user_services
 from parachute.cli.api import Api, address, ask_supervisor
 from parachute.cli.commands import group
+from parachute.cli.commands.pair import new_code
 from parachute.cli.commands.setup import offer
 from parachute.cli.commands.status import address_facts, model_line
 from parachute.cli.installation import settings
 from parachute.cli.output import print_facts, print_note
 from parachute.config.settings.home import Home
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.service import Keys
 from parachute.supervisor.credentials import Credentials
 from parachute.web.access.exposure import check_exposure
@@ -149,5 +152,20 @@ def _print_running(home: Home) -> None:
 
 
 def _print_next(home: Home) -> None:
-    connect = f"or connect the Parachute app to {Api.find(home).url}"
-    print_facts([("Next", f'{own_command.how()} chat "hello"'), ("", connect)])
+    api = Api.find(home)
+    connect = f"or connect the Parachute app to {api.url}"
+    print_facts([*_sign_in(home, api), ("Next", f'{own_command.how()} chat "hello"'), ("", connect)])
+
+
+def _sign_in(home: Home, api: Api) -> list[tuple[str, str]]:
+    """The address that signs a browser in once, until one is: at a terminal alone, since whoever reads a log could use it."""
+    if not sys.stdout.isatty():
+        return []
+    try:
+        if BrowserSessions(home.root, Keys(home.root)).list():
+            return []
+        url = new_code(api)["url"]
+    except ParachuteError as error:
+        print_note(f"There is no address to sign in at: {error.message}")
+        return []
+    return [("Browser", url), ("", f"signs in once, within five minutes; `{own_command.how()} pair` shows another")]

@@ -38,6 +38,11 @@ class Home:
         return self.root / "audit-seals.json"
 
     @property
+    def known_approvals(self) -> Path:
+        """What was approved when the server looked last, so that what others approve leaves a record."""
+        return self.root / "audit-approvals.json"
+
+    @property
     def trust_database(self) -> Path:
         return self.root / "trust.db"
 

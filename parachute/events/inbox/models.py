@@ -31,6 +31,11 @@ Kind = Literal[
     "spending",
 ]
 
+CONFIRMED: frozenset[Kind] = frozenset(
+    ("module", "hook", "mcp_server", "plugin", "agent", "agent_run", "chat_agent", "skill", "prompt")
+)
+"""What lets code or words in, so that a browser's yes needs its owner's confirmation."""
+
 ALLOW, DENY = "allow", "deny"
 APPROVE, REJECT = "approve", "reject"
 
@@ -74,6 +79,10 @@ class Item:
         if self.is_owners and not is_owner:
             return False
         return all(caller.may(module, capability) for module, capability in self.rights)
+
+    def is_confirmed(self, word: str) -> bool:
+        """Return whether this answer needs a confirmation from a browser."""
+        return self.kind in CONFIRMED and word not in (DENY, REJECT)
 
     def as_json(self) -> dict[str, Any]:
         """The form for apps."""

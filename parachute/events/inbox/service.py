@@ -3,14 +3,14 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
 from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
 from parachute.security.audit.service import Audit
-from parachute.security.keys.models import Caller
+from parachute.security.keys.models import Caller, check_confirmed
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class Inbox:
         """Answer one item, as it was shown with the hash `digest`, and return it.
 
         Errors: NotFound if it does not wait any more, Conflict if it has changed or is being answered, NotAllowed,
-        InvalidInput for a word that is none of its answers, and what its source says.
+        ConfirmationNeeded, InvalidInput for a word that is none of its answers, and what its source says.
         """
         with self._taken(identifier):
             item = await self._item(identifier)
@@ -92,6 +92,8 @@ class Inbox:
                 )
             if not item.may_answer(caller, is_owner=is_owner):
                 raise NotAllowed(f"{item.title} cannot be answered with this key.", key="not_owner")
+            if item.is_confirmed(answer.word):
+                check_confirmed(caller)
             error: str | None = None
             try:
                 await self._source(item).answer(item, answer)
@@ -103,7 +105,7 @@ class Inbox:
                 self.changed()
         return item
 
-    async def watch(self) -> AsyncIterator[Page]:
+    async def watch(self) -> AsyncGenerator[Page, None]:
         """Yield what waits now, and again whenever that has changed."""
         self._readers += 1
         last: object = None

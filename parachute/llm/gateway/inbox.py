@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
 from parachute.llm.gateway.limits import SpendingLimits
+from parachute.llm.gateway.models import Payer
 from parachute.llm.gateway.spending import Spending
 
 _NEARLY = 0.8
@@ -21,8 +22,8 @@ class SpendingSource(Source):
         self._limits = limits
 
     async def items(self) -> Sequence[Item]:
-        """Return every limit of which four fifths are used."""
-        found = []
+        """Return every limit of which four fifths are used, that of the whole computer first."""
+        found = await self._of_everybody()
         for limit in self._limits.all():
             used = await self._spending.used_of(limit)
             tokens = f"{used.subscription_tokens:,} of {limit.tokens or 0:,} tokens"
@@ -42,6 +43,28 @@ class SpendingSource(Source):
                             command=f"parachute usage limit {limit.subject} --{unit} …",
                         )
                     )
+        return found
+
+    async def _of_everybody(self) -> list[Item]:
+        found = []
+        dollars, tokens = await self._spending.today(), await self._spending.tokens_today()
+        for payer, setting, spent, shown in (
+            (Payer.KEY, "daily_spending_limit", dollars, "${:,.2f}"),
+            (Payer.SUBSCRIPTION, "daily_token_limit", float(tokens), "{:,.0f} tokens"),
+        ):
+            most = self._spending.limit(payer)
+            if most is not None and spent > 0 and spent >= _NEARLY * most:
+                said = f"{shown.format(spent)} of {shown.format(most)}"
+                found.append(
+                    Item(
+                        kind="spending",
+                        key=setting,
+                        title=f"All of this computer together has used {said} of this day",
+                        source="computer",
+                        details={"is_reached": spent >= most},
+                        command=f"parachute config set {setting} …",
+                    )
+                )
         return found
 
     async def answer(self, item: Item, answer: Answer) -> None:

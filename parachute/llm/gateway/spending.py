@@ -73,7 +73,7 @@ class Spending:
         if not reserved:
             return True
         if subject == _EVERYBODY:
-            most = self._limit(payer)
+            most = self.limit(payer)
             spent = await self._spent(payer) if most is not None else 0.0
         else:
             limit = self._limits.get(subject)
@@ -84,7 +84,7 @@ class Spending:
 
     async def over_limit(self, payer: Payer) -> str | None:
         """A sentence if what was spent today has reached its limit, else None."""
-        limit = self._limit(payer)
+        limit = self.limit(payer)
         if limit is None:
             return None
         spent = await self._spent(payer)
@@ -150,7 +150,8 @@ class Spending:
         """Wait until everything is written down."""
         await asyncio.gather(*self._writing)
 
-    def _limit(self, payer: Payer) -> float | None:
+    def limit(self, payer: Payer) -> float | None:
+        """What all together may spend in a day; None where that has no limit."""
         settings = self._settings
         return {Payer.KEY: settings.daily_spending_limit, Payer.SUBSCRIPTION: settings.daily_token_limit}.get(payer)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from parachute.core.agents import WORKING_DIRECTORY, AgentConfig
 from parachute.core.patterns import Pattern
+from parachute.modules.manifest.effects import without_effect
 from parachute.modules.manifest.models import Manifest
 
 _AGENTS, _SCHEDULED = "Agents this module can run", "Agents that work once a day"
@@ -90,6 +91,7 @@ class Consent:
     title: str = ""
     icon: str = ""
     reasons: dict[str, str] = field(default_factory=dict)
+    without_effect: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As JSON, for an API and for `modules.yaml`."""
@@ -118,6 +120,8 @@ class Consent:
         for title, entries in self.sections(self.reasons):
             if entries:
                 lines += ["", f"{title}:", *(f"  {entry}" for entry in entries)]
+        if self.without_effect:
+            lines += ["", "Asks for what has no effect here:", *(f"  {entry}" for entry in self.without_effect)]
         return [_one_line(line) for line in lines]
 
     def sections(self, reasons: Mapping[str, str] | None = None) -> list[tuple[str, list[str]]]:
@@ -199,6 +203,7 @@ def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Cons
         title=manifest.ui.title if manifest.ui else "",
         icon=manifest.ui.icon if manifest.ui else "",
         reasons=dict(permissions.reasons),
+        without_effect=without_effect(manifest),
     )
 
 
@@ -294,15 +299,13 @@ def agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
 
 
 def _files(access: str, paths: Iterable[str]) -> str:
-    shown = [_path(path) for path in paths]
+    shown = [_path(path) for path in paths if not path.startswith(WORKING_DIRECTORY)]
     if access == "none" or not shown:
         return "none"
     return f"{', '.join(shown)} ({'read and write' if access == 'rw' else 'read only'})"
 
 
 def _path(path: str) -> str:
-    if path.startswith(WORKING_DIRECTORY):
-        return path.replace(WORKING_DIRECTORY, "the folder that you choose", 1)
     if path.startswith("~/"):
         return f"{path} (outside of the vault)"
     return f"{path} (read only)" if path.startswith(".") else path

@@ -9,6 +9,7 @@ from pathlib import Path
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.modules.agent_definitions.brought import problems_of
+from parachute.modules.manifest.effects import without_effect
 from parachute.modules.manifest.loading import ManifestInvalid, load
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry.contradictions import contradictions
@@ -36,6 +37,8 @@ class Report:
     version: str | None = None
     hash: str | None = None
     problems: list[str] = field(default_factory=list)
+    without_effect: list[str] = field(default_factory=list)
+    """What the manifest asks for and does not get; the module can be installed all the same."""
 
 
 def check_folder(folder: Path) -> Report:
@@ -54,6 +57,7 @@ def check_folder(folder: Path) -> Report:
         report.problems.append(str(error))
         return report
     report.name, report.version, report.hash = manifest.name, manifest.version, digest
+    report.without_effect += without_effect(manifest)
     checks: tuple[Callable[[], None], ...] = (
         lambda: check_name(manifest.name),
         lambda: check_requirements(tuple(manifest.dependencies)),

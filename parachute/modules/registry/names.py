@@ -7,9 +7,9 @@ from parachute.base.errors import InvalidInput
 from parachute.modules.manifest.models import NAME
 
 _ROUTES = (
-    "agent-runs agents ask audit auth bots claude-code config containers contexts events files git health hooks import imports "
-    "inbox ls maintenance mcps modules "
-    "network panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
+    "agent-runs agents ask audit auth backups bots claude-code config containers contexts doctor events files git health hooks "
+    "import imports inbox logs ls maintenance mcps modules "
+    "network pairing panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
     "supervisor sync trust usage workspaces write"
 )
 """First parts of paths below /api that the server answers itself. `chat` is not among them: the Chat module has that

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The problems by the ids of their checks, and when all checks ran last."""
+    """The problems by the ids of their checks, and when all checks ran last.
+
+    `checks` are the last results of all checks in the form for the API, `dismissed` the keys of problems that the owner does
+    not want to hear of as long as they are the same.
+    """
 
     found: dict[str, Finding]
     examined_at: datetime | None = None
+    checks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    dismissed: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, root: Path) -> "Findings":
@@ -50,9 +56,19 @@ class Findings:
                 name: Finding(**{**each, "details": tuple(each["details"])}) for name, each in document["found"].items()
             }
             moment = document["examined_at"]
-            return cls(found, datetime.fromisoformat(moment) if moment else None)
+            checks = {str(name): dict(each) for name, each in document.get("checks", {}).items()}
+            dismissed = frozenset(map(str, document.get("dismissed", ())))
+            return cls(found, datetime.fromisoformat(moment) if moment else None, checks, dismissed)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return cls({})
+
+    def shown(self, now: datetime) -> list[Finding]:
+        """Return the problems that the owner has neither hidden nor dismissed."""
+        return [
+            each
+            for name, each in self.found.items()
+            if not each.is_hidden(now) and self.checks.get(name, {}).get("key") not in self.dismissed
+        ]
 
     def write(self, root: Path) -> None:
         """Replace the file; error: OSError."""
@@ -60,6 +76,8 @@ class Findings:
         document = {
             "examined_at": as_text(moment) if moment else None,
             "found": {n: asdict(f) for n, f in self.found.items()},
+            "checks": self.checks,
+            "dismissed": sorted(self.dismissed),
         }
         atomic_write(root / _FILE, json.dumps(document))
 
@@ -70,11 +88,26 @@ def record(root: Path, examinations: Iterable[Examination], *, is_whole: bool) -
     with locked(root / _FILE):
         before = Findings.read(root)
         found = {} if is_whole else dict(before.found)
+        checks = {} if is_whole else dict(before.checks)
         for each in examinations:
             found.pop(each.id, None)
+            checks[each.id] = {**each.as_json(), "can_fix": _can_fix(each), "examined_at": as_text(moment)}
             if each.result.is_urgent:
                 found[each.id] = _finding(each, before.found.get(each.id), as_text(moment))
-        Findings(found, moment if is_whole else before.examined_at).write(root)
+        # What was solved and comes back is heard of again.
+        dismissed = before.dismissed & {check["key"] for check in checks.values()}
+        Findings(found, moment if is_whole else before.examined_at, checks, dismissed).write(root)
+
+
+def dismiss(root: Path, key: str, *, is_dismissed: bool) -> bool:
+    """Dismiss a problem as long as it is the same, or take that back; False if it is not there (any more). Error: OSError."""
+    with locked(root / _FILE):
+        before = Findings.read(root)
+        if key not in {check.get("key") for check in before.checks.values()}:
+            return False
+        dismissed = before.dismissed | {key} if is_dismissed else before.dismissed - {key}
+        replace(before, dismissed=dismissed).write(root)
+        return True
 
 
 def hide(root: Path, name: str, days: int) -> bool:
@@ -85,8 +118,12 @@ def hide(root: Path, name: str, days: int) -> bool:
             return False
         until = as_text(datetime.now(UTC) + timedelta(days=days))
         hidden: dict[str, Any] = {**asdict(before.found[name]), "hidden_until": until}
-        Findings({**before.found, name: Finding(**hidden)}, before.examined_at).write(root)
+        replace(before, found={**before.found, name: Finding(**hidden)}).write(root)
         return True
+
+
+def _can_fix(each: Examination) -> bool:
+    return each.result.fix is not None and not each.result.fix.ends_server
 
 
 def _finding(each: Examination, before: Finding | None, moment: str) -> Finding:

@@ -1,16 +1,25 @@
-"""The keys, read without closing or changing their file."""
+"""The keys and the browsers that are signed in, read without closing or changing their files."""
 
 from parachute.base.files import read_regular
 from parachute.ops.doctor.computer import Computer
-from parachute.security.keys.document import parse_document
+from parachute.security.keys.document import BROWSERS, KEYS, Form, parse_document
 from parachute.security.keys.models import Key
 from parachute.security.keys.store import MAXIMUM_BYTES
 
 
 def read_keys(computer: Computer) -> tuple[Key, ...]:
     """Return all keys; error: KeysUnreadable."""
-    path = computer.home.root / "keys.yaml"
+    return _read(computer, KEYS)
+
+
+def read_browsers(computer: Computer) -> tuple[Key, ...]:
+    """Return the browsers that have signed in, also those that have ended since; error: KeysUnreadable."""
+    return _read(computer, BROWSERS)
+
+
+def _read(computer: Computer, form: Form) -> tuple[Key, ...]:
+    path = computer.home.root / form.file
     try:
-        return parse_document(read_regular(path, MAXIMUM_BYTES), path)
+        return parse_document(read_regular(path, MAXIMUM_BYTES), path, form)
     except FileNotFoundError:
         return ()

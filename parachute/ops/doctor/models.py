@@ -1,5 +1,7 @@
 """Checks, what they find, and what can be mended."""
 
+import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,6 +9,8 @@ from typing import Any
 
 from parachute.config.settings.models import Settings
 from parachute.ops.doctor.computer import Computer
+
+_NUMBERS = re.compile(r"\d+([.,:]\d+)*")
 
 
 class Level(StrEnum):
@@ -40,6 +44,8 @@ class Fix:
 
     summary: str
     apply: Callable[[], str]
+    ends_server: bool = False
+    """Whoever asks for it over HTTP would hear no answer, and nothing would be left that carries it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +89,19 @@ class Examination:
     check: Check
     result: Result
 
+    @property
+    def key(self) -> str | None:
+        """The key of the problem, the same as long as it is the same but for its numbers; None where there is none."""
+        if self.result.level not in (Level.WARNING, Level.PROBLEM):
+            return None
+        said = f"{self.result.level} {_NUMBERS.sub('', self.result.message)}"
+        return f"{self.id}-{hashlib.sha256(said.encode(errors='replace')).hexdigest()[:8]}"
+
     def as_json(self) -> dict[str, Any]:
         """Return the form for the API and `--json`; `fix` says what would be done, or is null."""
         return {
             "id": self.id,
+            "key": self.key,
             "title": self.check.title,
             "group": str(self.check.group),
             "result": str(self.result.level),

@@ -20,11 +20,15 @@ async def run(
     *,
     seconds: float,
     hint: str | None = None,
+    largest: int = _LARGEST,
 ) -> str:
-    """Run a program and return its output, at most its last 64 KiB; error: Unavailable if it is not there, fails or takes longer."""
+    """Run a program and return its output, at most its last 64 KiB; error: Unavailable if it is not there, fails or takes longer.
+
+    It may write files of `largest` bytes each (-1: any).
+    """
     name = Path(command[0]).name
     process = await asyncio.create_subprocess_exec(
-        *children.owned(command, _LARGEST),
+        *children.owned(command, largest),
         env=dict(environment),
         cwd="/",
         stdin=asyncio.subprocess.DEVNULL,

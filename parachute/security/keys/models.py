@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeGuard
 
-from parachute.base.errors import InvalidInput, NotAllowed
+from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 
 Capability = Literal["read", "write", "admin"]
-CallerKind = Literal["key", "cli", "local", "anonymous"]
+CallerKind = Literal["key", "browser", "cli", "local", "anonymous"]
 
 CAPABILITIES: tuple[Capability, ...] = ("read", "write", "admin")
 EVERY_MODULE = "*"
@@ -82,7 +82,10 @@ READ_AND_WRITE = (Scope(EVERY_MODULE, frozenset[Capability](("read", "write"))),
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One stored key; `hash` is the SHA-256 of its secret in hexadecimal, times are in UTC."""
+    """One stored key, or one browser that is signed in; `hash` is the SHA-256 of its secret in hexadecimal, times are in UTC.
+
+    `parent` is the id of the key with which a browser signed in: without it, it is signed out.
+    """
 
     id: str
     label: str
@@ -90,6 +93,7 @@ class Key:
     scopes: tuple[Scope, ...]
     created_at: datetime
     last_used_at: datetime | None = None
+    parent: str | None = None
 
     @property
     def is_admin(self) -> bool:
@@ -99,17 +103,37 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of a request: `name` is the label of the key, `key` its id, or a word and nothing for those without one."""
+    """The sender of a request: `name` is the label of the key or browser, `key` its id, or a word and nothing for those without one.
+
+    A browser is `is_confirmed` for some minutes after its owner has signed in or confirmed; everybody else always is.
+    """
 
     kind: CallerKind
     name: str
     scopes: tuple[Scope, ...] = ()
     is_browser: bool = False
     key: str | None = None
+    is_confirmed: bool = True
 
     def may(self, module: str, capability: Capability) -> bool:
         """Return whether the caller holds the capability in the module."""
         return allows(self.scopes, module, capability)
+
+
+class ConfirmationNeeded(ParachuteError):
+    """A browser asks for what only its owner decides, and it is not certain that the owner still sits before it."""
+
+    status = 403
+    key = "confirmation_needed"
+
+
+def check_confirmed(caller: Caller) -> None:
+    """Refuse a decision of the owner that a browser asks for too long after its owner confirmed; error: ConfirmationNeeded."""
+    if not caller.is_confirmed:
+        raise ConfirmationNeeded(
+            "This decides about rights, so it needs your confirmation, and the last one was more than ten minutes ago.",
+            "Enter a code of another device that may do everything, of `parachute pair`, or a key.",
+        )
 
 
 def check_grant(caller: Caller, scopes: Iterable[Scope]) -> None:

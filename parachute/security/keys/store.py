@@ -1,4 +1,4 @@
-"""The file of keys, `~/.parachute/keys.yaml`: read strictly, replaced whole, shared by several programs."""
+"""A file of keys in `~/.parachute`: read strictly, replaced whole, shared by several programs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from parachute.base.files import atomic_write, locked
 from parachute.base.known_files import KnownFiles
 from parachute.base.private_files import NotPrivate, check_private_folder, read_private
 from parachute.base.signatures import Signature, current_signature
-from parachute.security.keys.document import KeysUnreadable, parse_document
+from parachute.security.keys.document import KEYS, Form, KeysUnreadable, parse_document
 from parachute.security.keys.models import CAPABILITIES, Key
 
 MAXIMUM_BYTES = 1_048_576
@@ -31,9 +31,15 @@ class StoredKeys:
 class KeyStore:
     """Storage of the keys, in a file in the state directory."""
 
-    def __init__(self, home: Path) -> None:
-        self.path = home / "keys.yaml"
+    def __init__(self, home: Path, form: Form = KEYS) -> None:
+        self.path = home / form.file
+        self._form = form
         self._known = KnownFiles(home)
+
+    @property
+    def noun(self) -> str:
+        """What the entries are called."""
+        return self._form.noun
 
     def signature(self) -> Signature | None:
         """Return the signature of the file without reading it; None if it does not exist."""
@@ -57,7 +63,7 @@ class KeyStore:
             raise KeysUnreadable(error.message, error.hint) from error
         except OSError as error:
             raise KeysUnreadable(f"{self.path} cannot be read: {error.strerror or error}.") from error
-        return StoredKeys(parse_document(file.data, self.path), file.signature, file.warnings)
+        return StoredKeys(parse_document(file.data, self.path, self._form), file.signature, file.warnings)
 
     def change(self, edit: Callable[[tuple[Key, ...]], tuple[Key, ...]]) -> None:
         """Replace the keys with what `edit` makes of those in the file now; a file that cannot be read stays as it is.
@@ -71,18 +77,19 @@ class KeyStore:
             after = edit(before)
             if after == before:
                 return
-            text = _render(after)
+            text = _render(after, self._form)
             if len(after) > MAXIMUM_KEYS or len(text.encode()) > MAXIMUM_BYTES:
                 raise Conflict(
-                    f"There are already {len(before)} keys.",
-                    "Revoke one first: parachute keys revoke NAME",
+                    f"There are already {len(before)} {self._form.noun}.",
+                    f"Revoke one first: {self._form.revoke}",
                     key="too_many_keys",
                 )
             atomic_write(self.path, text, 0o600)
-            self._known.add([self.path])
+            if self._form is KEYS:  # that browsers have to sign in again is nothing to be told of
+                self._known.add([self.path])
 
 
-def _render(keys: tuple[Key, ...]) -> str:
+def _render(keys: tuple[Key, ...], form: Form) -> str:
     entries = [
         {
             "id": key.id,
@@ -95,9 +102,10 @@ def _render(keys: tuple[Key, ...]) -> str:
             ],
         }
         | ({"last_used": _timestamp(key.last_used_at)} if key.last_used_at else {})
+        | ({"signed_in_with": key.parent} if key.parent else {})
         for key in keys
     ]
-    return yaml.safe_dump({"api_keys": entries}, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump({form.listed: entries}, sort_keys=False, allow_unicode=True)
 
 
 def _timestamp(moment: datetime) -> str:

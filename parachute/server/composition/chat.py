@@ -181,6 +181,7 @@ async def build_chat(
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
     events.inbox.add(PluginsSource(plugins))
     events.inbox.add(AgentsSource(own_agents), SkillsSource(skills))
+    runs.changed = partial(events.feed.changed, "runs")
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     brought = ImportedSessions(sessions.sessions, sessions.store)

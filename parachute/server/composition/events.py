@@ -1,14 +1,16 @@
 """The wing `events`: the bus, hooks and the scheduler, and the kill switch that holds them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from parachute.events.bus.service import Events
 from parachute.events.bus.store import EventStore
+from parachute.events.feed.service import Feed
 from parachute.events.hooks.inbox import HooksSource
 from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
 from parachute.events.scheduler.service import Scheduler
-from parachute.security.kill_switch.switch import KillSwitch
+from parachute.security.kill_switch.switch import FILE, KillSwitch
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation, Storage
 
@@ -22,6 +24,7 @@ class EventServices:
     scheduler: Scheduler
     switch: KillSwitch
     inbox: Inbox
+    feed: Feed
 
 
 async def build_events(installation: Installation, storage: Storage, lifecycle: Lifecycle) -> EventServices:
@@ -38,4 +41,15 @@ async def build_events(installation: Installation, storage: Storage, lifecycle: 
     inbox.add(HooksSource(hooks))
     events.subscribe(inbox.heard)
     scheduler = Scheduler(kill_switch=switch)
-    return EventServices(events=events, hooks=hooks, scheduler=scheduler, switch=switch, inbox=inbox)
+    feed = await lifecycle.start(Feed(inbox, _shown_files(installation)))
+    storage.audit.listener = feed.heard
+    return EventServices(events=events, hooks=hooks, scheduler=scheduler, switch=switch, inbox=inbox, feed=feed)
+
+
+def _shown_files(installation: Installation) -> dict[Path, str]:
+    """Files that the command line, an editor or the doctor may write while the server runs."""
+    root = installation.home.root
+    names = {"keys.yaml": "keys", "config.yaml": "settings", "modules.yaml": "modules", "hooks.yaml": "hooks"}
+    names |= {FILE: "panic", "doctor.json": "doctor", "backup/state.json": "backups"}
+    found = {root / name: topic for name, topic in names.items()}
+    return found | {installation.settings.vault / ".mcp.json": "mcps"}

@@ -1,4 +1,4 @@
-"""Routes: the first page `/`, the set-up page `/setup`, and `/api/setup`, which the page asks."""
+"""Routes: the set-up page `/setup`, and `/api/setup`, which the page asks."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.services import provided, services_of
 from parachute.config.settings.models import Settings
 from parachute.llm.gateway.service import Gateway
-from parachute.server.setup_page.assets import ASSETS, HOME, NEW_HOME, Asset
+from parachute.server.setup_page.assets import ASSETS, Asset
 from parachute.web.discovery.avahi import announced_name
 from parachute.web.first_boot.service import FirstBoot
 
@@ -28,18 +28,6 @@ router = APIRouter(tags=["setup"])
 
 
 FirstBootDependency = Annotated[FirstBoot, Depends(provided(FirstBoot))]
-
-
-@router.get("/", include_in_schema=False)
-async def home(request: Request, service: FirstBootDependency) -> Any:
-    """The first page: the computer runs, and what to do next; JSON for programs."""
-    if "text/html" not in request.headers.get("accept", ""):
-        return {"name": "Parachute Computer", "status": "ok", "version": __version__}
-    try:
-        is_open = await asyncio.to_thread(lambda: service.is_open)
-    except ParachuteError:
-        is_open = False  # the set-up page says that it is not known
-    return _answer(request, NEW_HOME if is_open else HOME)
 
 
 @router.get("/setup", include_in_schema=False)

@@ -18,16 +18,14 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class Asset:
-    """One file; `next_step` is put into it in the place of `{next}`."""
+    """One file."""
 
     name: str
-    next_step: str = ""
 
     @cached_property
     def content(self) -> bytes:
         """Its bytes, with the version of the program."""
-        text = (_FOLDER / self.name).read_bytes().replace(b"{version}", __version__.encode())
-        return text.replace(b"{next}", self.next_step.encode())
+        return (_FOLDER / self.name).read_bytes().replace(b"{version}", __version__.encode())
 
     @cached_property
     def etag(self) -> str:
@@ -52,13 +50,4 @@ class Asset:
         }
 
 
-_USE = (
-    "To use it from a phone, enter this page's address in the settings of the Parachute app, with a key that "
-    "<code>parachute keys create phone</code> makes on the computer itself."
-)
-_SET_UP = (
-    'This computer is not set up yet: <a href="/setup">set it up</a>. The key that the page asks for is shown by '
-    "<code>parachute first-boot</code> on the computer itself."
-)
-HOME, NEW_HOME = Asset("home.html", _USE), Asset("home.html", _SET_UP)
 ASSETS: Mapping[str, Asset] = {name: Asset(name) for name in ("page.html", "done.html", "page.css", "page.js")}

@@ -6,16 +6,19 @@ from dataclasses import replace
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parachute.base.errors import NotAllowed, ParachuteError
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.cli_token import CliToken
 from parachute.security.keys.document import KeysUnreadable
-from parachute.security.keys.models import FULL_ACCESS, READ_AND_WRITE, Caller
+from parachute.security.keys.models import FULL_ACCESS, READ_AND_WRITE, Caller, check_confirmed
 from parachute.security.keys.peers import Peers
 from parachute.security.keys.service import Keys
+from parachute.security.keys.stored_secrets import StoredSecrets
+from parachute.web.access.cookies import presented_session
 from parachute.web.access.credentials import Recognition, WrongCredential, presented_credential
 from parachute.web.access.exposure import check_exposure
 from parachute.web.access.headers import CallHeaders, read_headers
 from parachute.web.access.hosts import HostAllowList
-from parachute.web.access.origins import OriginPolicy
+from parachute.web.access.origins import OriginNotAllowed, OriginPolicy, check_own_page
 from parachute.web.access.proxies import Client, ProxyPolicy
 from parachute.web.access.routing import Need, needed
 from parachute.web.http.refusals import refuse
@@ -41,7 +44,7 @@ class AccessMiddleware:
     The address it came from goes to `scope["state"]["client_address"]`, `peers` to `scope["state"]["peers"]`. `bind` is the
     address that the server listens on, `local_admin` whether programs of our own user may do everything without a key,
     `awaits_set_up` that the first key is still to come, `peers` says whose programs call from this computer, `refused` hears
-    from where a wrong key came; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
+    from where a wrong key came, `browsers` are those that are signed in; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
     InvalidInput, KeysUnreadable for settings that would not hold.
     """
 
@@ -51,6 +54,7 @@ class AccessMiddleware:
         *,
         keys: Keys,
         cli_token: CliToken,
+        browsers: BrowserSessions,
         auth_mode: str = "remote",
         bind: str = "127.0.0.1",
         hostnames: Iterable[str] = (),
@@ -64,7 +68,8 @@ class AccessMiddleware:
         self.app = app
         self._auth_mode = check_exposure(auth_mode, bind, keys, awaits_set_up=awaits_set_up)
         self._keys = keys
-        self._recognition = Recognition(keys, cli_token)
+        self._browsers = browsers
+        self._recognition = Recognition(keys, cli_token, browsers)
         self._hosts = HostAllowList(hostnames, bind)
         self._origins = OriginPolicy(origins)
         self._proxies = ProxyPolicy(trusted_proxies)
@@ -83,29 +88,12 @@ class AccessMiddleware:
             known = {"caller": caller, "client_address": client.address, "peers": self._peers}
             scope["state"] = {**scope.get("state", {}), **known}
             if caller.key is not None:
-                send = self._while_valid(caller.key, send)
+                held = self._browsers if caller.kind == "browser" else self._keys
+                send = _while_valid(held, caller.key, send)
         elif scope["type"] != "lifespan":
             await refuse(scope, send, _NO_WEBSOCKETS)
             return
         await self.app(scope, receive, send)
-
-    def _while_valid(self, key: str, send: Send) -> Send:
-        """End a stream when its key is revoked; an answer that says how long it is ends by itself."""
-        is_stream, is_over = True, False
-
-        async def send_while_valid(message: Message) -> None:
-            nonlocal is_stream, is_over
-            if message["type"] == "http.response.start":
-                is_stream = all(name != b"content-length" for name, _ in message.get("headers", ()))
-            elif is_over:
-                return
-            elif is_stream and message.get("more_body") and not self._keys.holds(key):
-                is_over = True
-                # The server tells the application then that its reader has left.
-                message = {"type": "http.response.body", "body": b""}
-            await send(message)
-
-        return send_while_valid
 
     async def _admit(self, scope: Scope) -> tuple[Caller, Client]:
         headers = read_headers(scope)
@@ -130,21 +118,22 @@ class AccessMiddleware:
             # Other users of this computer, and whoever comes through a forwarder of theirs, are strangers.
             is_own = await self._peers.is_own(peer, server)
             client = replace(client, is_local=is_own is not False, is_other_user=is_own is False)
-        caller = self._who(headers, client, need)
-        if _is_open(need, client) or (
-            caller.may(need.module, need.capability)
-            and (need.audience != "credential" or caller.kind in ("key", "cli"))
-        ):
+        caller = self._who(scope, headers, client, need)
+        if _is_open(need, client) or _is_enough(need, caller):
+            if need.is_confirmed:
+                check_confirmed(caller)
             return caller, client
         if await self._is_owner(scope, caller, need):
             return _LOCAL_OWNER, client
         raise _not_allowed(caller, need)
 
-    def _who(self, headers: CallHeaders, client: Client, need: Need) -> Caller:
+    def _who(self, scope: Scope, headers: CallHeaders, client: Client, need: Need) -> Caller:
         try:
             presented = presented_credential(headers.single)
             if presented is not None:
                 return self._recognition.caller(presented, headers.is_browser)
+            if browser := self._browser(scope, headers, need):
+                return browser
             # Nobody is let in without a key either while it is unknown which keys there are.
             self._keys.check()
         except KeysUnreadable as error:
@@ -165,6 +154,20 @@ class AccessMiddleware:
                 raise _key_needed(client)
         return _ANONYMOUS_BROWSER if headers.is_browser else _ANONYMOUS
 
+    def _browser(self, scope: Scope, headers: CallHeaders, need: Need) -> Caller | None:
+        """The browser whose cookie came, None without one; errors: OriginNotAllowed, WrongCredential, KeysUnreadable."""
+        scheme = scope.get("scheme", "http")
+        presented = presented_session(headers.cookies, scheme)
+        if presented is None:
+            return None
+        try:
+            check_own_page(scope["method"], scheme, headers)
+        except OriginNotAllowed:
+            if need.audience != "everyone":
+                raise
+            return None  # what everybody may have needs no cookie
+        return self._recognition.browser(presented.secret)
+
     async def _is_owner(self, scope: Scope, caller: Caller, need: Need) -> bool:
         if not self._local_admin or caller is not _LOCAL or need.audience == "credential":
             return False
@@ -172,8 +175,34 @@ class AccessMiddleware:
         return bool(await self._peers.is_own(scope.get("client"), scope.get("server")))
 
 
+def _while_valid(held: StoredSecrets, key: str, send: Send) -> Send:
+    """End a stream when its key is revoked, or its browser signed out; an answer that says how long it is ends by itself."""
+    is_stream, is_over = True, False
+
+    async def send_while_valid(message: Message) -> None:
+        nonlocal is_stream, is_over
+        if message["type"] == "http.response.start":
+            is_stream = all(name != b"content-length" for name, _ in message.get("headers", ()))
+        elif is_over:
+            return
+        elif is_stream and message.get("more_body") and not held.holds(key):
+            is_over = True
+            # The server tells the application then that its reader has left.
+            message = {"type": "http.response.body", "body": b""}
+        await send(message)
+
+    return send_while_valid
+
+
 def _is_open(need: Need, client: Client) -> bool:
     return need.audience == "everyone" or (need.audience == "loopback" and client.is_local)
+
+
+def _is_enough(need: Need, caller: Caller) -> bool:
+    has_shown_one = caller.kind in ("key", "browser", "cli")
+    if need.audience == "holders" and has_shown_one:
+        return True
+    return caller.may(need.module, need.capability) and (need.audience != "credential" or has_shown_one)
 
 
 def _key_needed(client: Client) -> KeyNeeded:
@@ -200,8 +229,13 @@ def _without_path(error: KeysUnreadable) -> KeysUnreadable:
 
 def _not_allowed(caller: Caller, need: Need) -> NotAllowed:
     where = "everything" if need.module == "*" else need.module[:80]
+    scopes = " ".join(str(scope) for scope in caller.scopes)
+    if caller.kind == "browser":
+        return NotAllowed(
+            f"This browser may not do this: it needs {need.capability} in {where}, and has {scopes}.",
+            "Sign in with a code that may: parachute pair",
+        )
     if caller.kind == "key":
-        scopes = " ".join(str(scope) for scope in caller.scopes)
         return NotAllowed(
             f"This key may not do this: it needs {need.capability} in {where}, and has {scopes}.",
             f"Make one that may: parachute keys create NAME --scope {need.module[:80]}:{need.capability}",

@@ -1,6 +1,7 @@
-"""The credential of a caller, in the three forms that the apps use."""
+"""The credential of a caller: a key in the three forms that the apps use, or the cookie of a browser that is signed in."""
 
 from parachute.base.errors import ParachuteError
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.cli_token import PREFIX as CLI_PREFIX
 from parachute.security.keys.cli_token import CliToken
 from parachute.security.keys.models import FULL_ACCESS, Caller
@@ -12,6 +13,12 @@ class WrongCredential(ParachuteError):
 
     status = 401
     key = "wrong_key"
+
+
+class SignedOut(WrongCredential):
+    """A browser was signed in, and is not any more."""
+
+    key = "signed_out"
 
 
 def presented_credential(single_headers: dict[bytes, bytes]) -> str | None:
@@ -34,11 +41,12 @@ def presented_credential(single_headers: dict[bytes, bytes]) -> str | None:
 
 
 class Recognition:
-    """Authentication of a caller by key or token."""
+    """Authentication of a caller by key, token or cookie."""
 
-    def __init__(self, keys: Keys, cli_token: CliToken) -> None:
+    def __init__(self, keys: Keys, cli_token: CliToken, browsers: BrowserSessions) -> None:
         self.keys = keys
         self.cli_token = cli_token
+        self.browsers = browsers
 
     def caller(self, presented: str, is_browser: bool) -> Caller:
         """The caller that the key belongs to; errors: WrongCredential, KeysUnreadable."""
@@ -48,3 +56,11 @@ class Recognition:
         elif key := self.keys.authenticate(presented):
             return Caller("key", key.label, key.scopes, is_browser, key.id)
         raise WrongCredential("This key is not valid here.", "Make a new one with: parachute keys create NAME")
+
+    def browser(self, secret: str) -> Caller:
+        """The browser whose cookie this is; errors: SignedOut, KeysUnreadable."""
+        found = self.browsers.authenticate(secret)
+        if found is None:
+            raise SignedOut("This browser is not signed in any more.", "Sign in again: `parachute pair` shows a code.")
+        is_confirmed = self.browsers.confirmed_for(found.id) > 0
+        return Caller("browser", found.label, found.scopes, True, found.id, is_confirmed)

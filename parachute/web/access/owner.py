@@ -3,7 +3,7 @@
 from fastapi import Request
 
 from parachute.base.errors import NotAllowed
-from parachute.security.keys.models import Caller
+from parachute.security.keys.models import Caller, check_confirmed
 from parachute.security.keys.peers import Peers
 
 
@@ -22,9 +22,11 @@ async def is_owner(request: Request) -> bool:
     return bool(await peers.is_own(scope.get("client"), scope.get("server")))
 
 
-async def require_owner(request: Request, what: str) -> None:
-    """Let the owner through; error: NotAllowed for all others."""
+async def require_owner(request: Request, what: str, *, is_decision: bool = True) -> None:
+    """Let the owner through, who has confirmed it where a browser asks for a decision; errors: NotAllowed, ConfirmationNeeded."""
     if not await is_owner(request):
         raise NotAllowed(
             f"{what} needs a key with admin rights.", "Make one with: parachute keys create NAME", key="not_owner"
         )
+    if is_decision:
+        check_confirmed(request.scope["state"]["caller"])

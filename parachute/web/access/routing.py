@@ -7,26 +7,29 @@ from parachute.base.errors import InvalidInput
 from parachute.security.keys.models import EVERY_MODULE, Capability
 
 # everyone: no key is ever needed. loopback: none from this computer. callers: whoever holds the capability.
-# credential: only with a key or the command line's token, also from this computer.
-Audience = Literal["everyone", "loopback", "callers", "credential"]
+# credential: only with a key, a cookie or the command line's token, also from this computer. holders: whoever shows one of these,
+# whatever its scopes, and the owner.
+Audience = Literal["everyone", "loopback", "callers", "credential", "holders"]
 
 _READING = frozenset(("GET", "HEAD"))
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """The need of a request: this capability in this module, and who may come at all."""
+    """The need of a request: this capability in this module, who may come at all, and whether a browser confirms it."""
 
     module: str
     capability: Capability
     audience: Audience = "callers"
+    is_confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One line of the table: paths at or below `path`, where `{module}` stands for any one segment.
+    """One line of the table: paths at or below `path`, where what stands in braces is any one segment.
 
-    `written` is the module whose scope is needed to change something, where that reaches further than `module`.
+    `written` is the module whose scope is needed to change something, where that reaches further than `module`. What
+    `is_confirmed` is changed from a browser only for some minutes after its owner has signed in or confirmed.
     """
 
     path: str
@@ -37,6 +40,7 @@ class Rule:
     readers: Audience = "callers"
     writers: Audience = "callers"
     is_exact: bool = False
+    is_confirmed: bool = False
 
 
 RULES = (
@@ -44,46 +48,70 @@ RULES = (
     # The app sends no key here: neither to learn how this computer's own server is doing, nor for its buttons.
     Rule("/supervisor", "supervisor", write="admin", readers="loopback"),
     # Keys and who needs one.
-    Rule("/api/auth", "auth", read="admin", write="admin"),
+    Rule("/api/auth", "auth", read="admin", write="admin", is_confirmed=True),
+    # Where a browser signs in, and learns whether it is.
+    Rule("/api/pairing/me", "auth", write="admin", readers="everyone", is_exact=True),
+    Rule("/api/pairing/sign-in", "auth", read="admin", writers="everyone", is_exact=True),
+    Rule("/api/pairing/sign-out", "auth", read="admin", writers="everyone", is_exact=True),
+    Rule("/api/pairing/confirm", "auth", read="admin", write="admin", writers="holders", is_exact=True),
+    # Everybody may end their own, others those with admin rights, and these confirm it: the route looks.
+    Rule("/api/pairing/sessions", "auth", read="admin", write="admin", writers="holders"),
+    Rule("/api/pairing", "auth", read="admin", write="admin", is_confirmed=True),
     # Code of anybody comes in here: no program of this machine brings it without a key.
-    Rule("/api/modules/staged", "modules", read="admin", write="admin", writers="credential"),
+    Rule("/api/modules/staged", "modules", read="admin", write="admin", writers="credential", is_confirmed=True),
+    Rule("/api/modules/{module}/agents/{name}/approve", "{module}", is_confirmed=True),
     # The agents of a module are used as the module is; everything else about modules decides which code runs.
     Rule("/api/modules/{module}/agents", "{module}"),
     # A prompt steers every conversation, also those that run with the owner's rights.
-    Rule("/api/modules/{module}/prompt", "{module}", written="prompts", write="admin"),
+    Rule("/api/modules/{module}/prompt", "{module}", written="prompts", write="admin", is_confirmed=True),
     # To tell what they may do they are staged, one look at a time: a page that asked often would hold up everybody.
-    Rule("/api/modules/official", "modules", read="admin", write="admin"),
-    Rule("/api/modules/{module}/approval", "modules", read="admin", write="admin"),
-    Rule("/api/modules", "modules", write="admin"),
+    Rule("/api/modules/official", "modules", read="admin", write="admin", is_confirmed=True),
+    Rule("/api/modules/{module}/approval", "modules", read="admin", write="admin", is_confirmed=True),
+    Rule("/api/modules", "modules", write="admin", is_confirmed=True),
     # Whose word begins what a module may not begin: the owner's, and no program's of this machine.
-    Rule("/api/agent-runs", "modules", read="admin", write="admin", writers="credential"),
+    Rule("/api/agent-runs", "modules", read="admin", write="admin", writers="credential", is_confirmed=True),
     # Which server gets to see what is said to agents, and which key pays for it.
-    Rule("/api/provider", "provider", write="admin", writers="credential"),
-    # That a computer runs here, and what to do next.
-    Rule("/", "setup", write="admin", readers="everyone", is_exact=True),
+    Rule("/api/provider", "provider", write="admin", writers="credential", is_confirmed=True),
+    # The console holds nothing secret; all it does goes through the API, signed in.
+    Rule("/", "console", write="admin", readers="everyone", is_exact=True),
+    Rule("/console", "console", write="admin", readers="everyone"),
     # The page that sets a new computer up holds nothing secret; all it does goes through the API with a key.
     Rule("/setup", "setup", readers="everyone", is_exact=True),
     Rule("/setup/page.css", "setup", readers="everyone", is_exact=True),
     Rule("/setup/page.js", "setup", readers="everyone", is_exact=True),
-    Rule("/api/setup", "setup", read="admin", write="admin", readers="credential", writers="credential"),
+    Rule(
+        "/api/setup",
+        "setup",
+        read="admin",
+        write="admin",
+        readers="credential",
+        writers="credential",
+        is_confirmed=True,
+    ),
     Rule("/api/sandbox", "sandbox", write="admin"),
     # Whoever may talk to agents may stop them all; that they work again is the owner's word, and no program's of this machine.
     Rule("/api/panic", "chat"),
-    Rule("/api/resume", "panic", read="admin", write="admin", writers="credential"),
+    Rule("/api/resume", "panic", read="admin", write="admin", writers="credential", is_confirmed=True),
     # Each of these makes commands run outside of a sandbox, or lets strangers in.
     # Where a browser arrives after signing in elsewhere: it brings no key, but what only whoever began to sign in was given.
     Rule("/api/mcps/oauth/callback", "mcps", write="admin", readers="everyone", is_exact=True),
-    Rule("/api/mcps", "mcps", write="admin"),
-    Rule("/api/plugins", "plugins", write="admin"),
+    Rule("/api/mcps", "mcps", write="admin", is_confirmed=True),
+    Rule("/api/plugins", "plugins", write="admin", is_confirmed=True),
     # What is written here is approved, and steers conversations that run with the owner's rights.
-    Rule("/api/agents", "agents", write="admin"),
-    Rule("/api/skills", "skills", write="admin"),
-    Rule("/api/hooks", "hooks", write="admin"),
+    Rule("/api/agents", "agents", write="admin", is_confirmed=True),
+    Rule("/api/skills", "skills", write="admin", is_confirmed=True),
+    Rule("/api/hooks", "hooks", write="admin", is_confirmed=True),
+    # It tells each of what they may read, and nothing but that it has changed.
+    Rule("/api/events", "events", write="admin", readers="holders", is_exact=True),
     Rule("/api/events", "events", write="admin"),
     # Who decides about a suggestion also needs `write` in the module that it is about: the route looks.
     Rule("/api/suggestions", "suggestions"),
     # What each item needs is its own: the route looks.
     Rule("/api/inbox", "inbox"),
+    # They say where everything lies, and what went wrong with it.
+    Rule("/api/doctor", "doctor", read="admin", write="admin"),
+    Rule("/api/backups", "backups", read="admin", write="admin"),
+    Rule("/api/logs", "logs", read="admin", write="admin"),
     # It says what was done with everything.
     Rule("/api/audit", "audit", read="admin", write="admin"),
     Rule("/api/status", "status"),
@@ -117,13 +145,13 @@ RULES = (
     Rule("/api/sync", "daily"),
     Rule("/api/{module}", "{module}"),
     # Documentation, schema and whatever nobody has thought of.
-    Rule("/", EVERY_MODULE, write="admin"),
+    Rule("/", EVERY_MODULE, write="admin", is_confirmed=True),
 )
 
-_ANY_SEGMENT = "{module}"
+_MODULE = "{module}"
 
 SCOPES = frozenset(
-    name for rule in RULES for name in (rule.module, rule.written) if name and name not in (_ANY_SEGMENT, EVERY_MODULE)
+    name for rule in RULES for name in (rule.module, rule.written) if name and name not in (_MODULE, EVERY_MODULE)
 )
 """What a key's scope may name besides modules."""
 
@@ -150,8 +178,8 @@ def needed(method: str, path: str) -> Need:
         if module is not None and is_reading:
             return Need(module, rule.read, rule.readers)
         if module is not None:
-            return Need(rule.written or module, rule.write, rule.writers)
-    return Need(EVERY_MODULE, "admin")
+            return Need(rule.written or module, rule.write, rule.writers, rule.is_confirmed)
+    return Need(EVERY_MODULE, "admin", is_confirmed=True)
 
 
 def _match(segments: tuple[str, ...], rule: Rule, parts: list[str]) -> str | None:
@@ -160,10 +188,10 @@ def _match(segments: tuple[str, ...], rule: Rule, parts: list[str]) -> str | Non
         return None
     module = rule.module
     for expected, part in zip(segments, parts, strict=False):
-        if expected == _ANY_SEGMENT:
+        if expected.startswith("{"):
             if not part:
                 return None
-            module = part if module == _ANY_SEGMENT else module
+            module = part if expected == module == _MODULE else module
         elif expected != part:
             return None
     return module

@@ -1,4 +1,4 @@
-"""Server-sent events as the app reads them: `data: ` lines only, and comments to keep the connection alive."""
+"""Server-sent events as the app reads them: `data: ` lines, and comments to keep the connection alive."""
 
 import asyncio
 import json
@@ -19,11 +19,15 @@ _HEADERS = [
 
 
 class EventStream(Response):
-    """Send each (seq, event) as one line of JSON with its `seq`; the stream ends quietly when the reader leaves."""
+    """Send each (seq, event) as one line of JSON with its `seq`; the stream ends quietly when the reader leaves.
 
-    def __init__(self, events: AsyncIterator[tuple[int, Mapping[str, Any]]]) -> None:
+    With `ids` each event has an id, too, which a browser names when it comes back: that word and the `seq`. The app reads none.
+    """
+
+    def __init__(self, events: AsyncIterator[tuple[int, Mapping[str, Any]]], ids: str | None = None) -> None:
         super().__init__()
         self._events = events
+        self._ids = ids
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
@@ -45,12 +49,18 @@ class EventStream(Response):
                 except StopAsyncIteration:
                     break
                 following = None
-                await _send(send, b"data: " + encoded({**event, "seq": seq}) + b"\n\n")
+                await _send(send, self._lines(seq, event))
             await send({"type": "http.response.body", "body": b""})
         finally:
             gone.cancel()
             if following is not None:
                 following.cancel()
+
+    def _lines(self, seq: int, event: Mapping[str, Any]) -> bytes:
+        if self._ids is None:
+            return b"data: " + encoded({**event, "seq": seq}) + b"\n\n"
+        identifier = f"{self._ids}-{seq}"
+        return f"id: {identifier}\n".encode() + b"data: " + encoded({**event, "cursor": identifier}) + b"\n\n"
 
 
 def encoded(event: Mapping[str, Any]) -> bytes:

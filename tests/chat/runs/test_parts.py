@@ -145,6 +145,26 @@ async def test_readers_and_the_disk_get_everything(run: Run, runs: store.RunStor
     assert stored[-1] == (2001, DONE)
 
 
+async def test_readers_of_pieces_get_each_once(run: Run) -> None:
+    from_the_start = asyncio.create_task(_pieces(run.log))
+    for number in range(500):
+        run.log.append(TextDelta(f"{number} "))
+        await asyncio.sleep(0)
+    come_back = asyncio.create_task(_pieces(run.log, after=200))
+    for number in range(500, 1000):
+        run.log.append(TextDelta(f"{number} "))
+    run.log.append(DONE)
+    await run.log.finish()
+    assert await from_the_start == "".join(f"{number} " for number in range(1000))
+    assert await come_back == "".join(f"{number} " for number in range(200, 1000))
+
+
+async def _pieces(log: EventLog, after: int = 0) -> str:
+    events = [event async for _, event in log.read(after, as_deltas=True)]
+    assert events.pop() == DONE
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
 async def test_an_end_while_a_batch_is_written_loses_nothing(runs: store.RunStore) -> None:
     for _ in range(20):
         log = EventLog(await runs.begin(SESSION), runs)

@@ -51,6 +51,24 @@ async def test_one_subject_stops_at_its_limit_and_others_go_on(installation: Ins
         await gateway.limits.remove("workspace:boat")
 
 
+async def test_four_fifths_are_a_note_and_all_of_it_is_the_end(installation: Installation, api: MessagesAPI) -> None:
+    api.default(ANSWER)
+    gateway = installation.gateway
+    boat = await gateway.open("one")
+    boat.counts_for = "workspace:boat"
+    inbox = SpendingSource(gateway.spending, gateway.limits)
+    assert await ask(boat) == 200
+    (_, used), *_ = await gateway.costs("subject", 1)
+    for part, notes in ((0.79, 0), (0.81, 1)):
+        await gateway.limits.put(SpendingLimit("workspace:boat", "month", dollars=used.dollars / part))
+        found = await inbox.items()
+        assert [each.details["is_reached"] for each in found] == [False] * notes
+    # Nothing is refused before the end, and at the end nothing is asked.
+    assert [await ask(boat), await ask(boat)] == [200, 400]
+    assert len(api.requests) == 2
+    assert [each.details["is_reached"] for each in await inbox.items()] == [True]
+
+
 async def test_requests_at_the_same_time_wait_for_each_other(installation: Installation, api: MessagesAPI) -> None:
     api.default(ANSWER)
     gateway = installation.gateway

@@ -9,6 +9,7 @@ from parachute.config.settings.home import Home
 from parachute.llm.gateway.accounting import UsageReader
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.llm.gateway.inbox import SpendingSource
 from parachute.llm.gateway.models import Payer, Provider, Usage, payer_of
 from parachute.llm.gateway.prices import dollars
 from tests.support.messages_api import MessagesAPI, text
@@ -103,6 +104,12 @@ async def test_the_limit_of_the_day(folder: Path, api: MessagesAPI) -> None:
         status = await installation.gateway.status()
         assert status["spent_today"] > status["daily_spending_limit"] == 1.0
         assert "spending limit" in status["limit_reached"]
+        (item,) = await SpendingSource(installation.gateway.spending, installation.gateway.limits).items()
+        assert (item.source, item.details, "of $1.00 of this day" in item.title) == (
+            "computer",
+            {"is_reached": True},
+            True,
+        )
     finally:
         await installation.close()
 

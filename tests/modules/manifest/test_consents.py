@@ -43,7 +43,7 @@ def test_the_screen_says_everything() -> None:
         "Agents this module can run:",
         "  enricher: “Fetches public information”",
         "    - Network access: api.example.com",
-        "    - File access: Contacts/, the folder that you choose/out, ~/Work/contacts (outside of the vault) (read and write)",
+        "    - File access: Contacts/, ~/Work/contacts (outside of the vault) (read and write)",
         "    - Commands: git, npm",
         "    - Tools: Read, Write",
         "    - Skills: all of yours, with their files and programs",
@@ -88,6 +88,11 @@ def test_the_screen_says_everything() -> None:
         "",
         "Process:",
         "  Runs all the time (128m of memory, 32 processes)",
+        "",
+        "Asks for what has no effect here:",
+        "  agents.enricher.sandbox.allowed_paths: ${CWD}/out: an agent of a module has no working directory of yours",
+        "  hooks: async of daily.entry.created: nobody waits for events",
+        "  ui.entry: no app shows a module's own page",
     ]
 
 
@@ -95,6 +100,29 @@ def test_a_module_that_asks_for_nothing() -> None:
     lines = consent(parse(MINIMAL.encode()), ()).as_text()
     assert "  nothing in the vault" in lines
     assert lines[lines.index("Network:") + 1] == "  none"
+
+
+def test_fields_without_effect_are_named_with_the_reason() -> None:
+    """Every switch of an agent that changes nothing, and none that does."""
+    agent = """
+agents:
+  one:
+    sandbox: {workspace_access: rw, allowed_paths: [A/], read_only_root: false, cap_drop: [NET_RAW]}
+    capabilities: [read, Skill, Computer, AskUserQuestion, WebFetch]
+    load_cwd_claude_md: true
+    allow_workspace_skills: true
+    requires_explicit_approval: true
+"""
+    found = consent(parse((MINIMAL + agent).encode()), ()).without_effect
+    assert [line.removeprefix("agents.one.").partition(": ")[0] for line in found] == [
+        *["capabilities"] * 3,
+        "load_cwd_claude_md",
+        "allow_workspace_skills",
+        "sandbox.read_only_root",
+        "sandbox.cap_drop",
+    ]
+    allowed = agent.replace("requires", "allow_user_skills: true\n    requires")
+    assert not any("Skill:" in line for line in consent(parse((MINIMAL + allowed).encode()), ()).without_effect)
 
 
 def test_a_consent_survives_json() -> None:

@@ -96,8 +96,9 @@ def test_keys_that_nobody_uses_are_named(machine: Machine) -> None:
     assert "never used: never used, made " in found.details[1]
 
 
-def test_keys_that_cannot_be_read_are_told_with_the_line(machine: Machine) -> None:
-    (machine.home.root / "keys.yaml").write_text("api_keys:\n- nonsense: 1\n")
+@pytest.mark.parametrize(("file", "listed"), [("keys.yaml", "api_keys"), ("browser-sessions.yaml", "browser_sessions")])
+def test_keys_and_browsers_that_cannot_be_read_are_told_with_the_line(machine: Machine, file: str, listed: str) -> None:
+    (machine.home.root / file).write_text(f"{listed}:\n- nonsense: 1\n")
     result = machine.look("keys")
     assert result.level == "problem"
     assert "line 2" in result.message

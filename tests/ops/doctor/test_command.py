@@ -22,7 +22,7 @@ from .machine import unchanged
 pytestmark = pytest.mark.long
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "doctor.md"
-FIELDS = ["id", "title", "group", "result", "message", "next", "details", "fix"]
+FIELDS = ["id", "key", "title", "group", "result", "message", "next", "details", "fix"]
 
 
 def results(said: str) -> dict[str, dict[str, Any]]:
@@ -46,6 +46,7 @@ def test_the_form_of_json_is_stable(parachute: Terminal) -> None:
     assert [list(each) for each in document["checks"]] == [FIELDS]
     assert document["checks"][0] == {
         "id": "settings",
+        "key": None,
         "title": "Settings",
         "group": "Services",
         "result": "ok",

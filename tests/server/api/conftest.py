@@ -115,7 +115,8 @@ def state_of(computer: Computer) -> str:
             folders[:] = sorted({*folders} - {"audit", "logs", "run", "sandboxes"})
             found[folder] = folders
             for path in (Path(folder) / name for name in sorted(files)):
-                if ".db" not in path.name and path.suffix != ".lock":
+                # What was approved is noted a few seconds later.
+                if ".db" not in path.name and path.suffix != ".lock" and path != computer.home.known_approvals:
                     # The agent's program writes on in the transcript after its answer.
                     found[str(path)] = path.stat().st_size if path.suffix != ".jsonl" else "there"
     return json.dumps(found, indent=1)

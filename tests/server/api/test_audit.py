@@ -1,7 +1,9 @@
 """The audit log over HTTP."""
 
 import json
+from collections import Counter
 from datetime import UTC, datetime
+from typing import Any
 
 import httpx2
 import pytest
@@ -14,6 +16,12 @@ from tests.support.messages_api import MessagesAPI, text, tool_use
 from .conftest import talk
 
 PATH = "/api/audit"
+
+
+def ends(record: dict[str, Any]) -> tuple[str, str]:
+    """Who asked, and whom, as the graph names them; all conversations are one."""
+    who = record.get("owner") or "chat" if record["source_type"] == "agent" else record["source_id"]
+    return f"{record['source_type']}:{who}", f"module:{record['target_module']}"
 
 
 async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncClient) -> None:
@@ -31,6 +39,14 @@ async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncCl
     graph = (await owner.get(f"{PATH}/graph", params={"hours": 1000})).json()
     assert (verified["is_whole"], verified["problems"]) == (True, [])
     assert len(exported) == verified["records"] == graph["records"] == sum(e["requests"] for e in graph["edges"])
+    for edge in graph["edges"]:
+        own = [each for each in exported if ends(each) == (edge["from"], edge["to"])]
+        times = [each["duration_ms"] for each in own]
+        assert edge["requests"] == len(own), edge
+        assert edge["failures"] == sum(not each["success"] for each in own), edge
+        assert (edge["total_ms"], edge["longest_ms"]) == (sum(times), max(times)), edge
+        assert edge["events"] == Counter(each["event_type"] for each in own), edge
+    assert {node["id"] for node in graph["nodes"]} == {end for each in exported for end in ends(each)}
 
 
 async def test_a_tool_call_is_found_by_its_file_with_what_it_cost(

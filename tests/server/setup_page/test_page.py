@@ -7,7 +7,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from parachute import __version__
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from parachute.server.setup_page.assets import ASSETS
@@ -171,22 +170,3 @@ async def test_official_modules_are_installed_with_what_was_seen(computer: Compu
     offered = {module["name"]: module for module in (await app.get("/api/modules/official")).json()["modules"]}
     assert [name for name, module in offered.items() if module["installed"]] == ["daily"]
     assert (await app.get("/api/daily/entries")).status_code != 404
-
-
-async def test_the_address_itself_says_that_it_runs_and_what_to_do(computer: Computer, keys: Keys) -> None:
-    async with computer.client(headers={"accept": "text/html,application/xhtml+xml"}) as browser:
-        page = await browser.get("/")
-        assert page.status_code == 200
-        assert "Parachute is running" in page.text
-        assert __version__ in page.text
-        assert 'href="/setup"' in page.text
-        policy = (await browser.get("/setup")).headers["content-security-policy"]
-        assert page.headers["content-security-policy"] == policy
-        keys.create("phone")
-        page = await browser.get("/")
-        assert '/setup"' not in page.text
-        assert "the Parachute app" in page.text
-        assert (await browser.post("/")).status_code in (401, 403, 405)
-    async with computer.client() as program:
-        answer = await program.get("/", headers={"accept": "*/*"})
-    assert answer.json() == {"name": "Parachute Computer", "status": "ok", "version": __version__}

@@ -10,6 +10,7 @@ from typing import Any
 import uvicorn
 from starlette.types import Message, Receive, Scope, Send
 
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.cli_token import CliToken
 from parachute.security.keys.peers import Peer, Peers
 from parachute.security.keys.service import Keys
@@ -75,10 +76,11 @@ class Gate:
         self, keys: Keys, cli_token: CliToken, settings: dict[str, Any], loop: asyncio.AbstractEventLoop
     ) -> None:
         self.keys = keys
+        self.browsers = BrowserSessions(keys.store.path.parent, keys)
         self.cli_token = cli_token
-        self.app = AccessMiddleware(who_called, keys=keys, cli_token=cli_token, **settings)
+        self.app = AccessMiddleware(who_called, keys=keys, cli_token=cli_token, browsers=self.browsers, **settings)
         untold: dict[str, Any] = {"peers": UntoldPeers(), **settings}
-        self._untold = AccessMiddleware(who_called, keys=keys, cli_token=cli_token, **untold)
+        self._untold = AccessMiddleware(who_called, keys=keys, cli_token=cli_token, browsers=self.browsers, **untold)
         self._loop = loop
 
     def call(

@@ -313,7 +313,9 @@ def test_a_refusal_never_reaches_the_application(gate: MakeGate) -> None:
 def test_it_can_be_added_to_an_application(gate: MakeGate) -> None:
     made = gate()
     app = FastAPI()
-    app.add_middleware(AccessMiddleware, keys=made.keys, cli_token=made.cli_token, peers=UntoldPeers())
+    app.add_middleware(
+        AccessMiddleware, keys=made.keys, cli_token=made.cli_token, browsers=made.browsers, peers=UntoldPeers()
+    )
 
     @app.post("/api/chat")
     async def chat(request: Request) -> str:

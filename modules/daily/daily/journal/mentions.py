@@ -122,13 +122,13 @@ class Linker:
         entry = found.entry
         said = await brain.suggest(f"{entry.title}\n{entry.content}"[:_LONGEST])
         sure = {
-            mention.para_id: Known(mention.para_id, mention.name or mention.text)
+            mention.para_id: (Known(mention.para_id, mention.name or mention.text), mention.confidence)
             for mention in said
             if mention.para_id is not None and mention.confidence > CONFIDENT
         }
-        for para_id in sorted(sure):
-            await brain.link(id_of(entry.key), para_id)
+        for para_id, (_, confidence) in sorted(sure.items()):
+            await brain.link(id_of(entry.key), para_id, confidence)
         if not sure.keys() <= set(mentions_of(entry)):
             await self._journal.mention(entry_id, set(sure))
         proposed = await self._proposals.make(brain, said, set(sure), found) if proposing else []
-        return Links(list(sure.values()), proposed)
+        return Links([known for known, _ in sure.values()], proposed)

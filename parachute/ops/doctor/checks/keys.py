@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.keys import read_keys
+from parachute.ops.doctor.keys import read_browsers, read_keys
 from parachute.ops.doctor.models import Group, Result, check, ok, warning
 
 _UNUSED = timedelta(days=180)
@@ -12,6 +12,7 @@ _UNUSED = timedelta(days=180)
 @check("Keys", Group.ACCESS)
 def examine(computer: Computer) -> Result:
     keys = read_keys(computer)
+    read_browsers(computer)  # they end by themselves; a file that is not understood lets none in
     if not keys:
         return ok("There is no key.")
     now = datetime.now(UTC)

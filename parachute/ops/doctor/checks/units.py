@@ -35,7 +35,7 @@ def examine(computer: Computer) -> Result:
     backup = settings.backup
     timers = backup_units.render(computer.home, backup.time, backup.drill) if backup.repository else {}
     wanted = {**dict.fromkeys(backup_units.NAMES), **(free if is_free else held), **timers}
-    fix = Fix(_INSTALL.replace("`", ""), lambda: _install(computer))
+    fix = Fix(_INSTALL.replace("`", ""), lambda: _install(computer), ends_server=True)
     if gone := _gone([folder / name for name in wanted]):
         return problem(f"The units start a program that is not there any more: {gone}.", _INSTALL, fix=fix)
     different = [name for name, text in wanted.items() if _text(folder / name) != text]

@@ -1,0 +1,58 @@
+// Rules of the console's source that its compiler does not know: `npm run check`.
+import { readFile, readdir } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const MOST_LINES = 400;
+const SPOKEN = new Set(["label", "title", "alt", "placeholder", "aria-label", "hint"]);
+
+const problems = [];
+const names = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join();
+
+for (const entry of await readdir(join(here, "src"), { recursive: true, withFileTypes: true })) {
+  if (!/\.(ts|tsx|css)$/.test(entry.name)) continue;
+  const path = join(entry.parentPath, entry.name);
+  const text = await readFile(path, "utf8");
+  const report = (line, problem) => problems.push(`${relative(here, path)}:${line}: ${problem}`);
+  const lines = text.split("\n").length;
+  if (lines > MOST_LINES && !entry.name.endsWith(".css")) report(lines, `longer than ${MOST_LINES} lines`);
+  if (/https?:\/\/(?!www\.w3\.org)/.test(text)) report(1, "names an address elsewhere");
+  if (entry.name.endsWith(".css")) {
+    if (/url\(|@import "(?!\.|screens:)/.test(text)) report(1, "loads something");
+    continue;
+  }
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+  const at = (node) => source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+  const visit = (node) => {
+    if (ts.isJsxText(node) && /\p{L}/u.test(node.text)) report(at(node), `text outside of the translations: ${node.text.trim()}`);
+    if (ts.isJsxAttribute(node) && SPOKEN.has(node.name.getText()) && node.initializer && ts.isStringLiteral(node.initializer)) {
+      if (/\p{L}/u.test(node.initializer.text)) report(at(node), `text outside of the translations: ${node.initializer.text}`);
+    }
+    if (ts.isIdentifier(node) && ["innerHTML", "outerHTML", "insertAdjacentHTML", "dangerouslySetInnerHTML", "eval"].includes(node.text)) {
+      report(at(node), `${node.text} makes text of others a program`);
+    }
+    if (ts.isCallExpression(node) && node.expression.getText() === "messages") checkTexts(node, report, at);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+
+/** Every text is there in both languages, with the same names in braces, and is used. */
+function checkTexts(call, report, at) {
+  const languages = {};
+  for (const language of call.arguments[0]?.properties ?? []) {
+    languages[language.name.text] = new Map(
+      language.initializer.properties.map((each) => [each.name.text, [each, each.initializer.text ?? ""]]),
+    );
+  }
+  for (const [key, [node, text]] of languages.en ?? []) {
+    const other = languages.de?.get(key)?.[1];
+    if (other === undefined) report(at(node), `${key} has no German text`);
+    else if (names(text) !== names(other)) report(at(node), `${key} has other names in braces in German`);
+  }
+}
+
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length ? 1 : 0;

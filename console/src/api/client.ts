@@ -1,0 +1,103 @@
+/** Calls of the server's API: every path is one of its description, so that the console uses nothing but the public API. */
+import type { paths } from "schema";
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Taking<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<Lowercase<M>, object> ? P : never;
+}[keyof paths];
+
+export interface Options {
+  /** What stands in the braces of the path. */
+  params?: Record<string, string | number>;
+  query?: Record<string, string | number | boolean | undefined | null>;
+  body?: unknown;
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+}
+
+/** An answer that is no success: a sentence of the server, with what to do next. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly key: string,
+    message: string,
+    readonly hint: string | null = null,
+  ) {
+    super(message);
+  }
+}
+
+interface Listeners {
+  /** Nobody is signed in any more. */
+  signedOut: () => void;
+  /** The server wants the owner to confirm who they are; whether they did. */
+  confirm: () => Promise<boolean>;
+}
+
+export const listeners: Listeners = { signedOut: () => undefined, confirm: async () => false };
+
+function address(path: string, { params = {}, query = {} }: Options): string {
+  const filled = path.replace(/\{(\w+)(?::\w+)?\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text ? `${filled}?${text}` : filled;
+}
+
+async function failure(response: Response): Promise<ApiError> {
+  let body: { detail?: unknown; key?: unknown; hint?: unknown } = {};
+  try {
+    body = await response.json();
+  } catch {
+    // A proxy in between answers in HTML; the status says enough.
+  }
+  const detail = typeof body.detail === "string" ? body.detail : `${response.status} ${response.statusText}`;
+  return new ApiError(response.status, String(body.key ?? ""), detail, typeof body.hint === "string" ? body.hint : null);
+}
+
+/** The response to a request, if it is a success; a body that is no Blob or string is sent as JSON. */
+export async function send(method: Method, path: string, options: Options = {}): Promise<Response> {
+  const { body, signal, headers = {} } = options;
+  const isRaw = body instanceof Blob || typeof body === "string" || body === undefined;
+  const request: RequestInit = {
+    method,
+    // Over plain HTTP browsers do not say which page asks; no page of another site can send this header.
+    headers: { "x-parachute-console": "1", ...(isRaw ? {} : { "content-type": "application/json" }), ...headers },
+    body: isRaw ? body : JSON.stringify(body),
+    signal,
+    credentials: "same-origin",
+    cache: "no-store",
+  };
+  for (let attempt = 0; ; attempt++) {
+    let response: Response;
+    try {
+      response = await fetch(address(path, options), request);
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new ApiError(0, "no_connection", "");
+    }
+    if (response.ok) return response;
+    const error = await failure(response);
+    if (error.status === 401) listeners.signedOut();
+    const canConfirm = error.key === "confirmation_needed" && attempt === 0;
+    if (!canConfirm || !(await listeners.confirm())) throw error;
+  }
+}
+
+async function json<T>(method: Method, path: string, options?: Options): Promise<T> {
+  const response = await send(method, path, options);
+  const text = await response.text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+export const api = {
+  get: <T>(path: Taking<"GET">, options?: Options) => json<T>("GET", path, options),
+  post: <T>(path: Taking<"POST">, options?: Options) => json<T>("POST", path, options),
+  put: <T>(path: Taking<"PUT">, options?: Options) => json<T>("PUT", path, options),
+  patch: <T>(path: Taking<"PATCH">, options?: Options) => json<T>("PATCH", path, options),
+  delete: <T>(path: Taking<"DELETE">, options?: Options) => json<T>("DELETE", path, options),
+  /** A route of a module: which there are depends on what is installed, so that no description can name them here. */
+  module: <T>(method: Method, path: `/api/${string}`, options?: Options) => json<T>(method, path, options),
+};

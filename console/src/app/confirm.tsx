@@ -1,0 +1,61 @@
+/** The owner confirms who they are: their decisions ask again ten minutes after signing in. */
+import { useState } from "preact/hooks";
+import { api, listeners } from "~/api/client";
+import { Button } from "~/components/button";
+import { ask, Dialog } from "~/components/dialog";
+import { Form, TextField } from "~/components/field";
+import { Notice } from "~/components/layout";
+import { explain } from "~/text/errors";
+import { messages } from "~/text/messages";
+import { secretOf } from "./sign_in";
+
+const t = messages({
+  en: {
+    title: "Is it you?",
+    text: "This decides about your whole computer. Type a code from another device that is signed in, from “parachute pair” on the computer, or your key.",
+    secret: "Code or key",
+    confirm: "Confirm",
+  },
+  de: {
+    title: "Bist du es?",
+    text: "Hier geht es um deinen ganzen Computer. Gib einen Code von einem anderen angemeldeten Gerät ein, einen von „parachute pair“ am Computer, oder deinen Schlüssel.",
+    secret: "Code oder Schlüssel",
+    confirm: "Bestätigen",
+  },
+});
+
+function Confirm({ close }: { close: (value?: boolean) => void }) {
+  const [text, setText] = useState("");
+  const [error, setError] = useState<unknown>();
+  const submit = async () => {
+    try {
+      await api.post("/api/pairing/confirm", { body: secretOf(text) });
+      close(true);
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <Dialog title={t("title")} onClose={() => close(false)}>
+      <Form onSubmit={submit}>
+        <p>{t("text")}</p>
+        <TextField label={t("secret")} value={text} onInput={setText} autocomplete="one-time-code" autofocus required monospace />
+        {error !== undefined && (
+          <Notice kind="danger">
+            <p role="alert">{explain(error)}</p>
+          </Notice>
+        )}
+        <Button label={t("confirm")} kind="primary" submit />
+      </Form>
+    </Dialog>
+  );
+}
+
+let open: Promise<boolean> | undefined;
+
+/** Two calls that need it at once ask once. */
+listeners.confirm = () =>
+  (open ??= ask<boolean>((close) => <Confirm close={close} />).then((answer) => {
+    open = undefined;
+    return answer ?? false;
+  }));

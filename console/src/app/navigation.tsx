@@ -1,0 +1,105 @@
+/** The way to every screen: a bar below on a phone, a column at the side on a desktop. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "~/components/icons";
+import { type Screen, screens } from "~/screens";
+import { waiting } from "~/state/inbox";
+import { place, to } from "~/state/router";
+import { messages } from "~/text/messages";
+import { Panic } from "~/components/panic";
+
+const t = messages({
+  en: {
+    navigation: "Screens",
+    skip: "Skip to the content",
+    more: "More",
+    daily: "Every day",
+    agents: "Agents",
+    computer: "This computer",
+    waiting_one: "{n} waits",
+    waiting_other: "{n} wait",
+  },
+  de: {
+    navigation: "Ansichten",
+    skip: "Zum Inhalt springen",
+    more: "Mehr",
+    daily: "Jeden Tag",
+    agents: "Agenten",
+    computer: "Dieser Computer",
+    waiting_one: "{n} wartet",
+    waiting_other: "{n} warten",
+  },
+});
+
+const IN_BAR = 4;
+const GROUPS = ["daily", "agents", "computer"] as const;
+
+export function Navigation() {
+  const all = screens();
+  const [isOpen, setOpen] = useState(false);
+  const column = useRef<HTMLElement>(null);
+  useEffect(() => setOpen(false), [place.value]);
+  useEffect(() => {
+    if (!isOpen) return;
+    column.current?.querySelector("a")?.focus();
+    const close = (event: KeyboardEvent) => event.key === "Escape" && setOpen(false);
+    addEventListener("keydown", close);
+    return () => removeEventListener("keydown", close);
+  }, [isOpen]);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        {t("skip")}
+      </a>
+      <nav ref={column} class={`column${isOpen ? " open" : ""}`} aria-label={t("navigation")}>
+        {GROUPS.map((group) => {
+          const members = all.filter((screen) => screen.group === group);
+          return (
+            members.length > 0 && (
+              <div key={group} class="column-group">
+                <h2>{t(group)}</h2>
+                <ul>
+                  {members.map((screen) => (
+                    <li key={screen.name}>
+                      <Way screen={screen} />
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            )
+          );
+        })}
+        <Panic />
+      </nav>
+      {isOpen && <div class="column-shade" onClick={() => setOpen(false)} />}
+      <nav class="bar" aria-label={t("more")}>
+        {all.slice(0, IN_BAR).map((screen) => (
+          <Way key={screen.name} screen={screen} />
+        ))}
+        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Icon name="more" />
+          <span>{t("more")}</span>
+        </button>
+      </nav>
+    </>
+  );
+}
+
+function skip(event: Event) {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}
+
+function Way({ screen }: { screen: Screen }) {
+  const count = screen.name === "inbox" ? waiting.value : 0;
+  return (
+    <a href={to(screen.name)} aria-current={place.value.screen === screen.name ? "page" : undefined}>
+      <Icon name={screen.icon} />
+      <span>{screen.title()}</span>
+      {count > 0 && (
+        <span class="count" aria-label={t("waiting", { n: count })}>
+          {count}
+        </span>
+      )}
+    </a>
+  );
+}

@@ -1,0 +1,61 @@
+/** The page of a browser that nobody has signed in yet. */
+import { useState } from "preact/hooks";
+import { Button } from "~/components/button";
+import { Form, TextField } from "~/components/field";
+import { Notice } from "~/components/layout";
+import { signIn } from "~/state/session";
+import { explain } from "~/text/errors";
+import { messages } from "~/text/messages";
+
+const t = messages({
+  en: {
+    title: "Sign in to your computer",
+    code: "Code or key",
+    code_hint: "A device that is signed in shows a code under “Keys and devices”. On the computer itself type: parachute pair",
+    sign_in: "Sign in",
+    first: "A new computer shows its key on its own screen.",
+  },
+  de: {
+    title: "An deinem Computer anmelden",
+    code: "Code oder Schlüssel",
+    code_hint: "Ein angemeldetes Gerät zeigt einen Code unter „Schlüssel und Geräte“. Am Computer selbst: parachute pair",
+    sign_in: "Anmelden",
+    first: "Ein neuer Computer zeigt seinen Schlüssel auf dem eigenen Bildschirm.",
+  },
+});
+
+const CODE = /^[0-9a-z]{4}[- ]?[0-9a-z]{4}$/i;
+
+/** A typed text as what it is: a pairing code has eight characters, a key many more. */
+export function secretOf(text: string): { code: string } | { key: string } {
+  const trimmed = text.trim();
+  return CODE.test(trimmed) ? { code: trimmed } : { key: trimmed };
+}
+
+export function SignIn() {
+  const [text, setText] = useState("");
+  const [error, setError] = useState<unknown>();
+  const submit = async () => {
+    setError(undefined);
+    try {
+      await signIn(secretOf(text));
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <main class="sign-in">
+      <h1>{t("title")}</h1>
+      <Form onSubmit={submit}>
+        <TextField label={t("code")} hint={t("code_hint")} value={text} onInput={setText} autocomplete="one-time-code" autofocus required monospace />
+        {error !== undefined && (
+          <Notice kind="danger">
+            <p role="alert">{explain(error)}</p>
+          </Notice>
+        )}
+        <Button label={t("sign_in")} kind="primary" submit />
+      </Form>
+      <p class="muted">{t("first")}</p>
+    </main>
+  );
+}

@@ -1,0 +1,82 @@
+import type { ComponentChildren } from "preact";
+import { render } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { messages } from "~/text/messages";
+import { Button } from "./button";
+
+const t = messages({ en: { close: "Close", cancel: "Cancel" }, de: { close: "Schließen", cancel: "Abbrechen" } });
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  /** Buttons at its end. */
+  actions?: ComponentChildren;
+  isWide?: boolean;
+}
+
+/** A window above the page, which keeps the focus; Escape closes it. On a phone it comes from below. */
+export function Dialog({ title, onClose, children, actions, isWide }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => shown?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={isWide ? "wide" : ""}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <div class="dialog-content">
+        <header class="dialog-header">
+          <h2 id={heading}>{title}</h2>
+          <Button label={t("close")} icon="close" iconOnly kind="quiet" onPress={onClose} />
+        </header>
+        <div class="dialog-body">{children}</div>
+        {actions && <footer class="dialog-actions">{actions}</footer>}
+      </div>
+    </dialog>
+  );
+}
+
+/** Show a dialog from anywhere; the promise has what it was closed with. */
+export function ask<T>(draw: (close: (value?: T) => void) => ComponentChildren): Promise<T | undefined> {
+  const root = document.body.appendChild(document.createElement("div"));
+  const before = document.activeElement;
+  return new Promise((resolve) => {
+    const close = (value?: T) => {
+      render(null, root);
+      root.remove();
+      if (before instanceof HTMLElement) before.focus();
+      resolve(value);
+    };
+    render(draw(close), root);
+  });
+}
+
+/** Ask for a yes; anything else is a no. */
+export async function confirm(title: string, text: string, yes: string, kind: "primary" | "danger" = "danger"): Promise<boolean> {
+  const answer = await ask<boolean>((close) => (
+    <Dialog
+      title={title}
+      onClose={() => close(false)}
+      actions={
+        <>
+          <Button label={t("cancel")} onPress={() => close(false)} />
+          <Button label={yes} kind={kind} onPress={() => close(true)} />
+        </>
+      }
+    >
+      <p>{text}</p>
+    </Dialog>
+  ));
+  return answer ?? false;
+}

@@ -1,0 +1,5 @@
+/** Modules that build.mjs makes from the folders of `screens/`. */
+declare module "screens:all" {
+  import type { Screen } from "~/screens";
+  export const SCREENS: Screen[];
+}

@@ -1,0 +1,97 @@
+/** The records of what was done, newest first, by page. */
+import { useEffect, useState } from "preact/hooks";
+import { api } from "~/api/client";
+import { Button } from "~/components/button";
+import { Details } from "~/components/details";
+import { Dialog } from "~/components/dialog";
+import { Choice, TextField } from "~/components/field";
+import { Badge, Failure, Loading, Row, Section } from "~/components/layout";
+import { toast } from "~/state/toasts";
+import { moment } from "~/text/messages";
+import { t } from "./texts";
+
+type AuditRecord = Record<string, unknown> & { timestamp: string; event_type: string };
+
+const FILTERS = ["all", "session", "file", "host", "module", "event"] as const;
+type FilterName = (typeof FILTERS)[number];
+
+export function Records({ session }: { session?: string }) {
+  const [name, setName] = useState<FilterName>(session ? "session" : "all");
+  const [value, setValue] = useState(session ?? "");
+  const [day, setDay] = useState("");
+  const [records, setRecords] = useState<AuditRecord[]>();
+  const [next, setNext] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>();
+  const [shown, setShown] = useState<AuditRecord>();
+
+  const load = async (before: string | null, signal?: AbortSignal) => {
+    const until = day ? new Date(new Date(`${day}T00:00:00`).getTime() + 86_400_000).toISOString() : undefined;
+    const query = { limit: 50, before, to: until, ...(name !== "all" && value && { [name]: value }) };
+    const page = await api.get<{ records: AuditRecord[]; next: string | null }>("/api/audit", { query, signal });
+    setRecords((earlier) => (before ? [...(earlier ?? []), ...page.records] : page.records));
+    setNext(page.next);
+    setError(undefined);
+  };
+  useEffect(() => {
+    const stop = new AbortController();
+    const timer = setTimeout(() => void load(null, stop.signal).catch((problem) => !stop.signal.aborted && setError(problem)), 200);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [name, value, day]);
+
+  return (
+    <Section title={t("records")} actions={<Verify />}>
+      <div class="filters">
+        <Choice label={t("filter")} value={name} options={FILTERS.map((each) => ({ value: each, label: t(`filter_${each}`) }))} onChange={setName} />
+        {name !== "all" && <TextField label={t("value")} value={value} onInput={setValue} type="search" />}
+        <TextField label={t("day")} value={day} onInput={setDay} type="date" />
+      </div>
+      {error !== undefined && <Failure error={error} />}
+      {!records && error === undefined && <Loading />}
+      {records?.length === 0 && <p class="muted">{t("none")}</p>}
+      {records && records.length > 0 && (
+        <ul class="rows">
+          {records.map((record, index) => (
+            <Line key={index} record={record} onOpen={() => setShown(record)} />
+          ))}
+        </ul>
+      )}
+      {next && <Button label={t("more")} onPress={() => load(next)} />}
+      {shown && (
+        <Dialog title={t("record")} onClose={() => setShown(undefined)} isWide>
+          <Details value={shown} />
+        </Dialog>
+      )}
+    </Section>
+  );
+}
+
+function Line({ record, onOpen }: { record: AuditRecord; onOpen: () => void }) {
+  const what = [record.target_endpoint, record.tool, record.summary].filter(Boolean).join(" ");
+  return (
+    <Row
+      title={
+        <button type="button" class="as-link" onClick={onOpen}>
+          <bdi>{what || record.event_type.replace(/_/g, " ")}</bdi>
+        </button>
+      }
+      badges={record.success === false && <Badge text={t("failed")} kind="danger" />}
+      text={
+        <>
+          {moment(record.timestamp)} · {record.event_type.replace(/_/g, " ")} · <bdi>{`${record.source_type} ${record.source_id}`}</bdi>
+        </>
+      }
+    />
+  );
+}
+
+function Verify() {
+  const verify = async () => {
+    const found = await api.get<{ is_whole: boolean; problems: unknown[] }>("/api/audit/verify");
+    if (found.is_whole) toast(t("whole"));
+    else toast(t("altered", { problems: JSON.stringify(found.problems) }), { isError: true });
+  };
+  return <Button label={t("verify")} onPress={verify} />;
+}

@@ -1,0 +1,181 @@
+import { useState } from "preact/hooks";
+import { api } from "~/api/client";
+import { Button, LinkButton } from "~/components/button";
+import { Dialog } from "~/components/dialog";
+import { Choice, Form, TextField } from "~/components/field";
+import { Badge, Loaded, Notice, Row } from "~/components/layout";
+import { useResource } from "~/state/resource";
+import { may } from "~/state/session";
+import { attempt, toast } from "~/state/toasts";
+import { Opener } from "./agents";
+import { Part, removing } from "./part";
+import { t } from "./texts";
+
+interface Server {
+  name: string;
+  displayType: string;
+  displayCommand: string;
+  builtin: boolean;
+  validationErrors: string[] | null;
+  state: string;
+  status: "connected" | "error" | "untested";
+  problem: string | null;
+}
+
+export function Mcps() {
+  const found = useResource(async (signal) => (await api.get<{ servers: Server[] }>("/api/mcps", { signal })).servers, "mcps", ["mcps", "plugins"]);
+  const [shown, setShown] = useState<Server>();
+  return (
+    <>
+      <Part
+        icon="link"
+        name={t("mcps")}
+        text={t("mcps_text")}
+        add={t("add_mcp")}
+        mayAdd={may("mcps", "admin")}
+        found={found}
+        line={(server) => (
+          <Row
+            key={server.name}
+            title={<Opener name={server.name} onOpen={() => setShown(server)} />}
+            badges={
+              <>
+                <Badge text={server.builtin ? t("builtin") : server.displayType} />
+                <Status server={server} />
+              </>
+            }
+            text={<bdi>{server.problem ?? server.validationErrors?.join(" ") ?? server.displayCommand}</bdi>}
+          />
+        )}
+        dialog={(close) => <AddDialog onClose={close} />}
+      />
+      {shown && <ServerDialog server={shown} onClose={() => setShown(undefined)} reload={found.reload} />}
+    </>
+  );
+}
+
+function Status({ server }: { server: Server }) {
+  if (server.state !== "approved") return <Badge text={t("unapproved")} kind="warning" />;
+  const kind = server.status === "connected" ? "good" : server.status === "error" ? "danger" : "plain";
+  return <Badge text={t(server.status)} kind={kind} />;
+}
+
+const lines = (text: string) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+
+function pairs(text: string, separator: string): Record<string, string> {
+  const split = lines(text).map((line) => [line.slice(0, line.indexOf(separator)).trim(), line.slice(line.indexOf(separator) + 1).trim()]);
+  return Object.fromEntries(split.filter(([name]) => name));
+}
+
+function AddDialog({ onClose }: { onClose: () => void }) {
+  const [kind, setKind] = useState<"http" | "stdio">("http");
+  const [draft, setDraft] = useState({ name: "", url: "", headers: "", command: "", args: "", env: "" });
+  const field = (name: keyof typeof draft) => (value: string) => setDraft({ ...draft, [name]: value });
+  const save = () =>
+    attempt(async () => {
+      const body =
+        kind === "http"
+          ? { name: draft.name, type: "http", url: draft.url, ...(draft.headers && { headers: pairs(draft.headers, ":") }) }
+          : { name: draft.name, command: draft.command, args: lines(draft.args), ...(draft.env && { env: pairs(draft.env, "=") }) };
+      await api.post("/api/mcps", { body });
+      onClose();
+    });
+  return (
+    <Dialog title={t("add_mcp")} onClose={onClose}>
+      <Form onSubmit={save}>
+        <TextField label={t("name")} value={draft.name} onInput={field("name")} required autofocus />
+        <Choice
+          label={t("kind")}
+          value={kind}
+          options={(["http", "stdio"] as const).map((value) => ({ value, label: t(`kind_${value}`) }))}
+          onChange={setKind}
+        />
+        {kind === "http" ? (
+          <>
+            <TextField label={t("url")} type="url" value={draft.url} onInput={field("url")} required />
+            <TextField label={t("headers")} hint={t("headers_hint")} value={draft.headers} onInput={field("headers")} rows={2} monospace />
+          </>
+        ) : (
+          <>
+            <TextField label={t("command")} value={draft.command} onInput={field("command")} required monospace />
+            <TextField label={t("arguments")} hint={t("arguments_hint")} value={draft.args} onInput={field("args")} rows={3} monospace />
+            <TextField label={t("environment")} hint={t("environment_hint")} value={draft.env} onInput={field("env")} rows={2} monospace />
+          </>
+        )}
+        <Button label={t("save")} kind="primary" submit />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ServerDialogProps {
+  server: Server;
+  onClose: () => void;
+  reload: () => Promise<void>;
+}
+
+function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
+  const params = { name: server.name };
+  const isAdmin = may("mcps", "admin") && !server.builtin;
+  const tools = useResource(
+    (signal) => api.get<{ tools: { name: string; description?: string }[]; error?: string }>("/api/mcps/{name}/tools", { params, signal }),
+    server.name,
+    ["mcps"],
+  );
+  const [link, setLink] = useState<string>();
+  const [answer, setAnswer] = useState("");
+  const test = async () => {
+    const found = await api.post<{ status: string; tools_count?: number; error?: string; message?: string }>("/api/mcps/{name}/test", { params });
+    if (found.error) toast(found.error, { isError: true });
+    else toast(t("works", { name: server.name, n: found.tools_count ?? 0 }));
+    await Promise.all([reload(), tools.reload()]);
+  };
+  const signIn = async () => setLink((await api.post<{ link: string }>("/api/mcps/{name}/login", { params, body: {} })).link);
+  const finish = () =>
+    attempt(async () => {
+      await api.post("/api/mcps/{name}/login/answer", { params, body: { answer } });
+      toast(t("signed_in"));
+      setLink(undefined);
+      await Promise.all([reload(), tools.reload()]);
+    });
+  return (
+    <Dialog title={server.name} onClose={onClose} isWide>
+      <pre class="text-block">{server.displayCommand}</pre>
+      <Loaded of={tools}>
+        {({ tools: offered, error }) => (
+          <>
+            {error && (
+              <Notice kind="warning">
+                <p>{error}</p>
+              </Notice>
+            )}
+            <ul class="details-list">
+              {offered.map((tool) => (
+                <li key={tool.name}>
+                  <strong>
+                    <bdi>{tool.name}</bdi>
+                  </strong>{" "}
+                  <bdi class="muted">{tool.description}</bdi>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Loaded>
+      {link && (
+        <Form onSubmit={finish}>
+          <LinkButton label={t("open_login")} icon="link" kind="primary" href={link} isElsewhere />
+          <TextField label={t("paste")} value={answer} onInput={setAnswer} />
+          <Button label={t("finish")} submit disabled={!answer} />
+        </Form>
+      )}
+      {isAdmin && (
+        <div class="buttons">
+          <Button label={t("remove")} onPress={() => removing(server.name, () => api.delete("/api/mcps/{name}", { params }), reload).then(onClose)} />
+          {server.displayType !== "stdio" && <Button label={t("sign_in")} onPress={signIn} />}
+          <Button label={t("test")} kind="primary" onPress={test} />
+        </div>
+      )}
+    </Dialog>
+  );
+}

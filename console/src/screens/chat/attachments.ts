@@ -1,0 +1,47 @@
+/** Files that go with a message, as `POST /api/chat` takes them. */
+import { bytes } from "~/text/messages";
+import { t } from "./texts";
+
+export interface Attachment {
+  fileName: string;
+  mimeType: string;
+  sizeBytes: number;
+  type: "image" | "pdf" | "text" | "code" | "archive" | "audio" | "video" | "unknown";
+  base64Data: string;
+}
+
+const MOST = 20;
+const LARGEST = 20_000_000;
+const LARGEST_IMAGE = 5_000_000;
+
+function typeOf(file: File): Attachment["type"] {
+  if (/^image\/(jpeg|png|gif|webp)$/.test(file.type)) return "image";
+  if (file.type === "application/pdf") return "pdf";
+  if (/^(audio|video)\//.test(file.type)) return file.type.startsWith("audio") ? "audio" : "video";
+  if (/zip|tar|compressed/.test(file.type)) return "archive";
+  return /^text\//.test(file.type) || /json|xml|yaml|javascript/.test(file.type) ? "text" : "unknown";
+}
+
+async function base64(file: File): Promise<string> {
+  const reader = new FileReader();
+  const done = new Promise<string>((resolve, reject) => {
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+  });
+  reader.readAsDataURL(file);
+  return (await done).split(",", 2)[1] ?? "";
+}
+
+/** Read files; an Error with a sentence for one that the server would refuse. */
+export async function read(files: Iterable<File>, before: Attachment[]): Promise<Attachment[]> {
+  const found = [...before];
+  for (const file of files) {
+    const type = typeOf(file);
+    const most = type === "image" ? LARGEST_IMAGE : LARGEST;
+    if (found.length >= MOST) throw new Error(t("too_many", { count: MOST }));
+    if (file.size > most) throw new Error(t("too_large", { name: file.name, size: bytes(most) }));
+    const data = await base64(file);
+    found.push({ fileName: file.name, mimeType: file.type || "application/octet-stream", sizeBytes: file.size, type, base64Data: data });
+  }
+  return found;
+}

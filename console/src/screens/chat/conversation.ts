@@ -1,0 +1,242 @@
+/** One open conversation: its messages, the answer that is coming in, and what the agent asks. */
+import { batch, signal } from "@preact/signals";
+import { api, ApiError } from "~/api/client";
+import { events } from "~/api/stream";
+import type { Question } from "~/components/questions";
+import { explain } from "~/text/errors";
+import type { Attachment } from "./attachments";
+import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, stored, textOf } from "./events";
+
+export interface Session {
+  id: string;
+  title: string | null;
+  agentPath: string | null;
+  agentName: string | null;
+  trustLevel: string;
+  effectiveExecutionMode: string | null;
+  workspaceId: string | null;
+  workingDirectory: string | null;
+  model: string | null;
+  archived: boolean;
+  source: string;
+}
+
+/** What a new conversation begins with. */
+export interface Beginning {
+  workspaceId?: string;
+  model?: string;
+  agentPath?: string;
+  trustLevel?: string;
+  contexts?: string[];
+  /** Goes on from messages of another conversation. */
+  continuedFrom?: string;
+  priorConversation?: string;
+}
+
+const PAUSE = 1000;
+
+export class Conversation {
+  readonly session = signal<Session | undefined>(undefined);
+  readonly messages = signal<Message[]>([]);
+  /** The answer that is coming in; it joins `messages` at its end. */
+  readonly live = signal<Message | undefined>(undefined);
+  readonly isRunning = signal(false);
+  readonly question = signal<{ requestId: string; questions: Question[] } | undefined>(undefined);
+  readonly permission = signal<PermissionRequest | undefined>(undefined);
+  readonly error = signal<unknown>(undefined);
+  readonly isLoading = signal(true);
+  private readonly ended = new AbortController();
+  private count = 0;
+  private lastSent = "";
+
+  constructor(
+    public id: string | undefined,
+    private readonly onBegun: (id: string) => void,
+  ) {}
+
+  /** Read what was said, and follow an answer that is coming in. */
+  async open(): Promise<void> {
+    this.error.value = undefined;
+    if (!this.id) {
+      this.isLoading.value = false;
+      return;
+    }
+    try {
+      const params = { session: this.id };
+      const [found, { active }] = await Promise.all([
+        api.get<Session & { messages: Parameters<typeof stored>[0] }>("/api/chat/{session}", { params }),
+        api.get<{ active: boolean }>("/api/chat/{session}/stream-status", { params }),
+      ]);
+      batch(() => {
+        this.session.value = found;
+        this.messages.value = stored(found.messages);
+        this.isRunning.value = active;
+      });
+      if (active) void this.follow();
+    } catch (error) {
+      this.error.value = error;
+    } finally {
+      this.isLoading.value = false;
+    }
+  }
+
+  close(): void {
+    this.ended.abort();
+  }
+
+  /** Send a message: a new turn, or a word more in the one that runs. */
+  async send(text: string, attachments: Attachment[] = [], beginning: Beginning = {}): Promise<void> {
+    if (this.isRunning.value && this.id) {
+      await api.post("/api/chat/{session}/inject", { params: { session: this.id }, body: { message: text } });
+      return;
+    }
+    this.lastSent = text;
+    const begun = performance.now();
+    batch(() => {
+      this.isRunning.value = true;
+      this.messages.value = [...this.messages.value, this.message("user", text)];
+      this.live.value = { key: `live-${begun}`, role: "assistant", parts: [] };
+    });
+    const body = { message: text, sessionId: this.id ?? "new", canAnswerPermissions: true, attachments, ...(this.id ? {} : beginning) };
+    try {
+      await this.take(events<ChatEvent>("POST", "/api/chat?text=delta", { body, signal: this.ended.signal }));
+      if (this.isRunning.value) await this.follow();
+    } catch (error) {
+      if (this.ended.signal.aborted) return;
+      if (this.id && error instanceof ApiError && error.status === 0) await this.follow();
+      else this.fail(error);
+    }
+  }
+
+  /** Send the last message once more. */
+  again(): Promise<void> {
+    return this.send(this.lastSent || textOf(this.messages.value.findLast(({ role }) => role === "user") ?? this.message("user", "")));
+  }
+
+  async stop(): Promise<void> {
+    if (this.id) await api.post("/api/chat/{session}/abort", { params: { session: this.id } });
+  }
+
+  async answer(answers: Record<string, string | string[]>): Promise<void> {
+    const asked = this.question.value;
+    if (!asked || !this.id) return;
+    await api.post("/api/chat/{session}/answer", { params: { session: this.id }, body: { request_id: asked.requestId, answers } });
+    this.question.value = undefined;
+  }
+
+  async permit(allow: boolean, grant?: string): Promise<void> {
+    const asked = this.permission.value;
+    if (!asked || !this.id) return;
+    const params = { session: this.id, request_id: asked.requestId };
+    await api.post("/api/chat/{session}/permissions/{request_id}", { params, body: { allow, ...(grant && { grant }) } });
+    this.permission.value = undefined;
+  }
+
+  /** The words until a message, for a conversation that goes on from there. */
+  priorTo(key: string): string {
+    const messages = this.messages.value;
+    const end = messages.findIndex((message) => message.key === key);
+    return messages
+      .slice(0, end)
+      .map((message) => `${message.role === "user" ? "Human" : "Assistant"}: ${textOf(message)}`)
+      .join("\n\n");
+  }
+
+  /** Read the run from its beginning until it has ended, also when the connection breaks in between. */
+  private async follow(): Promise<void> {
+    while (!this.ended.signal.aborted && this.id) {
+      try {
+        const options = { signal: this.ended.signal };
+        await this.take(events<ChatEvent>("GET", `/api/chat/${this.id}/events?text=delta`, options), true);
+        if (!this.isRunning.value) return;
+      } catch (error) {
+        if (this.ended.signal.aborted) return;
+        if (!(error instanceof ApiError) || error.status !== 0) return this.fail(error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    }
+  }
+
+  private async take(stream: AsyncGenerator<ChatEvent>, isReplay = false): Promise<void> {
+    let isFirst = isReplay;
+    for await (const event of stream) {
+      if (this.ended.signal.aborted) return;
+      batch(() => {
+        if (event.type === "user_message" && isFirst) this.rewind(event.content);
+        else if (event.type === "user_message" && event.content !== this.lastUserText()) this.interject(event.content);
+        if (event.type === "user_message") isFirst = false;
+        this.see(event);
+      });
+    }
+  }
+
+  /** Forget what is shown of the run that now comes again from its beginning. */
+  private rewind(text: string): void {
+    const messages = this.messages.value;
+    const from = messages.findLastIndex((message) => message.role === "user" && textOf(message) === text);
+    const before = from < 0 ? messages : messages.slice(0, from);
+    this.messages.value = [...before, this.message("user", text)];
+    this.live.value = { key: `live-${performance.now()}`, role: "assistant", parts: [] };
+    this.isRunning.value = true;
+  }
+
+  /** A message that was put into the running turn: what the agent has said until then stands before it. */
+  private interject(text: string): void {
+    const live = this.live.value;
+    const said = live?.parts.length ? [live] : [];
+    this.messages.value = [...this.messages.value, ...said, this.message("user", text)];
+    this.live.value = { key: `live-${performance.now()}`, role: "assistant", parts: [] };
+  }
+
+  private see(event: ChatEvent): void {
+    if (event.type === "session") this.begin(event.sessionId, event.title, event.trustLevel);
+    if (event.type === "user_question") this.question.value = event;
+    if (event.type === "permission_request") this.permission.value = event;
+    const live = this.live.value ?? { key: `live-${event.seq}`, role: "assistant" as const, parts: [] };
+    const parts = added(live.parts, event);
+    if (parts !== live.parts) this.live.value = { ...live, parts };
+    if (event.type === "done" && this.session.value) this.session.value = { ...this.session.value, title: event.title };
+    if (ENDS.has(event.type)) this.finish();
+  }
+
+  private begin(id: string, title: string | null, trustLevel: string): void {
+    if (!this.id) {
+      this.id = id;
+      this.onBegun(id);
+    }
+    const before = this.session.value;
+    this.session.value = {
+      ...(before ?? { agentPath: null, agentName: null, effectiveExecutionMode: null, workspaceId: null, workingDirectory: null, model: null, archived: false, source: "parachute" }),
+      id,
+      title,
+      trustLevel,
+    };
+  }
+
+  private finish(): void {
+    const live = this.live.value;
+    if (live?.parts.length) this.messages.value = [...this.messages.value, live];
+    this.live.value = undefined;
+    this.isRunning.value = false;
+    this.question.value = undefined;
+    this.permission.value = undefined;
+  }
+
+  private fail(error: unknown): void {
+    batch(() => {
+      const live = this.live.value ?? { key: `live-${performance.now()}`, role: "assistant" as const, parts: [] };
+      this.live.value = { ...live, parts: [...live.parts, { kind: "note", level: "danger", text: explain(error), canRetry: true }] };
+      this.finish();
+    });
+  }
+
+  private lastUserText(): string {
+    const last = this.messages.value.findLast(({ role }) => role === "user");
+    return last ? textOf(last) : "";
+  }
+
+  private message(role: "user" | "assistant", text: string): Message {
+    this.count += 1;
+    return { key: `own-${this.count}`, role, parts: [{ kind: "text", text }], time: new Date().toISOString() };
+  }
+}

@@ -1,0 +1,127 @@
+/** The events of a chat, as docs/api.md lists them, and what they make of a message. */
+import type { Question } from "~/components/questions";
+import { t } from "./texts";
+
+export type Part =
+  | { kind: "text"; text: string }
+  | { kind: "thinking"; text: string }
+  | { kind: "tool"; id: string; name: string; input: Record<string, unknown>; result?: string; isError?: boolean }
+  | { kind: "note"; level: "plain" | "warning" | "danger"; title?: string; text: string; canRetry?: boolean };
+
+export interface Message {
+  key: string;
+  role: "user" | "assistant";
+  parts: Part[];
+  time?: string;
+  isSummary?: boolean;
+}
+
+export interface PermissionRequest {
+  requestId: string;
+  toolName: string;
+  input: Record<string, unknown>;
+  reason: string;
+  suggestedGrants: string[];
+}
+
+export type ChatEvent = { seq: number } & (
+  | { type: "session"; sessionId: string; trustLevel: string; title: string | null }
+  | { type: "user_message"; content: string; id: string }
+  | { type: "text"; content: string }
+  | { type: "text_delta"; text: string }
+  | { type: "thinking"; content: string }
+  | { type: "tool_use"; tool: { id: string; name: string; input: Record<string, unknown> } }
+  | { type: "tool_result"; toolUseId: string; content: string; isError: boolean }
+  | { type: "user_question"; requestId: string; questions: Question[] }
+  | ({ type: "permission_request" } & PermissionRequest)
+  | { type: "permission_denied"; toolName: string; reason: string }
+  | { type: "warning"; title: string; message: string; details: string[] }
+  | { type: "session_unavailable"; message: string }
+  | { type: "model"; model: string }
+  | { type: "done"; sessionId: string; title: string | null }
+  | { type: "aborted"; message: string }
+  | { type: "typed_error"; title: string; message: string; canRetry: boolean }
+  | { type: "error"; error: string }
+);
+
+export const ENDS: ReadonlySet<string> = new Set(["done", "aborted", "typed_error", "error"]);
+
+/** The parts of an answer after one more event; the same array if nothing of it is shown. */
+export function added(parts: Part[], event: ChatEvent): Part[] {
+  const last = parts.at(-1);
+  switch (event.type) {
+    case "text_delta":
+      return last?.kind === "text"
+        ? [...parts.slice(0, -1), { kind: "text", text: last.text + event.text }]
+        : [...parts, { kind: "text", text: event.text }];
+    case "text": {
+      // It is all text since the last tool call, and replaces what is shown of that.
+      const before = parts.slice(0, parts.findLastIndex(({ kind }) => kind === "tool") + 1);
+      return [...before, { kind: "text", text: event.content }];
+    }
+    case "thinking":
+      return [...parts, { kind: "thinking", text: event.content }];
+    case "tool_use":
+      return [...parts, { kind: "tool", ...event.tool }];
+    case "tool_result":
+      return parts.map((part) =>
+        part.kind === "tool" && part.id === event.toolUseId ? { ...part, result: event.content, isError: event.isError } : part,
+      );
+    case "permission_denied":
+      return [...parts, note("warning", t("denied", { tool: event.toolName, reason: event.reason }))];
+    case "warning":
+      return [...parts, { ...note("warning", [event.message, ...event.details].join("\n")), title: event.title }];
+    case "session_unavailable":
+      return [...parts, { ...note("warning", t("unavailable")), canRetry: true }];
+    case "aborted":
+      return [...parts, note("plain", event.message)];
+    case "typed_error":
+      return [...parts, { ...note("danger", event.message), title: event.title, canRetry: event.canRetry }];
+    case "error":
+      return [...parts, note("danger", event.error)];
+    default:
+      return parts;
+  }
+}
+
+function note(level: "plain" | "warning" | "danger", text: string): Extract<Part, { kind: "note" }> {
+  return { kind: "note", level, text };
+}
+
+interface StoredMessage {
+  id: string | null;
+  role: string;
+  content: ({ type: string; text?: string; id?: string; name?: string; input?: Record<string, unknown>; result?: string; isError?: boolean } | string)[] | string;
+  timestamp: string | null;
+  isCompactSummary: boolean;
+}
+
+/** Messages of a session as the server keeps them; what an agent said between two messages of a person is one. */
+export function stored(messages: readonly StoredMessage[]): Message[] {
+  const found: Message[] = [];
+  for (const [index, message] of messages.entries()) {
+    const blocks = typeof message.content === "string" ? [message.content] : message.content;
+    const parts = blocks.map((block): Part => {
+      if (typeof block === "string") return { kind: "text", text: block };
+      if (block.type !== "tool_use") return { kind: "text", text: block.text ?? "" };
+      return { kind: "tool", id: block.id ?? "", name: block.name ?? "", input: block.input ?? {}, result: block.result, isError: block.isError };
+    });
+    const role = message.role === "user" ? "user" : "assistant";
+    const last = found.at(-1);
+    if (last?.role === "assistant" && role === "assistant") last.parts = [...last.parts, ...parts];
+    else {
+      found.push({
+        key: message.id ?? `stored-${index}`,
+        role,
+        parts,
+        time: message.timestamp ?? undefined,
+        isSummary: message.isCompactSummary,
+      });
+    }
+  }
+  return found;
+}
+
+export function textOf(message: Message): string {
+  return message.parts.map((part) => (part.kind === "text" ? part.text : "")).filter(Boolean).join("\n\n");
+}

@@ -1,0 +1,134 @@
+/** A message with its parts; tool calls and thoughts are folded. */
+import { useMemo, useState } from "preact/hooks";
+import { Button } from "~/components/button";
+import { Details } from "~/components/details";
+import { Ago } from "~/components/layout";
+import { toast } from "~/state/toasts";
+import { Markdown } from "~/text/markdown";
+import { type Message, type Part, textOf } from "./events";
+import { t } from "./texts";
+
+interface Props {
+  message: Message;
+  isLive?: boolean;
+  onBranch?: (message: Message) => void;
+  onRetry?: () => void;
+}
+
+export function MessageView({ message, isLive = false, onBranch, onRetry }: Props) {
+  return useMemo(
+    () => (
+      <article class={`message ${message.role}`} aria-label={message.role === "user" ? t("you") : t("agent")}>
+        {message.isSummary ? (
+          <details class="fold">
+            <summary>{t("summary")}</summary>
+            <Parts message={message} isLive={false} />
+          </details>
+        ) : (
+          <Parts message={message} isLive={isLive} onRetry={onRetry} />
+        )}
+        {!isLive && (
+          <footer class="message-actions">
+            {message.time && <Ago time={message.time} />}
+            <Button label={t("copy")} icon="copy" iconOnly kind="quiet" onPress={() => copy(message)} />
+            {message.role === "user" && onBranch && (
+              <Button label={t("branch")} icon="branch" iconOnly kind="quiet" onPress={() => onBranch(message)} />
+            )}
+          </footer>
+        )}
+      </article>
+    ),
+    [message, isLive, onBranch !== undefined],
+  );
+}
+
+function Parts({ message, isLive, onRetry }: Pick<Props, "message" | "isLive" | "onRetry">) {
+  return (
+    <>
+      {message.parts.map((part, index) => (
+        <PartView
+          key={index}
+          part={part}
+          isOpen={isLive === true && index === message.parts.length - 1}
+          isPlain={message.role === "user"}
+          onRetry={onRetry}
+        />
+      ))}
+    </>
+  );
+}
+
+function PartView({ part, isOpen, isPlain, onRetry }: { part: Part; isOpen: boolean; isPlain: boolean; onRetry?: () => void }) {
+  switch (part.kind) {
+    case "text":
+      return isPlain ? <p class="plain-text" dir="auto">{part.text}</p> : <Markdown text={part.text} isOpen={isOpen} />;
+    case "thinking":
+      return (
+        <details class="fold">
+          <summary>{t("thinking")}</summary>
+          <p class="plain-text muted">{part.text}</p>
+        </details>
+      );
+    case "tool":
+      return <Tool part={part} isOpen={isOpen} />;
+    case "note":
+      return (
+        <div class={`notice ${part.level}`}>
+          {part.title && <strong>{part.title}</strong>}
+          <p class="plain-text">{part.text}</p>
+          {part.canRetry && onRetry && <Button label={t("again")} icon="refresh" onPress={onRetry} />}
+        </div>
+      );
+  }
+}
+
+const TELLING = ["command", "file_path", "path", "pattern", "url", "query", "description", "prompt", "skill"];
+
+/** The few words of a tool call that say what it is about. */
+function gist(input: Record<string, unknown>): string {
+  const name = TELLING.find((key) => typeof input[key] === "string");
+  return name ? String(input[name]).split("\n", 1)[0]?.slice(0, 160) ?? "" : "";
+}
+
+function Tool({ part, isOpen }: { part: Extract<Part, { kind: "tool" }>; isOpen: boolean }) {
+  const [isUnfolded, setUnfolded] = useState(false);
+  const isRunning = isOpen && part.result === undefined;
+  return (
+    <details class={`fold tool${part.isError ? " failed" : ""}`} onToggle={(event) => setUnfolded(event.currentTarget.open)}>
+      <summary>
+        <strong>{part.name}</strong>
+        <bdi>{gist(part.input)}</bdi>
+        {isRunning && <span class="spinner" role="img" aria-label={t("tool_running")} />}
+        {part.isError && <span class="badge danger">{t("tool_failed")}</span>}
+      </summary>
+      {isUnfolded && (
+        <>
+          <h3>{t("input")}</h3>
+          <Details value={part.input} />
+          {part.result !== undefined && (
+            <>
+              <h3>{t("result")}</h3>
+              <pre class="text-block" tabIndex={0}>{part.result}</pre>
+            </>
+          )}
+        </>
+      )}
+    </details>
+  );
+}
+
+async function copy(message: Message): Promise<void> {
+  const text = textOf(message);
+  if (navigator.clipboard) await navigator.clipboard.writeText(text);
+  else copyWithoutTls(text);
+  toast(t("copied"));
+}
+
+/** Over plain HTTP browsers have no clipboard but this. */
+function copyWithoutTls(text: string): void {
+  const area = document.body.appendChild(document.createElement("textarea"));
+  area.value = text;
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}

@@ -1,0 +1,132 @@
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Button, LinkButton } from "~/components/button";
+import { Empty, Failure, Loading, Page } from "~/components/layout";
+import type { ScreenProps } from "~/screens";
+import { go, to } from "~/state/router";
+import { type Beginning, Conversation } from "./conversation";
+import { Asking } from "./asking";
+import { ChangesDialog } from "./changes";
+import { Composer } from "./composer";
+import { type Message, textOf } from "./events";
+import { MessageView } from "./message";
+import { OptionsDialog } from "./options";
+import { PromptDialog } from "./prompt";
+import { t } from "./texts";
+
+const AT_FIRST = 40;
+
+/** A conversation that began in this page keeps its state while its address gets its id. */
+let begun: Conversation | undefined;
+
+export default function Chat({ rest }: ScreenProps) {
+  const id = rest[0];
+  const conversation = useMemo(() => {
+    if (begun && begun.id === id) return begun;
+    begun?.close();
+    begun = new Conversation(id, (given) => go(to("chat", [given]), { replace: true }));
+    void begun.open();
+    return begun;
+  }, [id]);
+  return <Opened key={conversation.id ?? "new"} conversation={conversation} />;
+}
+
+function Opened({ conversation }: { conversation: Conversation }) {
+  const [draft, setDraft] = useState("");
+  const [beginning, setBeginning] = useState<Beginning>({});
+  const [dialog, setDialog] = useState<"options" | "changes" | "prompt">();
+  const session = conversation.session.value;
+  const isNew = !conversation.id;
+  const branch = useCallback((message: Message) => {
+    const prior = conversation.priorTo(message.key);
+    branched = { draft: textOf(message), beginning: { continuedFrom: conversation.id, ...(prior && { priorConversation: prior }) } };
+    go(to("chat"));
+  }, []);
+  useEffect(() => {
+    if (!isNew || !branched) return;
+    setDraft(branched.draft);
+    setBeginning(branched.beginning);
+    branched = undefined;
+  }, []);
+  const actions = (
+    <>
+      {!isNew && <Button label={t("changes")} icon="undo" iconOnly kind="quiet" onPress={() => setDialog("changes")} />}
+      <Button label={t("options")} icon="settings" iconOnly kind="quiet" onPress={() => setDialog("options")} />
+      {!isNew && <LinkButton label={t("new")} icon="plus" iconOnly kind="quiet" href={to("chat")} />}
+    </>
+  );
+  return (
+    <div class="chat">
+      <Page title={session?.title ?? t("new")} actions={actions}>
+        {conversation.isLoading.value ? (
+          <Loading />
+        ) : conversation.error.value ? (
+          <Failure error={conversation.error.value} again={() => conversation.open()} />
+        ) : (
+          <Log conversation={conversation} onBranch={branch} />
+        )}
+      </Page>
+      <div class="chat-foot">
+        {isNew && beginning.continuedFrom && <p class="muted">{t("branching")}</p>}
+        <Composer
+          isRunning={conversation.isRunning.value}
+          draft={draft}
+          onDraft={setDraft}
+          onSend={(text, files) => conversation.send(text, files, beginning)}
+          onStop={() => conversation.stop()}
+        />
+      </div>
+      {dialog === "options" && (
+        <OptionsDialog conversation={conversation} beginning={beginning} onBeginning={setBeginning} onPrompt={() => setDialog("prompt")} onClose={() => setDialog(undefined)} />
+      )}
+      {dialog === "changes" && conversation.id && <ChangesDialog session={conversation.id} onClose={() => setDialog(undefined)} />}
+      {dialog === "prompt" && (
+        <PromptDialog session={conversation.id} beginning={beginning} onClose={() => setDialog(undefined)} />
+      )}
+    </div>
+  );
+}
+
+let branched: { draft: string; beginning: Beginning } | undefined;
+
+function Log({ conversation, onBranch }: { conversation: Conversation; onBranch: (message: Message) => void }) {
+  const [shown, setShown] = useState(AT_FIRST);
+  const isAtEnd = useRef(true);
+  const messages = conversation.messages.value;
+  const live = conversation.live.value;
+
+  useEffect(() => {
+    const note = () => {
+      const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
+      isAtEnd.current = scrollHeight - scrollTop - clientHeight < 120;
+    };
+    addEventListener("scroll", note, { passive: true });
+    return () => removeEventListener("scroll", note);
+  }, []);
+  useLayoutEffect(() => {
+    if (isAtEnd.current) scrollTo({ top: document.documentElement.scrollHeight });
+  }, [messages.length, live, conversation.question.value, conversation.permission.value]);
+
+  if (messages.length === 0 && !live) return <Empty icon="chat" title={t("empty")} text={t("empty_text")} />;
+  const from = Math.max(0, messages.length - shown);
+  return (
+    <div class="log" role="log" aria-live="polite" aria-busy={conversation.isRunning.value}>
+      {from > 0 && <Button label={t("earlier")} kind="quiet" onPress={() => setShown(shown + 100)} />}
+      {messages.slice(from).map((message, index) => (
+        <MessageView
+          key={message.key}
+          message={message}
+          onBranch={onBranch}
+          onRetry={from + index === messages.length - 1 ? () => conversation.again() : undefined}
+        />
+      ))}
+      {live && <MessageView key={live.key} message={live} isLive />}
+      {conversation.isRunning.value && !live?.parts.length && (
+        <p class="working">
+          <span class="spinner" aria-hidden="true" />
+          <span>{t("works")}</span>
+        </p>
+      )}
+      <Asking conversation={conversation} />
+    </div>
+  );
+}

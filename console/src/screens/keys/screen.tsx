@@ -1,0 +1,166 @@
+import { useState } from "preact/hooks";
+import { api } from "~/api/client";
+import { Button } from "~/components/button";
+import { confirm } from "~/components/dialog";
+import { Choice } from "~/components/field";
+import { Ago, Badge, Facts, Loaded, Page, Row, Section } from "~/components/layout";
+import { type Appearance, appearance, type Language, language } from "~/state/preferences";
+import { useResource } from "~/state/resource";
+import { may, me, signOut } from "~/state/session";
+import { AddDevice } from "./add";
+import { t } from "./texts";
+
+export interface BrowserSession {
+  id: string;
+  name: string;
+  scopes: string[];
+  last_seen_at: string | null;
+  is_current: boolean;
+}
+
+interface Key {
+  id: string;
+  label: string;
+  created_at: string;
+  last_used_at: string | null;
+  scopes: string[];
+}
+
+export default function Keys() {
+  const isAdmin = may("auth", "admin");
+  const [isAdding, setAdding] = useState(false);
+  const add = isAdmin && <Button label={t("add")} icon="plus" kind="primary" onPress={() => setAdding(true)} />;
+  return (
+    <Page title={t("title")} actions={add}>
+      <ThisBrowser />
+      {isAdmin && <Browsers />}
+      {isAdmin && <KeyList />}
+      {isAdding && <AddDevice onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+/** Rights as a person reads them. */
+function rights(scopes: string[]): string {
+  return scopes.some((scope) => scope.startsWith("*:") && scope.endsWith("admin")) ? t("everything") : scopes.join(", ");
+}
+
+function ThisBrowser() {
+  const current = me.value;
+  return (
+    <Section title={t("this_browser")} actions={current?.kind === "session" && <Button label={t("sign_out")} onPress={signOut} />}>
+      {current?.name && (
+        <Facts
+          facts={[
+            [t("name"), <bdi>{current.name}</bdi>],
+            [t("may"), rights(current.scopes)],
+          ]}
+        />
+      )}
+      <Choice<Language>
+        label={t("language")}
+        value={language.value}
+        options={[
+          { value: "en", label: "English" },
+          { value: "de", label: "Deutsch" },
+        ]}
+        onChange={(value) => (language.value = value)}
+      />
+      <Choice<Appearance>
+        label={t("appearance")}
+        value={appearance.value}
+        options={(["system", "light", "dark"] as const).map((value) => ({ value, label: t(value) }))}
+        onChange={(value) => (appearance.value = value)}
+      />
+    </Section>
+  );
+}
+
+function Browsers() {
+  const found = useResource((signal) => api.get<{ sessions: BrowserSession[] }>("/api/pairing/sessions", { signal }), "browsers", ["keys"]);
+  const revoke = async (session: BrowserSession) => {
+    if (!(await confirm(t("revoke_title", { name: session.name }), t("revoke_text"), t("revoke")))) return;
+    await api.delete("/api/pairing/sessions/{identifier}", { params: { identifier: session.id } });
+    await found.reload();
+  };
+  return (
+    <Section title={t("browsers")}>
+      <Loaded of={found}>
+        {({ sessions }) =>
+          sessions.length === 0 ? (
+            <p class="muted">{t("browsers_none")}</p>
+          ) : (
+            <ul class="rows">
+              {sessions.map((session) => (
+                <Device
+                  key={session.id}
+                  name={session.name}
+                  scopes={session.scopes}
+                  seen={session.last_seen_at}
+                  isCurrent={session.is_current}
+                  onRevoke={() => revoke(session)}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function KeyList() {
+  const found = useResource((signal) => api.get<{ keys: Key[] }>("/api/auth/keys", { signal }), "keys", ["keys"]);
+  const revoke = async (key: Key) => {
+    if (!(await confirm(t("revoke_title", { name: key.label }), t("revoke_text"), t("revoke")))) return;
+    await api.delete("/api/auth/keys/{identifier}", { params: { identifier: key.id } });
+    await found.reload();
+  };
+  return (
+    <Section title={t("keys")}>
+      <Loaded of={found}>
+        {({ keys }) =>
+          keys.length === 0 ? (
+            <p class="muted">{t("keys_none")}</p>
+          ) : (
+            <ul class="rows">
+              {keys.map((key) => (
+                <Device key={key.id} name={key.label} scopes={key.scopes} seen={key.last_used_at} onRevoke={() => revoke(key)} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+interface DeviceProps {
+  name: string;
+  scopes: string[];
+  seen: string | null;
+  isCurrent?: boolean;
+  onRevoke: () => Promise<void>;
+}
+
+function Device({ name, scopes, seen, isCurrent, onRevoke }: DeviceProps) {
+  const when = seen ? (
+    <>
+      {t("last_seen")} <Ago time={seen} />
+    </>
+  ) : (
+    t("never")
+  );
+  return (
+    <Row
+      title={<bdi>{name}</bdi>}
+      badges={isCurrent && <Badge text={t("current")} kind="accent" />}
+      text={
+        <>
+          {rights(scopes)} · {when}
+        </>
+      }
+      actions={!isCurrent && <Button label={t("revoke")} onPress={onRevoke} />}
+    />
+  );
+}

@@ -1,0 +1,137 @@
+/** What a module may do, in the words of the specification's consent screen. */
+import { Details } from "~/components/details";
+import { Difference } from "~/components/difference";
+import { Section } from "~/components/layout";
+import type { Consent, Permissions } from "./models";
+import { t } from "./texts";
+
+export function ConsentView({ consent }: { consent: Consent }) {
+  return (
+    <div class="consent">
+      <Identity permissions={consent.permissions} trust={consent.trust_level} />
+      {consent.changes !== null && (
+        <Section title={t("differences")}>
+          <Details value={consent.changes} />
+        </Section>
+      )}
+      <Rights permissions={consent.permissions} />
+      {consent.files && consent.files.length > 0 && (
+        <details class="fold">
+          <summary>{t("files")}</summary>
+          <ul>
+            {consent.files.map((file) => (
+              <li key={file.path}>
+                <bdi>{[file.change, file.path].filter(Boolean).join(" ")}</bdi>
+                {file.diff && <Difference text={file.diff} />}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Identity({ permissions, trust }: { permissions: Permissions; trust: string }) {
+  const facts = [t("version", { version: permissions.version }), permissions.author && t("by", { author: permissions.author }), trust === "verified" && t("verified")];
+  return (
+    <header class="module-identity">
+      <span class="module-icon" aria-hidden="true">
+        {permissions.icon || "◍"}
+      </span>
+      <div>
+        <strong>
+          <bdi>{permissions.title || permissions.name}</bdi>
+        </strong>
+        <p>
+          <bdi>{permissions.description}</bdi>
+        </p>
+        <p class="muted">{facts.filter(Boolean).join(" · ")}</p>
+      </div>
+    </header>
+  );
+}
+
+export function Rights({ permissions }: { permissions: Permissions }) {
+  const { reasons } = permissions;
+  const lists = (["folders", "write", "read", "network", "commands"] as const).filter((name) => permissions[name].length > 0);
+  const others = [
+    ...permissions.interfaces.map((name) => name),
+    ...permissions.mcp_used,
+    ...(permissions.conversations !== "none" ? [`${t("conversations")}: ${permissions.conversations}`] : []),
+  ];
+  return (
+    <>
+      <h3>{t("asks")}</h3>
+      {lists.length === 0 && others.length === 0 && <p class="muted">{t("nothing")}</p>}
+      <dl class="facts">
+        {lists.map((name) => (
+          <Right key={name} name={t(name)} values={permissions[name]} reason={reasons[name]} />
+        ))}
+        {others.length > 0 && <Right name={t("uses")} values={others} reason={reasons.interfaces} />}
+        {permissions.hooks.length > 0 && <Right name={t("reacts")} values={permissions.hooks} reason={reasons.hooks} />}
+      </dl>
+      {permissions.agents.length > 0 && (
+        <>
+          <h3>{t("agents")}</h3>
+          <ul class="details-list">
+            {permissions.agents.map((agent) => (
+              <li key={agent.name}>
+                <strong>
+                  <bdi>{agent.name}</bdi>
+                </strong>{" "}
+                <bdi>{agent.description}</bdi>
+                <p class="muted">
+                  <bdi>
+                    {[
+                      t("agent_network", { value: agent.network }),
+                      t("agent_files", { value: agent.files }),
+                      agent.can_suggest.length > 0 && t("agent_suggests", { names: agent.can_suggest.join(", ") }),
+                    ]
+                      .filter(Boolean)
+                      .join(" · ")}
+                  </bdi>
+                </p>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {permissions.mcp_tools.length > 0 && (
+        <>
+          <h3>{t("tools")}</h3>
+          <ul class="details-list">
+            {permissions.mcp_tools.map((tool) => (
+              <li key={tool.name}>
+                <strong>
+                  <bdi>{tool.name}</bdi>
+                </strong>{" "}
+                <bdi class="muted">{tool.description}</bdi>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+function Right({ name, values, reason }: { name: string; values: string[]; reason?: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {values.map((value) => (
+          <div key={value}>
+            <bdi>{value}</bdi>
+          </div>
+        ))}
+        {reason && (
+          <div class="muted">
+            <bdi>{reason}</bdi>
+          </div>
+        )}
+      </dd>
+    </div>
+  );
+}

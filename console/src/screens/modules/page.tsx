@@ -1,0 +1,128 @@
+/** One module: what it may do, its settings, what its agents are left, and removing it. */
+import { useState } from "preact/hooks";
+import { api } from "~/api/client";
+import { Button } from "~/components/button";
+import { ask, Dialog } from "~/components/dialog";
+import { Switch } from "~/components/field";
+import { Loaded, Notice, Page, Section } from "~/components/layout";
+import { useResource } from "~/state/resource";
+import { go, to } from "~/state/router";
+import { may } from "~/state/session";
+import { toast } from "~/state/toasts";
+import { ConsentView, Rights } from "./consent";
+import { AgentLimits } from "./limits";
+import type { Consent, Module } from "./models";
+import { StateBadge } from "./screen";
+import { ModuleSettings } from "./settings";
+import { t } from "./texts";
+
+export function ModulePage({ name }: { name: string }) {
+  const params = { name };
+  const found = useResource((signal) => api.get<Module>("/api/modules/{name}", { params, signal }), name, ["modules"]);
+  return (
+    <Loaded of={found}>
+      {(module) => (
+        <Page title={module.title || module.name} back={to("modules")} actions={may("modules", "admin") && <Actions module={module} reload={found.reload} />}>
+          <p>
+            <StateBadge module={module} />
+          </p>
+          {(module.problem ?? module.reason) && (
+            <Notice kind="warning">
+              <p>{module.problem ?? module.reason}</p>
+            </Notice>
+          )}
+          {module.pending_hash && <Pending module={module} reload={found.reload} />}
+          {module.permissions && (
+            <Section title={t("consent")}>
+              <p>
+                <bdi>{module.permissions.description}</bdi>
+              </p>
+              <Rights permissions={module.permissions} />
+            </Section>
+          )}
+          <ModuleSettings name={name} />
+          <AgentLimits name={name} />
+          {module.confinement.length > 0 && (
+            <Section title={t("confinement")}>
+              <ul class="details-list">
+                {module.confinement.map((sentence) => (
+                  <li key={sentence}>{sentence}</li>
+                ))}
+              </ul>
+            </Section>
+          )}
+        </Page>
+      )}
+    </Loaded>
+  );
+}
+
+function Actions({ module, reload }: { module: Module; reload: () => Promise<void> }) {
+  const params = { name: module.name };
+  const post = async (path: "/api/modules/{name}/enable" | "/api/modules/{name}/disable" | "/api/modules/{name}/restart") => {
+    await api.post(path, { params });
+    await reload();
+  };
+  if (module.declared) return null;
+  return (
+    <>
+      {module.enabled ? (
+        <Button label={t("disable")} onPress={() => post("/api/modules/{name}/disable")} />
+      ) : (
+        <Button label={t("enable")} kind="primary" onPress={() => post("/api/modules/{name}/enable")} />
+      )}
+      <Button label={t("restart")} icon="refresh" iconOnly kind="quiet" onPress={() => post("/api/modules/{name}/restart")} />
+      <Button label={t("remove")} icon="trash" iconOnly kind="quiet" onPress={() => remove(module)} />
+    </>
+  );
+}
+
+async function remove(module: Module): Promise<void> {
+  const purge = await ask<boolean>((close) => <RemoveDialog module={module} close={close} />);
+  if (purge === undefined) return;
+  await api.delete("/api/modules/{name}", { params: { name: module.name }, query: { purge } });
+  go(to("modules"));
+}
+
+function RemoveDialog({ module, close }: { module: Module; close: (purge?: boolean) => void }) {
+  const [isPurged, setPurged] = useState(false);
+  return (
+    <Dialog
+      title={t("remove_title", { name: module.title || module.name })}
+      onClose={() => close()}
+      actions={
+        <>
+          <Button label={t("cancel")} onPress={() => close()} />
+          <Button label={t("remove")} kind="danger" onPress={() => close(isPurged)} />
+        </>
+      }
+    >
+      <p>{t("remove_text")}</p>
+      <Switch label={t("remove_data")} isOn={isPurged} onChange={setPurged} />
+    </Dialog>
+  );
+}
+
+function Pending({ module, reload }: { module: Module; reload: () => Promise<void> }) {
+  const params = { name: module.name };
+  const consent = useResource((signal) => api.get<Consent>("/api/modules/{name}/approval", { params, signal }), module.pending_hash ?? "", ["modules"]);
+  const approve = async (hash: string) => {
+    await api.post("/api/modules/{name}/approve", { params, body: { hash } });
+    toast(t("done", { name: module.title || module.name }));
+    await reload();
+  };
+  return (
+    <Section title={t("waits")}>
+      <Loaded of={consent}>
+        {(shown) => (
+          <>
+            <ConsentView consent={shown} />
+            <div class="buttons">
+              <Button label={t("approve_change")} kind="primary" onPress={() => approve(shown.hash)} />
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,85 @@
+import { useState } from "preact/hooks";
+import { api } from "~/api/client";
+import { Button } from "~/components/button";
+import { Badge, Empty, Loaded, Page, Row, Section } from "~/components/layout";
+import type { ScreenProps } from "~/screens";
+import { useResource } from "~/state/resource";
+import { to } from "~/state/router";
+import { may } from "~/state/session";
+import { InstallDialog, OfficialDialog } from "./install";
+import type { Module, Official } from "./models";
+import { ModulePage } from "./page";
+import { t } from "./texts";
+
+export default function Modules({ rest }: ScreenProps) {
+  return rest[0] ? <ModulePage key={rest[0]} name={rest[0]} /> : <ModuleList />;
+}
+
+function ModuleList() {
+  const isAdmin = may("modules", "admin");
+  const installed = useResource((signal) => api.get<{ modules: Module[] }>("/api/modules", { signal }), "installed", ["modules"]);
+  const official = useResource(
+    async (signal) => (isAdmin ? api.get<{ modules: Official[] }>("/api/modules/official", { signal }) : { modules: [] }),
+    "official",
+    ["modules"],
+  );
+  const [isInstalling, setInstalling] = useState(false);
+  const [looked, setLooked] = useState<Official>();
+  const reload = async () => void (await Promise.all([installed.reload(), official.reload()]));
+  const available = official.value?.modules.filter((module) => !module.installed) ?? [];
+  return (
+    <Page title={t("title")} actions={isAdmin && <Button label={t("add")} icon="plus" onPress={() => setInstalling(true)} />}>
+      <Loaded of={installed}>
+        {({ modules }) =>
+          modules.length === 0 ? (
+            <Empty icon="modules" title={t("none")} text={t("none_text")} />
+          ) : (
+            <ul class="rows">
+              {modules.map((module) => (
+                <Row
+                  key={module.name}
+                  title={
+                    <>
+                      <span class="module-icon small" aria-hidden="true">{module.icon || "◍"}</span> <bdi>{module.title || module.name}</bdi>
+                    </>
+                  }
+                  href={to("modules", [module.name])}
+                  badges={<StateBadge module={module} />}
+                  text={<bdi>{module.problem ?? module.reason ?? module.permissions?.description}</bdi>}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {available.length > 0 && (
+        <Section title={t("available")}>
+          <ul class="rows">
+            {available.map((module) => (
+              <Row
+                key={module.name}
+                title={
+                  <>
+                    <span class="module-icon small" aria-hidden="true">{module.permissions.icon || "◍"}</span>{" "}
+                    {module.permissions.title || module.name}
+                  </>
+                }
+                text={module.permissions.description}
+                actions={<Button label={t("install")} onPress={() => setLooked(module)} />}
+              />
+            ))}
+          </ul>
+        </Section>
+      )}
+      {isInstalling && <InstallDialog onClose={() => setInstalling(false)} onInstalled={reload} />}
+      {looked && <OfficialDialog module={looked} onClose={() => setLooked(undefined)} onInstalled={reload} />}
+    </Page>
+  );
+}
+
+export function StateBadge({ module }: { module: Module }) {
+  if (module.pending_hash) return <Badge text={t("waits")} kind="warning" />;
+  if (!module.enabled) return <Badge text={t("disabled")} />;
+  if (module.problem || module.state !== "ready") return <Badge text={t("broken")} kind="danger" />;
+  return module.unit?.state === "running" ? <Badge text={t("active")} kind="good" /> : <Badge text={t("asleep")} />;
+}

@@ -1,0 +1,55 @@
+/** Everything that waits for the owner, always up to date: the navigation counts it on every screen. */
+import { computed, signal } from "@preact/signals";
+import { api } from "~/api/client";
+import { events } from "~/api/stream";
+import { may } from "./session";
+
+export interface Item {
+  id: string;
+  kind: string;
+  title: string;
+  source: string;
+  since: string | null;
+  session_id: string | null;
+  hash: string;
+  answers: string[];
+  command: string | null;
+  details: Record<string, unknown>;
+  may_answer: boolean;
+  link: string | null;
+}
+
+export interface Inbox {
+  items: Item[];
+  problems: string[];
+}
+
+const PAUSE = 3000;
+
+export const inbox = signal<Inbox | undefined>(undefined);
+export const waiting = computed(() => inbox.value?.items.filter((item) => item.may_answer).length ?? 0);
+
+/** Follow the inbox until the answer is called. */
+export function watchInbox(): () => void {
+  const stop = new AbortController();
+  if (may("inbox")) void follow(stop.signal);
+  return () => stop.abort();
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for await (const page of events<Inbox>("GET", "/api/inbox/events", { signal })) inbox.value = page;
+    } catch {
+      // The stream of changes says that the computer is away; here it is only tried again.
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  }
+}
+
+/** Answer an item exactly as it was shown. */
+export async function answer(item: Item, word: string, values?: Record<string, string | string[]>): Promise<void> {
+  await api.post("/api/inbox/answer", { body: { id: item.id, hash: item.hash, answer: word, ...(values && { values }) } });
+  const shown = inbox.value;
+  if (shown) inbox.value = { ...shown, items: shown.items.filter(({ id }) => id !== item.id) };
+}

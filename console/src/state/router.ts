@@ -1,0 +1,43 @@
+/** The address behind `#`: `#/chat/ID?search=words`. It never reaches the server, so a reload needs no route there. */
+import { signal } from "@preact/signals";
+
+export interface Place {
+  /** The name of the screen, such as `chat`. */
+  screen: string;
+  /** The segments behind it. */
+  rest: string[];
+  query: URLSearchParams;
+}
+
+function read(): Place {
+  const [path = "", search = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [screen = "", ...rest] = path.split("/").map(decoded);
+  return { screen, rest: rest.filter(Boolean), query: new URLSearchParams(search) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export const place = signal<Place>(read());
+
+addEventListener("hashchange", () => (place.value = read()));
+
+/** The address of a screen, for a link. */
+export function to(screen: string, rest: string[] = [], query: Record<string, string> = {}): string {
+  const path = [screen, ...rest].map(encodeURIComponent).join("/");
+  const search = new URLSearchParams(query).toString();
+  return `#/${path}${search ? `?${search}` : ""}`;
+}
+
+/** Go to a screen; `replace` leaves no step for the back button. */
+export function go(address: string, { replace = false } = {}): void {
+  if (replace) {
+    history.replaceState(null, "", address);
+    place.value = read();
+  } else location.hash = address;
+}

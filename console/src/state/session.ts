@@ -1,0 +1,58 @@
+/** Who this browser is: what the server says of its session, and nothing that the page could claim itself. */
+import { computed, signal } from "@preact/signals";
+import { api, listeners } from "~/api/client";
+
+export interface Me {
+  signed_in: boolean;
+  kind: "session" | "key" | "local" | null;
+  id: string | null;
+  name: string | null;
+  scopes: string[];
+  admin: boolean;
+  confirmed_until: string | null;
+}
+
+const NOBODY: Me = { signed_in: false, kind: null, id: null, name: null, scopes: [], admin: false, confirmed_until: null };
+
+/** Undefined until the server has answered for the first time. */
+export const me = signal<Me | undefined>(undefined);
+export const isSignedIn = computed(() => me.value?.signed_in ?? false);
+
+export async function load(): Promise<void> {
+  me.value = await api.get<Me>("/api/pairing/me");
+}
+
+/** Sign in with a pairing code, or with a key. */
+export async function signIn(secret: { code: string } | { key: string }): Promise<void> {
+  await api.post("/api/pairing/sign-in", { body: { ...secret, name: browserName() } });
+  await load();
+}
+
+export async function signOut(): Promise<void> {
+  await api.post("/api/pairing/sign-out");
+  me.value = NOBODY;
+}
+
+listeners.signedOut = () => {
+  if (me.value?.signed_in) me.value = NOBODY;
+};
+
+/** Whether the session may do something in a module or part of the computer, by its scopes such as `chat:read,write`. */
+export function may(part: string, capability: "read" | "write" | "admin" = "read"): boolean {
+  const current = me.value;
+  if (!current?.signed_in) return false;
+  if (current.admin) return true;
+  const order = ["read", "write", "admin"];
+  return current.scopes.some((scope) => {
+    const [name, words = ""] = scope.split(":");
+    const highest = Math.max(...words.split(",").map((word) => order.indexOf(word)));
+    return (name === part || name === "*") && highest >= order.indexOf(capability);
+  });
+}
+
+function browserName(): string {
+  const agent = navigator.userAgent;
+  const browser = /Firefox|Edg|Chrome|Safari/.exec(agent)?.[0]?.replace("Edg", "Edge") ?? "Browser";
+  const system = /iPhone|iPad|Android|Windows|Mac|Linux/.exec(agent)?.[0] ?? "";
+  return system ? `${browser}, ${system}` : browser;
+}

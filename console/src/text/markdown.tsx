@@ -1,0 +1,80 @@
+/** Markdown of anybody as elements of the page: no HTML, no picture from elsewhere, and only the open block is drawn anew. */
+import DOMPurify from "dompurify";
+import MarkdownIt from "markdown-it";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { highlight } from "./highlight";
+
+const markdown = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
+// A picture's address alone carries data away when it is loaded; what it shows stays as a link.
+markdown.renderer.rules.image = (tokens, index) => {
+  const token = tokens[index];
+  const address = markdown.utils.escapeHtml(String(token?.attrGet("src") ?? ""));
+  const text = markdown.utils.escapeHtml(token?.content || address);
+  return `<a href="${address}">${text}</a>`;
+};
+
+const SAFE = {
+  ALLOWED_TAGS: [
+    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
+    "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+  ],
+  ALLOWED_ATTR: ["href", "class", "start", "align"],
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#)/i,
+  RETURN_DOM_FRAGMENT: true as const,
+};
+
+/** Beginnings of the top-level blocks, as offsets; the text before the last of them does not change when more is added. */
+function blocks(text: string): number[] {
+  const lines = text.split("\n");
+  const offsets: number[] = [0];
+  for (const line of lines) offsets.push((offsets.at(-1) ?? 0) + line.length + 1);
+  const starts = new Set<number>();
+  for (const token of markdown.parse(text, {})) {
+    if (token.level === 0 && token.map && token.nesting >= 0) starts.add(offsets[token.map[0]] ?? 0);
+  }
+  return [...starts].sort((one, other) => one - other);
+}
+
+function draw(text: string): DocumentFragment {
+  const fragment = DOMPurify.sanitize(markdown.render(text), SAFE) as unknown as DocumentFragment;
+  for (const link of fragment.querySelectorAll("a")) {
+    link.target = "_blank";
+    link.rel = "noopener noreferrer";
+    link.title = link.href;
+  }
+  for (const code of fragment.querySelectorAll("pre > code")) {
+    (code.parentElement as HTMLElement).tabIndex = 0;
+    void highlight(code as HTMLElement);
+  }
+  return fragment;
+}
+
+interface Drawn {
+  /** Characters of the text whose elements stay as they are. */
+  closed: number;
+  elements: number;
+  text: string;
+}
+
+/** Show `text`; while it grows, elements of blocks that are complete stay. With `isOpen` there is more to come. */
+export function Markdown({ text, isOpen = false }: { text: string; isOpen?: boolean }) {
+  const root = useRef<HTMLDivElement>(null);
+  const drawn = useRef<Drawn>({ closed: 0, elements: 0, text: "" });
+  useLayoutEffect(() => {
+    const target = root.current;
+    if (!target) return;
+    const before = drawn.current;
+    // A link that is defined further down changes blocks above it, so the complete text is drawn once from its beginning.
+    const goesOn = isOpen && text.startsWith(before.text.slice(0, before.closed));
+    const closed = goesOn ? before.closed : 0;
+    const elements = goesOn ? before.elements : 0;
+    while (target.childNodes.length > elements) target.lastChild?.remove();
+    const rest = text.slice(closed);
+    const starts = isOpen ? blocks(rest) : [];
+    const last = starts.at(-1) ?? 0;
+    if (last > 0) target.append(draw(rest.slice(0, last)));
+    drawn.current = { closed: closed + last, elements: target.childNodes.length, text };
+    target.append(draw(rest.slice(last)));
+  }, [text, isOpen]);
+  return <div ref={root} class="markdown" dir="auto" />;
+}

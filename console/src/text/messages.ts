@@ -1,0 +1,64 @@
+/** Texts in English and German, kept beside the screen that shows them. */
+import { language } from "~/state/preferences";
+
+type Values = Record<string, string | number>;
+
+/** The function that a screen translates with; `{name}` is filled in, and `n` chooses between KEY_one and KEY_other. */
+export function messages<K extends string>(texts: { en: Record<K, string>; de: Record<NoInfer<K>, string> }) {
+  return (key: K | Plural<K>, values: Values = {}): string => {
+    const table = texts[language.value] as Record<string, string>;
+    const rule = typeof values.n === "number" ? plural().select(values.n) : "";
+    const text = table[`${key}_${rule}`] ?? table[`${key}_other`] ?? table[key] ?? key;
+    return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+      const value = values[name];
+      return value === undefined ? whole : typeof value === "number" ? number(value) : value;
+    });
+  };
+}
+
+type Plural<K extends string> = K extends `${infer Stem}_other` ? Stem : never;
+
+const plural = () => new Intl.PluralRules(language.value);
+
+/** A number as it is written here. */
+export function number(value: number, options?: Intl.NumberFormatOptions): string {
+  return new Intl.NumberFormat(language.value, options).format(value);
+}
+
+/** Dollars, with as many digits as a small amount needs. */
+export function dollars(value: number): string {
+  const digits = value !== 0 && Math.abs(value) < 0.1 ? 4 : 2;
+  return number(value, { style: "currency", currency: "USD", maximumFractionDigits: digits });
+}
+
+/** A size in bytes, in the largest unit that keeps it above one. */
+export function bytes(value: number): string {
+  const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
+  const step = value < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(value) / 3));
+  return number(value / 1000 ** step, { style: "unit", unit: units[step], maximumFractionDigits: step ? 1 : 0 });
+}
+
+/** A time as date and clock; ISO 8601, in the browser's zone. */
+export function moment(iso: string, options: Intl.DateTimeFormatOptions = { dateStyle: "medium", timeStyle: "short" }): string {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? iso : new Intl.DateTimeFormat(language.value, options).format(date);
+}
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+/** How long ago a time was, such as "5 minutes ago". */
+export function ago(iso: string, now = Date.now()): string {
+  const seconds = (new Date(iso).getTime() - now) / 1000;
+  if (Number.isNaN(seconds)) return iso;
+  const format = new Intl.RelativeTimeFormat(language.value, { numeric: "auto" });
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
+  }
+  return format.format(0, "second");
+}

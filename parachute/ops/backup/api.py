@@ -1,0 +1,112 @@
+"""Routes of backups: how they are, making one now, and whether the newest could be restored.
+
+Restoring is the command line's: it puts another vault in the place of the one that the server works in, which has to be stopped.
+"""
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel
+
+from parachute.base.services import provided
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import load
+from parachute.ops.backup.access import Access
+from parachute.ops.backup.jobs import BackupJobs, Job
+from parachute.ops.backup.models import NotSetUp
+from parachute.ops.backup.state import State
+
+router = APIRouter(prefix="/api/backups", tags=["backups"])
+
+JobsDependency = Annotated[BackupJobs, Depends(provided(BackupJobs))]
+HomeDependency = Annotated[Home, Depends(provided(Home))]
+
+
+class Running(BaseModel):
+    """A backup (`create`) or a drill under way; `step` is what it does just now."""
+
+    kind: str
+    since: str
+    step: str | None
+
+
+class Status(BaseModel):
+    """How backups are: sentences about what needs attention, and how the last of each operation ended."""
+
+    configured: bool
+    repository: str | None
+    concerns: list[str]
+    create: dict[str, Any] | None
+    verify: dict[str, Any] | None
+    drill: dict[str, Any] | None
+    running: Running | None
+    problem: str | None
+
+
+class Backup(BaseModel):
+    """A backup in the repository; `own` if this computer made it."""
+
+    id: str
+    made_at: str
+    computer: str
+    own: bool
+    finished: bool
+
+
+class Backups(BaseModel):
+    """The backups in the repository, the newest last."""
+
+    backups: list[Backup]
+
+
+@router.get("")
+async def backup_status(home: HomeDependency, jobs: JobsDependency) -> Status:
+    """How the last backup, verification and drill ended, and what is under way; `problem` is why the last one here failed."""
+    state = await asyncio.to_thread(State.read, home.root)
+    # As the program reads it: it may have been set since the server has started.
+    repository = (await asyncio.to_thread(load, home)).backup.repository
+    last = {name: dict(entry) for name, entry in state.operations.items()}
+    return Status(
+        configured=repository is not None,
+        repository=Access(repository, home.root).shown if repository else None,
+        concerns=state.concerns() if repository else ["No place for backups is set."],
+        create=last.get("create"),
+        verify=last.get("verify"),
+        drill=last.get("drill"),
+        running=_running(jobs.running) if jobs.running else None,
+        problem=jobs.problem,
+    )
+
+
+@router.get("/list")
+async def list_backups(home: HomeDependency, jobs: JobsDependency) -> Backups:
+    """The backups in the repository, which is asked: it may be far away."""
+    await _check_set_up(home)
+    return Backups(backups=[Backup.model_validate(each) for each in await jobs.all()])
+
+
+@router.post("", status_code=202)
+async def make_backup(home: HomeDependency, jobs: JobsDependency) -> Running:
+    """Begin to make a backup; the stream of changes tells each step and the end. 409 while one is under way."""
+    await _check_set_up(home)
+    return _running(jobs.begin("create"))
+
+
+@router.post("/drill", status_code=202)
+async def drill_backup(home: HomeDependency, jobs: JobsDependency) -> Running:
+    """Begin to restore the newest backup into a place of its own, to see that it could be; it is removed again."""
+    await _check_set_up(home)
+    return _running(jobs.begin("drill"))
+
+
+async def _check_set_up(home: Home) -> None:
+    if (await asyncio.to_thread(load, home)).backup.repository is None:
+        raise NotSetUp(
+            "No place for backups is set.", "`parachute config set backup.repository /media/usb/backup` names one."
+        )
+
+
+def _running(job: Job) -> Running:
+    return Running.model_validate(asdict(job))

@@ -1,0 +1,116 @@
+"""Backups that a device asks for: the command line's own program, one at a time, and what it says of its progress."""
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from parachute.base.clock import now
+from parachute.base.errors import Conflict, ParachuteError, Unavailable
+from parachute.config.settings.home import Home
+from parachute.ops.backup.state import INCOMPLETE, State
+from parachute.sandbox.image import programs
+from parachute.supervisor.command_runner import children
+
+Kind = Literal["create", "drill"]
+
+_SECONDS = 24 * 3600.0
+_LIST_SECONDS = 300.0
+_VARIABLES = ("HOME", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SSH_AUTH_SOCK")
+_STEP = " ..."
+_ERROR = "Error: "
+
+
+@dataclass(slots=True)
+class Job:
+    """A backup or a drill under way: when it began, and its present step as a sentence."""
+
+    kind: Kind
+    since: str
+    step: str | None = None
+
+
+class BackupJobs:
+    """Runs `parachute backup` as a program, outside of what holds the server back; `changed` hears of each step and of the end."""
+
+    def __init__(self, home: Home, changed: Callable[[], None]) -> None:
+        self._home = home
+        self._changed = changed
+        self._task: asyncio.Task[None] | None = None
+        self.running: Job | None = None
+        self.problem: str | None = None
+        """The sentence with which the last one failed."""
+
+    async def close(self) -> None:
+        """End what is under way: the backup before stays."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def begin(self, kind: Kind) -> Job:
+        """Begin a backup or a drill; error: Conflict while one is under way."""
+        if self.running is not None:
+            raise Conflict(f"A {_called(self.running.kind)} is under way.", "Wait until it has ended.", key="busy")
+        self.running, self.problem = Job(kind, now()), None
+        self._task = asyncio.create_task(self._run(self.running), name=f"backup {kind}")
+        self._changed()
+        return self.running
+
+    async def all(self) -> list[dict[str, Any]]:
+        """Return the backups in the repository, the newest last; error: Unavailable."""
+        said = await self._program("list", _LIST_SECONDS)
+        try:
+            found: list[dict[str, Any]] = json.loads(said[said.index("[") :])
+        except ValueError as error:
+            raise Unavailable(
+                "The list of backups cannot be read.", "`parachute backup list` shows why.", key="backup_failed"
+            ) from error
+        return found
+
+    async def _run(self, job: Job) -> None:
+        def said(line: str) -> None:
+            if line.endswith(_STEP):
+                job.step = line.removesuffix(_STEP)
+                self._changed()
+
+        try:
+            await self._program(job.kind, _SECONDS, said)
+        except ParachuteError as error:
+            # One that lacks some files ends with a code of its own, and has said so in its result.
+            last = (await asyncio.to_thread(State.read, self._home.root)).operations.get(job.kind, {})
+            is_incomplete = last.get("result") == INCOMPLETE and str(last.get("at")) >= job.since
+            self.problem = None if is_incomplete else error.message
+        except OSError as error:
+            self.problem = f"The program cannot be started: {error.strerror or error}."
+        finally:
+            self.running = None
+            self._changed()
+
+    async def _program(self, command: str, seconds: float, said: Callable[[str], None] = lambda line: None) -> str:
+        lines: list[str] = []
+
+        def heard(line: str) -> None:
+            lines.append(line)
+            del lines[:-50]
+            said(line)
+
+        variables = children.environment(
+            *_VARIABLES, PARACHUTE_HOME=str(self._home.root), LANG=os.environ.get("LANG", "C.UTF-8")
+        )
+        program = [sys.executable, "-m", "parachute.cli", "backup", command, "--json"]
+        try:
+            return await programs.run(program, variables, heard, seconds=seconds, largest=-1)
+        except Unavailable as error:
+            # The command line's own sentence, not that a program ended.
+            with contextlib.suppress(StopIteration):
+                sentence = next(line for line in lines if line.startswith(_ERROR))
+                raise Unavailable(sentence.removeprefix(_ERROR), error.hint, key="backup_failed") from error
+            raise
+
+
+def _called(kind: Kind) -> str:
+    return "backup" if kind == "create" else "drill"

@@ -1,0 +1,111 @@
+"""Routes of the doctor: what was found, looking again, mending, and what the owner does not want to hear of."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.base.clock import as_text
+from parachute.base.services import provided
+from parachute.config.settings.home import Home
+from parachute.ops.doctor.examiner import Examiner, no_such_problem
+from parachute.ops.doctor.findings import Findings, dismiss
+
+router = APIRouter(prefix="/api/doctor", tags=["doctor"])
+
+ExaminerDependency = Annotated[Examiner, Depends(provided(Examiner))]
+HomeDependency = Annotated[Home, Depends(provided(Home))]
+
+
+class ShownCheck(BaseModel):
+    """A check with its last result; `key` is that of the problem, null where there is none."""
+
+    id: str
+    key: str | None
+    title: str
+    group: str
+    result: str
+    message: str
+    next: str | None
+    details: list[str]
+    fix: str | None
+    can_fix: bool
+    is_dismissed: bool
+    examined_at: str
+
+
+class Shown(BaseModel):
+    """What the doctor knows; `examined_at` is when all checks ran last."""
+
+    examined_at: str | None
+    is_examining: bool
+    checks: list[ShownCheck]
+
+
+class Problem(BaseModel):
+    """A problem by its key."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    key: str = Field(pattern=r"^[a-z0-9-]{1,80}$")
+
+
+class Fixed(BaseModel):
+    """What was done."""
+
+    key: str
+    message: str
+
+
+@router.get("")
+async def examination(examiner: ExaminerDependency, home: HomeDependency) -> Shown:
+    """What the doctor found last; where it has never looked at everything, it begins to."""
+    findings = await asyncio.to_thread(Findings.read, home.root)
+    if findings.examined_at is None and not examiner.is_busy:
+        examiner.soon()
+    return _shown(findings, examiner)
+
+
+@router.post("/examine", status_code=202)
+async def examine_again(examiner: ExaminerDependency, home: HomeDependency) -> Shown:
+    """Look at everything again, in the background; the stream of changes says when the doctor is done."""
+    examiner.soon()
+    return _shown(await asyncio.to_thread(Findings.read, home.root), examiner)
+
+
+@router.post("/fix")
+async def fix_problem(examiner: ExaminerDependency, body: Problem) -> Fixed:
+    """Mend a problem, as `parachute doctor --fix` does; 404 if it is another one by now, 409 if it cannot be mended from here."""
+    return Fixed(key=body.key, message=await examiner.fix(body.key))
+
+
+@router.post("/dismiss")
+async def dismiss_problem(home: HomeDependency, examiner: ExaminerDependency, body: Problem) -> Shown:
+    """Hear no more of a problem, as long as it is the same; when it was solved and comes back, it is heard of again."""
+    return await _dismissed(home, examiner, body.key, is_dismissed=True)
+
+
+@router.post("/undismiss")
+async def undismiss_problem(home: HomeDependency, examiner: ExaminerDependency, body: Problem) -> Shown:
+    """Hear of a problem again."""
+    return await _dismissed(home, examiner, body.key, is_dismissed=False)
+
+
+async def _dismissed(home: Home, examiner: Examiner, key: str, *, is_dismissed: bool) -> Shown:
+    if not await asyncio.to_thread(dismiss, home.root, key, is_dismissed=is_dismissed):
+        raise no_such_problem()
+    examiner.changed()
+    return _shown(await asyncio.to_thread(Findings.read, home.root), examiner)
+
+
+def _shown(findings: Findings, examiner: Examiner) -> Shown:
+    moment = findings.examined_at
+    return Shown(
+        examined_at=as_text(moment) if moment else None,
+        is_examining=examiner.is_busy,
+        checks=[
+            ShownCheck.model_validate({**each, "is_dismissed": each["key"] in findings.dismissed})
+            for each in findings.checks.values()
+        ],
+    )

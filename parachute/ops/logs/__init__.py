@@ -1,0 +1,1 @@
+"""Logs of units: their files, and what of them may be read elsewhere."""

@@ -1,0 +1,54 @@
+"""The wing `ops`: the doctor of the running server, logs and backups for devices."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from parachute.automation.maintenance.facts import Facts
+from parachute.ops.approvals.files import approval_files
+from parachute.ops.approvals.service import Approvals
+from parachute.ops.backup.jobs import BackupJobs
+from parachute.ops.doctor.examiner import Examiner
+from parachute.ops.doctor.inbox import ProblemsSource
+from parachute.ops.logs.service import Logs
+from parachute.server.composition.chat import ChatServices
+from parachute.server.composition.events import EventServices
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.llm import ModelServices
+from parachute.server.composition.storage import Installation, Storage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpsServices:
+    """What an operator asks a running computer."""
+
+    examiner: Examiner
+    logs: Logs
+    backups: BackupJobs
+
+
+async def build_ops(
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    llm: ModelServices,
+    chat: ChatServices,
+    lifecycle: Lifecycle,
+) -> OpsServices:
+    """Examine the computer once a day, and the login whenever it could not be refreshed, or could again."""
+
+    def changed() -> None:
+        events.inbox.changed()
+        events.feed.changed("doctor")
+
+    examiner = Examiner(installation.home, changed)
+    lifecycle.closing(examiner.close)
+    events.inbox.add(ProblemsSource(installation.home, examiner))
+    events.scheduler.add(lambda: examiner.jobs(events.scheduler.clock))
+    llm.gateway.upstream.login.changed = lambda: examiner.soon(["credentials"])
+    backups = BackupJobs(installation.home, partial(events.feed.changed, "backups"))
+    lifecycle.closing(backups.close)
+    await lifecycle.start(
+        Approvals(storage.audit, installation.home.known_approvals, approval_files(installation.home))
+    )
+    logs = Logs(installation.home, Facts(chat.agents, installation.modules).secrets)
+    return OpsServices(examiner=examiner, logs=logs, backups=backups)

@@ -1,0 +1,78 @@
+"""The files of the console as its build left them, with their media types, compressed forms and security headers."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PAGE = "index.html"
+
+_FOLDER = Path(__file__).parent / "static"
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+}
+_ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+"""Content codings in the order of preference, with the endings of files that hold them (RFC 9110, 8.4.1)."""
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
+    "media-src 'self' blob:; manifest-src 'self'; worker-src 'self'; frame-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types dompurify"
+)
+_PERMISSIONS = "camera=(self), microphone=(self), geolocation=(), usb=(), serial=(), payment=()"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleFile:
+    """One file; `encodings` are the endings of its compressed forms, `etag` stands for its content."""
+
+    path: Path
+    media_type: str
+    etag: str
+    encodings: tuple[tuple[str, str], ...]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers: nothing is loaded from elsewhere, nobody frames it, and no other site gets a referrer."""
+        # Whatever a page names has its content in its name; only the page itself changes.
+        lasting = "no-cache" if self.path.name == PAGE else "public, max-age=31536000, immutable"
+        return {
+            "content-security-policy": _POLICY,
+            "permissions-policy": _PERMISSIONS,
+            "x-content-type-options": "nosniff",
+            "referrer-policy": "same-origin",
+            "cross-origin-opener-policy": "same-origin",
+            "cross-origin-resource-policy": "same-origin",
+            "cache-control": lasting,
+            "vary": "accept-encoding",
+            "etag": self.etag,
+        }
+
+    def read(self, accepted: str) -> tuple[bytes, str | None]:
+        """Return its bytes in the best coding of the header `accepted`, and that coding; None is the file as it is."""
+        offered = {part.partition(";")[0].strip() for part in accepted.split(",") if not part.endswith("q=0")}
+        for coding, ending in self.encodings:
+            if coding in offered:
+                return self.path.with_name(self.path.name + ending).read_bytes(), coding
+        return self.path.read_bytes(), None
+
+
+def console_files() -> dict[str, ConsoleFile]:
+    """Return all files by name; nothing where the console was not built."""
+    return dict(_found()) if (_FOLDER / PAGE).is_file() else {}
+
+
+def _found() -> Iterator[tuple[str, ConsoleFile]]:
+    for path in sorted(_FOLDER.iterdir()):
+        media_type = _TYPES.get(path.suffix)
+        if media_type is None or not path.is_file():
+            continue
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        encodings = tuple((name, end) for name, end in _ENCODINGS if path.with_name(path.name + end).is_file())
+        yield path.name, ConsoleFile(path, media_type, f'"{digest}"', encodings)

@@ -1,0 +1,55 @@
+"""The cookie by which a browser is known, and its name over TLS and without."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from parachute.security.keys.browser_sessions import UNUSED
+from parachute.web.access.credentials import WrongCredential
+
+PLAIN = "parachute"
+SECURE = "__Host-parachute"
+"""Browsers take a name that begins so over TLS alone, and from this very host."""
+
+_LONGEST = 512
+
+
+class Presented(NamedTuple):
+    """The secret in a cookie, and whether it is the one that browsers send over TLS alone."""
+
+    secret: str
+    over_tls: bool
+
+
+def presented_session(cookies: Iterable[bytes], scheme: str) -> Presented | None:
+    """The cookie of a browser; None without one, WrongCredential where another page of this host has added its own."""
+    found: dict[str, list[str]] = {PLAIN: [], SECURE: []}
+    for header in cookies:
+        for pair in header.decode("latin-1").split(";"):
+            name, separator, value = pair.strip().partition("=")
+            if separator and name in found:
+                found[name].append(value.strip('"')[:_LONGEST])
+    # Without TLS anybody on the network could have set the plain one. What comes from a proxy that adds TLS has the other.
+    over_tls = scheme == "https" or bool(found[SECURE])
+    values = found[SECURE if over_tls else PLAIN]
+    if len(values) > 1:
+        raise WrongCredential(
+            "This browser has two sign-ins for this computer, and one of them may be somebody else's.",
+            "Delete the cookies of this page, and sign in again.",
+            key="two_sign_ins",
+        )
+    return Presented(values[0], over_tls) if values else None
+
+
+def cookie(secret: str, over_tls: bool) -> str:
+    """The header Set-Cookie that signs a browser in, or renews it."""
+    return _header(secret, int(UNUSED.total_seconds()), over_tls)
+
+
+def no_cookies() -> tuple[str, str]:
+    """The headers Set-Cookie that sign a browser out."""
+    return _header("", 0, True), _header("", 0, False)
+
+
+def _header(value: str, seconds: int, over_tls: bool) -> str:
+    name, secure = (SECURE, "; Secure") if over_tls else (PLAIN, "")
+    return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"

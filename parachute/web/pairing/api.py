@@ -1,0 +1,276 @@
+"""Routes of pairing: codes, signing in and out, and the browsers that are signed in."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from parachute.base.clock import as_text
+from parachute.base.errors import NotAllowed
+from parachute.base.services import provided, services_of
+from parachute.config.settings.models import Settings
+from parachute.security.audit.decisions import Decisions
+from parachute.security.keys.browser_sessions import UNUSED, BrowserSessions
+from parachute.security.keys.models import Caller, Key, Scope, ScopeNames, check_confirmed
+from parachute.web.access.cookies import cookie, no_cookies, presented_session
+from parachute.web.access.origins import is_own_page
+from parachute.web.discovery.avahi import announced_name
+from parachute.web.pairing.links import base_address, link, matrix
+from parachute.web.pairing.models import SECONDS, WrongCode, shown
+from parachute.web.pairing.names import name_of
+from parachute.web.pairing.service import Pairing, Proof
+
+router = APIRouter(prefix="/api/pairing", tags=["pairing"])
+
+PairingDependency = Annotated[Pairing, Depends(provided(Pairing))]
+BrowsersDependency = Annotated[BrowserSessions, Depends(provided(BrowserSessions))]
+
+_Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class NewCode(BaseModel):
+    """The body of a request for a code; without `scopes` it gives all rights of its maker."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: _Name | None = None
+    scopes: list[Annotated[str, Field(max_length=200)]] | None = Field(default=None, min_length=1, max_length=100)
+
+
+class ProofBody(BaseModel):
+    """A code or a key."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    code: str | None = Field(default=None, min_length=1, max_length=64)
+    key: str | None = Field(default=None, min_length=1, max_length=512)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> "ProofBody":
+        if (self.code is None) == (self.key is None):
+            raise ValueError("either `code` or `key` is needed")
+        return self
+
+
+class SignIn(ProofBody):
+    """A code or a key, and what the browser shall be called."""
+
+    name: _Name | None = None
+
+
+class CodeAnswer(BaseModel):
+    """A code, the address that has it in it, and that address as rows of squares, 1 for dark, with its light margin."""
+
+    id: str
+    code: str
+    name: str | None
+    scopes: list[str]
+    expires_at: str
+    url: str
+    qr: list[list[int]]
+
+
+class Me(BaseModel):
+    """Who asks: `kind` is null for somebody without any rights, `needs` what lets a browser in that is not signed in."""
+
+    signed_in: bool
+    kind: Literal["session", "key", "local"] | None
+    name: str | None
+    id: str | None
+    scopes: list[str]
+    admin: bool
+    confirmed_until: str | None
+    needs: Literal["code"] | None
+
+
+class Session(BaseModel):
+    """A browser that is signed in; unused it ends at `expires_at`, and `signed_in_with` is the key without which it does."""
+
+    id: str
+    name: str
+    scopes: list[str]
+    created_at: str
+    last_seen_at: str | None
+    expires_at: str
+    signed_in_with: str | None
+    is_current: bool
+
+
+class SessionList(BaseModel):
+    """All browsers that are signed in."""
+
+    sessions: list[Session]
+
+
+class Done(BaseModel):
+    """It is done."""
+
+    success: Literal[True] = True
+
+
+@router.get("/me")
+async def me(request: Request, response: Response, browsers: BrowsersDependency) -> Me:
+    """Who asks and what they may do, also for callers without credentials; a browser's cookie is renewed."""
+    caller = _caller(request)
+    response.headers["cache-control"] = "no-store"
+    if caller.kind == "browser":
+        cookies = [value for name, value in request.scope["headers"] if name == b"cookie"]
+        if presented := presented_session(cookies, request.scope["scheme"]):
+            response.headers.append("set-cookie", cookie(*presented))
+    return _me(caller, browsers)
+
+
+@router.post("/codes")
+async def make_code(request: Request, body: NewCode, service: PairingDependency) -> CodeAnswer:
+    """A code for another browser, good once and for five minutes, with no more rights than the caller has."""
+    services = services_of(request)
+    scopes = None if body.scopes is None else tuple(map(Scope.parse, body.scopes))
+    if scopes is not None:
+        await asyncio.to_thread(services.get(ScopeNames).check, scopes)
+    code, characters = service.make_code(_caller(request), body.name, scopes)
+    settings = services.get(Settings)
+    base = base_address(_own_address(request), settings.host, settings.port, await announced_name())
+    url = link(base, shown(characters))
+    return CodeAnswer(
+        id=code.id,
+        code=shown(characters),
+        name=code.name,
+        scopes=[str(scope) for scope in code.scopes],
+        expires_at=_later(SECONDS),
+        url=url,
+        qr=matrix(url),
+    )
+
+
+@router.delete("/codes/{identifier}")
+async def cancel_code(identifier: str, service: PairingDependency) -> Done:
+    """End a code before its time."""
+    service.cancel_code(identifier)
+    return Done()
+
+
+@router.post("/sign-in")
+async def sign_in(
+    request: Request, response: Response, body: SignIn, service: PairingDependency, browsers: BrowsersDependency
+) -> Me:
+    """Sign a browser in with a code, or with a key; the cookie of the answer is all that it keeps."""
+    fallback = name_of(request.headers.get("user-agent", ""))
+    proof = _proof(request, body)
+    try:
+        made, secret = await asyncio.to_thread(service.sign_in, proof, body.name, fallback, _caller(request))
+    except WrongCode:
+        _record(request)
+        raise
+    # So the audit log says which browser it was that came in.
+    caller = Caller("browser", made.label, made.scopes, True, made.id)
+    request.scope["state"]["caller"] = caller
+    response.headers["cache-control"] = "no-store"
+    response.headers.append(
+        "set-cookie", cookie(secret, (_own_address(request) or request.scope["scheme"]).startswith("https"))
+    )
+    return _me(caller, browsers)
+
+
+@router.post("/sign-out")
+async def sign_out(request: Request, response: Response, browsers: BrowsersDependency) -> Done:
+    """Sign this browser out; the one that is not signed in any more loses its cookie."""
+    caller = _caller(request)
+    if caller.kind == "browser" and caller.key is not None:
+        await asyncio.to_thread(browsers.revoke, caller.key)
+    for each in no_cookies():
+        response.headers.append("set-cookie", each)
+    return Done()
+
+
+@router.post("/confirm")
+async def confirm(request: Request, body: ProofBody, service: PairingDependency, browsers: BrowsersDependency) -> Me:
+    """Confirm with a code of another device, or with a key, that the owner sits before this browser: for ten minutes."""
+    caller = _caller(request)
+    try:
+        await asyncio.to_thread(service.confirm, caller, _proof(request, body))
+    except WrongCode:
+        _record(request)
+        raise
+    return _me(caller, browsers)
+
+
+@router.get("/sessions")
+async def list_sessions(request: Request, browsers: BrowsersDependency) -> SessionList:
+    """The browsers that are signed in."""
+    own = _caller(request).key
+    found = await asyncio.to_thread(browsers.list)
+    return SessionList(sessions=[_session(each, is_current=each.id == own) for each in found])
+
+
+@router.delete("/sessions/{identifier}")
+async def end_session(request: Request, identifier: str, browsers: BrowsersDependency) -> Done:
+    """Sign a browser out at once; everybody may end their own, and with admin rights the others."""
+    caller = _caller(request)
+    if caller.kind != "browser" or caller.key != identifier:
+        if not caller.may("auth", "admin"):
+            raise NotAllowed("Signing out another browser needs admin rights.", "You can sign out your own.")
+        check_confirmed(caller)
+    await asyncio.to_thread(browsers.revoke, identifier)
+    return Done()
+
+
+def _caller(request: Request) -> Caller:
+    found: Caller = request.scope["state"]["caller"]
+    return found
+
+
+def _proof(request: Request, body: ProofBody) -> Proof:
+    return Proof(body.code, body.key, request.scope["state"]["client_address"])
+
+
+def _record(request: Request) -> None:
+    if decisions := services_of(request).find(Decisions):
+        decisions.record(f"from {request.scope['state']['client_address']}", "wrong_code")
+
+
+def _me(caller: Caller, browsers: BrowserSessions) -> Me:
+    is_browser = caller.kind == "browser"
+    seconds = browsers.confirmed_for(caller.key) if is_browser and caller.key else 0.0
+    has_shown_one = caller.kind in ("browser", "key", "cli")
+    kinds: dict[str, Literal["session", "key", "local"]] = {
+        "browser": "session",
+        "key": "key",
+        "cli": "local",
+        "local": "local",
+    }
+    return Me(
+        signed_in=has_shown_one,
+        kind=kinds.get(caller.kind),
+        name=caller.name if has_shown_one else None,
+        id=caller.key,
+        scopes=[str(scope) for scope in caller.scopes],
+        admin=caller.may("auth", "admin"),
+        confirmed_until=_later(seconds) if seconds else None,
+        needs=None if has_shown_one else "code",
+    )
+
+
+def _session(found: Key, *, is_current: bool) -> Session:
+    return Session(
+        id=found.id,
+        name=found.label,
+        scopes=[str(scope) for scope in found.scopes],
+        created_at=as_text(found.created_at),
+        last_seen_at=as_text(found.last_used_at) if found.last_used_at else None,
+        expires_at=as_text((found.last_used_at or found.created_at) + UNUSED),
+        signed_in_with=found.parent,
+        is_current=is_current,
+    )
+
+
+def _later(seconds: float) -> str:
+    return as_text(datetime.now(UTC) + timedelta(seconds=seconds))
+
+
+def _own_address(request: Request) -> str | None:
+    """The address by which a browser reaches us, as it says itself, also of a proxy before us; None for other callers."""
+    origin = request.headers.get("origin", "")
+    is_ours = is_own_page(origin, request.scope["scheme"], request.headers.get("host", ""))
+    return origin if is_ours else None

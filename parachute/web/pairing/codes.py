@@ -1,0 +1,75 @@
+"""The codes that are open: in memory alone, and only their hashes."""
+
+import hashlib
+import hmac
+import secrets
+import threading
+from collections.abc import Callable
+
+from parachute.base.errors import Conflict, NotFound
+from parachute.security.keys.models import Caller, Scope
+from parachute.web.pairing.models import SECONDS, Code, new_code, typed
+
+_MOST_OPEN = 20
+_WRONG_TRIES = 5
+
+
+class Codes:
+    """Codes, each of which is taken once; after five wrong tries all of them end."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        # So few characters are found from a plain hash; with this one only in this process.
+        self._salt = secrets.token_bytes(32)
+        self._open: dict[str, Code] = {}
+        self._wrong = 0
+        self._lock = threading.Lock()
+
+    def make(self, maker: Caller, name: str | None, scopes: tuple[Scope, ...]) -> tuple[Code, str]:
+        """Make a code; returns it and its characters. Error: Conflict if too many are open."""
+        with self._lock:
+            self._forget()
+            if len(self._open) >= _MOST_OPEN:
+                raise Conflict("Too many codes are open.", "Wait until one has ended.", key="too_many_codes")
+            characters = new_code()
+            is_browser = maker.kind == "browser"
+            ends = self._clock() + SECONDS
+            identifier = secrets.token_hex(6)
+            made = Code(identifier, name, scopes, self._digest(characters), ends, maker.key, is_browser)
+            self._open[identifier] = made
+            return made, characters
+
+    def cancel(self, identifier: str) -> None:
+        """End a code; error: NotFound."""
+        with self._lock:
+            self._forget()
+            if self._open.pop(identifier, None) is None:
+                raise NotFound("There is no such code any more.", "It was used, or its time is over.")
+
+    def take(self, presented: str) -> Code | None:
+        """The code that somebody has typed, which is over with that; None if there is none, which counts as a wrong try."""
+        digest = self._digest(typed(presented))
+        with self._lock:
+            self._forget()
+            found: Code | None = None
+            for code in self._open.values():
+                if hmac.compare_digest(code.digest, digest):
+                    found = code
+            if found is not None:
+                del self._open[found.id]
+            elif self._open:
+                self._wrong += 1
+                if self._wrong >= _WRONG_TRIES:
+                    self._open.clear()
+            if not self._open:
+                self._wrong = 0
+            return found
+
+    def _forget(self) -> None:
+        now = self._clock()
+        self._open = {code.id: code for code in self._open.values() if now < code.ends}
+        if not self._open:
+            self._wrong = 0
+
+    def _digest(self, characters: str) -> bytes:
+        return hmac.digest(self._salt, characters.encode(errors="replace"), hashlib.sha256)

@@ -1,0 +1,34 @@
+"""The address at which a device pairs, with the code, and both as a picture of squares."""
+
+from urllib.parse import urlsplit
+
+import segno
+
+from parachute.base.addresses import is_loopback, parse_address
+from parachute.web.first_boot.addresses import addresses
+
+_QUIET = 4
+"""Light squares that scanners need around a code."""
+
+
+def link(base: str, code: str) -> str:
+    """The address that signs a browser in once: browsers keep what is behind the # to themselves, so that it is in no log."""
+    return f"{base}/#pair={code}"
+
+
+def base_address(own: str | None, host: str, port: int, name: str | None) -> str:
+    """Where other devices reach this computer: as the page that asks did (`own`), unless that was on this machine.
+
+    Else an address with numbers is preferred, since not every phone asks the network for names.
+    """
+    if own is not None and not is_loopback(urlsplit(own).hostname or "localhost"):
+        return own
+    found = addresses(host, port, name)
+    numbers = [url for url in found if parse_address(urlsplit(url).hostname or "")]
+    return next(iter(numbers or found), f"http://localhost:{port}")
+
+
+def matrix(text: str) -> list[list[int]]:
+    """The QR code of a text as rows of squares, 1 for dark, with its light margin."""
+    rows = segno.make_qr(text, error="m").matrix_iter(border=_QUIET)
+    return [[int(bool(square)) for square in row] for row in rows]

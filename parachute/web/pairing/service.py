@@ -1,0 +1,114 @@
+"""Signing browsers in and out, and confirming that the owner sits before one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from parachute.base.clock import elapsed
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed
+from parachute.security.keys.browser_sessions import BrowserSessions
+from parachute.security.keys.document import label_problem
+from parachute.security.keys.models import FIRST_BOOT, Caller, Key, Scope, allows, check_grant
+from parachute.security.keys.service import Keys
+from parachute.web.first_boot.service import FirstBoot
+from parachute.web.pairing.codes import Codes
+from parachute.web.pairing.models import Code, WrongCode
+from parachute.web.pairing.tries import Tries
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What somebody shows to sign in or to confirm: a code or a key, and the address that it came from."""
+
+    code: str | None
+    key: str | None
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    scopes: tuple[Scope, ...]
+    code: Code | None = None
+    key: Key | None = None
+
+
+class Pairing:
+    """The pairing of one installation; every method but `make_code` and `cancel_code` waits for the disk."""
+
+    def __init__(
+        self, keys: Keys, browsers: BrowserSessions, first_boot: FirstBoot, clock: Callable[[], float] = elapsed
+    ) -> None:
+        self._keys = keys
+        self._browsers = browsers
+        self._first_boot = first_boot
+        self._codes = Codes(clock)
+        self._tries = Tries(clock)
+
+    def make_code(self, maker: Caller, name: str | None, scopes: tuple[Scope, ...] | None) -> tuple[Code, str]:
+        """Make a code with all rights of its maker, or some of them; errors: NotAllowed, InvalidInput, Conflict."""
+        granted = maker.scopes if scopes is None else scopes
+        check_grant(maker, granted)
+        if name is not None and (problem := label_problem(name)):
+            raise InvalidInput(f"name: {problem}.")
+        return self._codes.make(maker, name, granted)
+
+    def cancel_code(self, identifier: str) -> None:
+        """End a code before its time; error: NotFound."""
+        self._codes.cancel(identifier)
+
+    def sign_in(self, proof: Proof, name: str | None, fallback: str, before: Caller) -> tuple[Key, str]:
+        """Sign a browser in, under its own name, that of the code, or `fallback`; returns it and its secret.
+
+        The sign-in of `before`, if it is a browser that was signed in already, ends. Errors: WrongCode, TooManyTries, InvalidInput, Conflict.
+        """
+        if name is not None and (problem := label_problem(name)):
+            raise InvalidInput(f"name: {problem}.")  # before the code is used up
+        shown = self._taken(proof)
+        is_first = shown.key is not None and shown.key.label == FIRST_BOOT
+        if is_first:
+            self._first_boot.note_use(Caller("key", FIRST_BOOT, shown.scopes))
+        # The key of the first boot ends with set-up, which is no reason to sign out who has done it.
+        parent = shown.key.id if shown.key is not None and not is_first else None
+        label = name or (shown.code.name if shown.code else None) or fallback
+        instead_of = before.key if before.kind == "browser" else None
+        return self._browsers.create(label, shown.scopes, parent=parent, instead_of=instead_of)
+
+    def confirm(self, browser: Caller, proof: Proof) -> None:
+        """Confirm that the owner sits before a browser, by what may do at least as much as it and is not of its own making.
+
+        Errors: Conflict for another caller, NotAllowed, WrongCode, TooManyTries.
+        """
+        if browser.kind != "browser" or browser.key is None:
+            raise Conflict(
+                "Only a browser that is signed in confirms.", "A key needs no confirmation.", key="no_browser"
+            )
+        shown = self._taken(proof)
+        if shown.code is not None and shown.code.is_browser and shown.code.maker == browser.key:
+            raise NotAllowed(
+                "This code was made in this browser.", "Use one of another device, or a key.", key="own_code"
+            )
+        for scope in browser.scopes:
+            if not all(allows(shown.scopes, scope.module, capability) for capability in scope.capabilities):
+                raise NotAllowed(
+                    "This code or key may do less than this browser.", "Use one that may do as much.", key="lesser_code"
+                )
+        self._browsers.confirm(browser.key)
+
+    def _taken(self, proof: Proof) -> _Shown:
+        """What is shown, a code being used up by that; errors: TooManyTries, WrongCode."""
+        self._tries.check(proof.address)
+        if proof.key is not None:
+            if key := self._keys.authenticate(proof.key):
+                return _Shown(key.scopes, key=key)
+        elif proof.code is not None and (code := self._codes.take(proof.code)) and self._is_makers(code):
+            return _Shown(code.scopes, code=code)
+        self._tries.note(proof.address)
+        raise WrongCode(
+            "This is not valid here, or not any more.",
+            "A code holds five minutes, once; `parachute pair` or a browser that is signed in shows a new one.",
+        )
+
+    def _is_makers(self, code: Code) -> bool:
+        """Return whether whoever made a code still may."""
+        if code.maker is None:
+            return True
+        return (self._browsers if code.is_browser else self._keys).holds(code.maker)

@@ -1,0 +1,50 @@
+"""One browser and one furnished computer for the tests of a file."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.console.people import DESKTOP, PHONE, Person, computer_with
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, text
+
+MakePerson = Callable[..., Person]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[MessagesAPI]:
+    """A model that answers Hello, or what a test scripts."""
+    with MessagesAPI() as service:
+        service.default(text("Hello."))
+        yield service
+
+
+@pytest.fixture(scope="module")
+def computer(model: MessagesAPI) -> Iterator[Computer]:
+    """A computer that asks that model."""
+    with computer_with(model) as running:
+        yield running
+
+
+@pytest.fixture
+def make_person(browser: Browser, computer: Computer) -> Iterator[MakePerson]:
+    """Browsers that are signed in; at the end of a test none of their pages has complained."""
+    people: list[Person] = []
+
+    def make(size: dict[str, object] = DESKTOP, *, scopes: list[str] | None = None, **options: object) -> Person:
+        person = Person(browser, computer, size, **options)
+        people.append(person)
+        person.sign_in(**({"scopes": scopes} if scopes else {}))
+        return person
+
+    yield make
+    for person in people:
+        person.context.close()
+    assert [problem for person in people for problem in person.problems] == []
+
+
+@pytest.fixture(params=["phone", "desktop"])
+def person(request: pytest.FixtureRequest, make_person: MakePerson) -> Person:
+    """The owner, once with a phone and once at a desk."""
+    return make_person(PHONE if request.param == "phone" else DESKTOP)

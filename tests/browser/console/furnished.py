@@ -1,0 +1,33 @@
+"""A computer with something to see on every screen."""
+
+import contextlib
+from collections.abc import Iterator
+
+from tests.browser.console.people import computer_with
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, text
+
+ANSWER = """A journal is good for **remembering**, and for noticing what repeats.
+
+1. Write a sentence a day.
+2. Read a month at a time.
+
+```python
+def remember(day: str) -> str:
+    return f"What happened on {day}?"
+```
+
+| when | what |
+|---|---|
+| morning | intentions |
+| evening | gratitude |
+"""
+
+
+@contextlib.contextmanager
+def furnished_computer() -> Iterator[Computer]:
+    """A computer whose household has a model that always gives the same answer."""
+    with MessagesAPI() as model:
+        model.default(text(ANSWER))
+        with computer_with(model) as computer:
+            yield computer

@@ -1,0 +1,51 @@
+"""Computers for tests of the console, with a model of the household, and browsers that are signed in."""
+
+from typing import Any
+
+import httpx2
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.support.computer import PLAIN, Computer
+from tests.support.messages_api import MessagesAPI
+
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 860}}
+MILLISECONDS = 60_000.0
+
+
+def computer_with(model: MessagesAPI, **settings: Any) -> Computer:
+    """A computer that asks the scripted model; a context manager."""
+    environment = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "sk-ant-api03-scripted"}
+    return Computer(settings=settings, environment=environment)
+
+
+def pairing_link(computer: Computer, **fields: Any) -> str:
+    """The address that signs a browser in, once."""
+    answer = httpx2.post(f"{computer.url}/api/pairing/codes", json=fields, timeout=60, **PLAIN)
+    answer.raise_for_status()
+    return str(answer.json()["url"])
+
+
+class Person:
+    """Somebody with a browser of their own; `problems` is what their pages complained about."""
+
+    def __init__(self, browser: Browser, computer: Computer, size: dict[str, Any], **options: Any) -> None:
+        self.computer = computer
+        self.context: BrowserContext = browser.new_context(**size, reduced_motion="reduce", **options)
+        self.context.set_default_timeout(MILLISECONDS)
+        self.problems: list[str] = []
+        self.page: Page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
+
+    def sign_in(self, **fields: Any) -> Page:
+        """Open the console with a code of now."""
+        self.page.goto(pairing_link(self.computer, **fields))
+        self.page.locator("nav.bar").wait_for(state="attached")
+        return self.page
+
+    def open(self, place: str) -> Page:
+        """Go to a screen, such as `chat`, and wait for its heading."""
+        self.page.goto(f"{self.computer.url}/#/{place}")
+        self.page.locator("main h1").wait_for()
+        return self.page

@@ -1,0 +1,96 @@
+"""Conversations in the browser: an answer that streams, tools, files, a reload in between, and what was changed."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.console.conftest import MakePerson
+from tests.browser.console.people import Person
+from tests.support.gate import Gate
+from tests.support.messages_api import MessagesAPI
+from tests.support.replies import Pause, Reply, text, tool_use
+
+pytestmark = pytest.mark.long
+
+
+def say(page: Page, words: str) -> None:
+    """Write a message and send it."""
+    page.get_by_label("Message", exact=True).fill(words)
+    page.get_by_role("button", name="Send").click()
+
+
+def test_an_answer_streams_and_stays(person: Person, model: MessagesAPI) -> None:
+    gate = Gate()
+    model.script(Reply((*text("First **half**").parts, Pause(gate), *text("\n\nSecond half").parts)))
+    page = person.open("chat")
+    say(page, "Two halves, please.")
+    log = page.get_by_role("log")
+    expect(log.get_by_text("half", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_visible()
+    gate.open()
+    expect(log.get_by_text("Second half")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"#/chat/[0-9a-f-]{36}$"))
+    page.reload()
+    expect(page.get_by_role("log").get_by_text("Second half")).to_be_visible()
+    expect(page.get_by_role("heading", name="Two halves, please.")).to_be_visible()
+
+
+def test_a_reload_in_the_middle_takes_the_answer_up_again(person: Person, model: MessagesAPI) -> None:
+    gate = Gate()
+    model.script(Reply((*text("Until here").parts, Pause(gate), *text(" and on").parts)))
+    page = person.open("chat")
+    say(page, "Slowly.")
+    expect(page.get_by_text("Until here")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Until here")).to_be_visible()
+    gate.open()
+    expect(page.get_by_text("Until here and on")).to_be_visible()
+    expect(page.get_by_label("You").get_by_text("Slowly.")).to_have_count(1)
+
+
+def test_stopping(person: Person, model: MessagesAPI) -> None:
+    gate = Gate()
+    model.script(Reply((*text("Endless").parts, Pause(gate))))
+    page = person.open("chat")
+    say(page, "Go on for ever.")
+    expect(page.get_by_text("Endless")).to_be_visible()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_text("Stopped.")).to_be_visible()
+    gate.open()
+
+
+def test_a_tool_call_is_folded_and_says_what_it_did(person: Person, model: MessagesAPI) -> None:
+    model.script(tool_use("Bash", {"command": "echo told-by-the-tool"}), text("It said so."))
+    page = person.open("chat")
+    say(page, "Run something.")
+    expect(page.get_by_text("It said so.")).to_be_visible()
+    call = page.get_by_text("echo told-by-the-tool")
+    expect(page.locator(".text-block", has_text="told-by-the-tool")).to_have_count(0)
+    call.click()
+    expect(page.locator(".text-block", has_text="told-by-the-tool")).to_be_visible()
+
+
+def test_hostile_text_stays_text(make_person: MakePerson, model: MessagesAPI) -> None:
+    hostile = "<img src=x onerror=alert(1)> ![a](http://192.0.2.1/x.png) [click](javascript:alert(1)) <script>alert(1)</script>"
+    model.script(text(hostile))
+    person = make_person()
+    page = person.open("chat")
+    say(page, hostile)
+    answer = page.get_by_label("Agent", exact=True)
+    expect(answer.get_by_text("<script>alert(1)</script>")).to_be_visible()
+    assert page.locator(".log img, .log script").count() == 0
+    assert page.locator(".log a[href^='javascript']").count() == 0
+
+
+def test_two_devices_show_the_same(make_person: MakePerson, model: MessagesAPI) -> None:
+    gate = Gate()
+    model.script(Reply((*text("Shared").parts, Pause(gate), *text(" end").parts)))
+    one, other = make_person(), make_person()
+    say(one.open("chat"), "For both.")
+    expect(one.page.get_by_text("Shared")).to_be_visible()
+    other.page.goto(one.page.url)
+    expect(other.page.get_by_text("Shared")).to_be_visible()
+    gate.open()
+    for page in (one.page, other.page):
+        expect(page.get_by_text("Shared end")).to_be_visible()

@@ -1,0 +1,77 @@
+"""The files of the console as a browser gets them, without signing in."""
+
+import re
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from parachute import __version__
+from parachute.server.console.api import router
+from parachute.server.console.files import PAGE, console_files
+from parachute.web.http.errors import install_error_handlers
+
+HTML = {"accept": "text/html,application/xhtml+xml", "accept-encoding": "gzip"}
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[httpx2.AsyncClient]:
+    """A browser that nobody has signed in."""
+    app = FastAPI()
+    install_error_handlers(app)
+    app.include_router(router)
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://computer.test") as client:
+        yield client
+
+
+async def test_the_page_names_files_that_are_there_for_ever(browser: httpx2.AsyncClient) -> None:
+    page = await browser.get("/", headers=HTML)
+    assert page.status_code == 200
+    assert page.headers["cache-control"] == "no-cache"
+    named = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert len(named) == 3
+    for address in named:
+        found = await browser.get(f"/{address}")
+        assert found.status_code == 200, address
+        assert found.headers["cache-control"].endswith("immutable")
+        assert re.search(r"-[A-Za-z0-9]{8}\.\w+$", address), "it is named by its content"
+
+
+async def test_nothing_runs_that_is_not_a_file_of_ours(browser: httpx2.AsyncClient) -> None:
+    page = await browser.get("/", headers=HTML)
+    policy = page.headers["content-security-policy"]
+    for word in ("unsafe", "http:", "https:", "*"):
+        assert word not in policy
+    for word in ("default-src 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"):
+        assert word in policy
+    assert not re.search(r"<script(?![^>]*src)|<style|\son\w+=|style=", page.text)
+    for name, file in console_files().items():
+        assert (await browser.get(f"/console/{name}", headers=HTML)).headers.get("content-security-policy", policy) == policy
+        text = file.path.read_text(errors="replace")
+        assert not re.search(r"\beval\(|new Function\(", text), name
+
+
+async def test_a_file_is_sent_compressed_and_once(browser: httpx2.AsyncClient) -> None:
+    name = next(name for name in console_files() if name.startswith("main-"))
+    plain = await browser.get(f"/console/{name}", headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    for accepted, coding in (("gzip, deflate, br", "br"), ("gzip", "gzip"), ("br;q=0, gzip", "gzip")):
+        packed = await browser.get(f"/console/{name}", headers={"accept-encoding": accepted})
+        assert packed.headers["content-encoding"] == coding
+        assert int(packed.headers["content-length"]) < len(plain.content)
+    again = await browser.get(f"/console/{name}", headers={"if-none-match": plain.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("name", [PAGE, "main.js", "..%2Ffiles.py", "%2e%2e/api.py", "main-*.js", "x" * 5000, "%00"])
+async def test_other_names_lead_nowhere(browser: httpx2.AsyncClient, name: str) -> None:
+    answer = await browser.get(f"/console/{name}")
+    assert answer.status_code == 404
+    assert "content-security-policy" not in answer.headers
+
+
+async def test_programs_get_json(browser: httpx2.AsyncClient) -> None:
+    answer = await browser.get("/", headers={"accept": "*/*"})
+    assert answer.json() == {"name": "Parachute Computer", "status": "ok", "version": __version__}

@@ -1,0 +1,31 @@
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.browser import Browser
+from tests.support.computer import Computer
+from tests.support.trust import home, keys
+
+from .clock import Clock
+
+__all__ = ["home", "keys"]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Time that passes when the test says so."""
+    return Clock()
+
+
+@pytest.fixture(scope="package")
+def computer() -> Iterator[Computer]:
+    """One computer for these tests, without a key."""
+    with Computer() as running:
+        yield running
+
+
+@pytest.fixture
+def browser(computer: Computer) -> Iterator[Browser]:
+    """A browser on this machine that has not signed in."""
+    with Browser(computer) as made:
+        yield made

@@ -1,0 +1,127 @@
+"""Codes and wrong tries, with time that a test lets pass."""
+
+import threading
+
+import pytest
+
+from parachute.base.errors import ParachuteError
+from parachute.security.keys.models import FULL_ACCESS, Caller
+from parachute.web.pairing.codes import Codes
+from parachute.web.pairing.models import ALPHABET, TooManyTries, shown
+from parachute.web.pairing.tries import MOST, Tries
+
+from .clock import Clock
+
+MAKER = Caller("cli", "command line", FULL_ACCESS)
+WRONG = "2222-2222"
+
+
+def made(codes: Codes) -> str:
+    return codes.make(MAKER, None, FULL_ACCESS)[1]
+
+
+def test_a_code_is_taken_once_however_it_is_typed(clock: Clock) -> None:
+    codes = Codes(clock)
+    code = made(codes)
+    assert len(code) == 8
+    assert set(code) <= set(ALPHABET)
+    assert not set(ALPHABET) & set("ILOU01")
+    assert codes.take(f" {shown(code).lower()} ") is not None
+    assert codes.take(code) is None
+
+
+def test_it_is_over_after_five_minutes(clock: Clock) -> None:
+    codes = Codes(clock)
+    early, late = made(codes), made(codes)
+    clock.now += 299.9
+    assert codes.take(early) is not None
+    clock.now += 0.2
+    assert codes.take(late) is None
+
+
+def test_five_wrong_tries_end_every_code(clock: Clock) -> None:
+    codes = Codes(clock)
+    kept = [made(codes) for _ in range(3)]
+    for _ in range(4):
+        assert codes.take(WRONG) is None
+    assert codes.take(kept[0]) is not None
+    assert codes.take(WRONG) is None
+    assert [codes.take(code) for code in kept] == [None] * 3
+    # Those tries do not count against a code that is made afterwards.
+    assert codes.take(made(codes)) is not None
+
+
+def test_wrong_tries_without_an_open_code_end_none_later(clock: Clock) -> None:
+    codes = Codes(clock)
+    for _ in range(20):
+        assert codes.take(WRONG) is None
+    assert codes.take(made(codes)) is not None
+
+
+def test_one_that_was_cancelled_is_over(clock: Clock) -> None:
+    codes = Codes(clock)
+    code, characters = codes.make(MAKER, None, FULL_ACCESS)
+    codes.cancel(code.id)
+    assert codes.take(characters) is None
+    with pytest.raises(ParachuteError) as refused:
+        codes.cancel(code.id)
+    assert refused.value.key == "not_found"
+
+
+def test_nobody_keeps_the_characters(clock: Clock) -> None:
+    codes = Codes(clock)
+    code, characters = codes.make(MAKER, None, FULL_ACCESS)
+    assert characters not in repr(code)
+    # The same characters have another hash in the next process.
+    assert Codes(clock)._digest(characters) != code.digest
+
+
+def test_only_so_many_are_open(clock: Clock) -> None:
+    codes = Codes(clock)
+    for _ in range(20):
+        made(codes)
+    with pytest.raises(ParachuteError) as refused:
+        made(codes)
+    assert refused.value.key == "too_many_codes"
+    clock.now += 301
+    assert codes.take(made(codes)) is not None
+
+
+def test_of_two_that_come_at_once_one_gets_it(clock: Clock) -> None:
+    codes = Codes(clock)
+    for _ in range(50):
+        code, together = made(codes), threading.Barrier(4)
+        found: list[bool] = []
+
+        def take(code: str = code, together: threading.Barrier = together, found: list[bool] = found) -> None:
+            together.wait()
+            found.append(codes.take(code) is not None)
+
+        threads = [threading.Thread(target=take) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(found) == [False, False, False, True]
+
+
+def test_a_peer_that_guesses_waits_and_others_do_not(clock: Clock) -> None:
+    tries = Tries(clock)
+    for _ in range(MOST):
+        tries.check("192.168.1.7")
+        tries.note("192.168.1.7")
+        clock.now += 1
+    with pytest.raises(TooManyTries):
+        tries.check("192.168.1.7")
+    tries.check("192.168.1.8")
+    clock.now += 296
+    tries.check("192.168.1.7")
+
+
+def test_who_has_a_network_of_version_6_is_one_peer(clock: Clock) -> None:
+    tries = Tries(clock)
+    for number in range(MOST):
+        tries.note(f"2001:db8:1:2::{number}")
+    with pytest.raises(TooManyTries):
+        tries.check("2001:db8:1:2:aaaa::9")
+    tries.check("2001:db8:1:3::1")
