@@ -69,11 +69,8 @@ class Approvals:
 
     async def _look(self) -> None:
         changed = False
-        for file in self._files:
+        for file, signature in await asyncio.to_thread(self._changed):
             try:
-                signature = await asyncio.to_thread(current_signature, file.path)
-                if file.path in self._seen and self._seen[file.path] == signature:
-                    continue
                 found = dict(await asyncio.to_thread(file.read))
             except (ParachuteError, OSError) as error:
                 # Then nothing of it is approved either; whoever asks for it says so.
@@ -87,6 +84,15 @@ class Approvals:
         if changed:
             with contextlib.suppress(OSError):  # on a full disk it is recorded once more by the next server
                 await asyncio.to_thread(atomic_write, self._path, json.dumps(self._known))
+
+    def _changed(self) -> list[tuple[ApprovalFile, Signature | None]]:
+        found = []
+        for file in self._files:
+            with contextlib.suppress(OSError):  # it is looked at again
+                signature = current_signature(file.path)
+                if file.path not in self._seen or self._seen[file.path] != signature:
+                    found.append((file, signature))
+        return found
 
     def _compare(self, subject: str, found: dict[str, str]) -> bool:
         before = self._known.get(subject)
