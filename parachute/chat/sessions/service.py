@@ -281,6 +281,25 @@ class Sessions:
             await self._store.update(member, _lower)
         self._generation += 1
 
+    async def permissions(self, session: str) -> str | None:
+        """What the owner has left to a session, as it is stored; None where nothing was taken."""
+        return await self._trust.permissions(session)
+
+    async def set_permissions(self, session: str, text: str | None, by: str, label: tuple[str, bool]) -> Session:
+        """Store what is left to a session, None for all; its row has a label meanwhile, the name of which is given."""
+
+        def change(found: Session) -> None:
+            found.metadata.pop(label[0], None)
+            if label[1]:
+                found.metadata[label[0]] = True
+
+        if text is not None:
+            await self._trust.set_permissions(session, text, by)
+            return await self._change(session, change)
+        changed = await self._change(session, change)
+        await self._trust.set_permissions(session, None, by)
+        return changed
+
     async def grants(self, session: str) -> list[str]:
         """Patterns granted to a session."""
         return await self._trust.grants(session)
@@ -349,12 +368,12 @@ class Sessions:
         async with self._reading:
             return await asyncio.to_thread(read)
 
-    async def with_messages(self, session: str) -> bytes:
-        """A session with its newest messages, as JSON; error: NotFound."""
+    async def with_messages(self, session: str, more: dict[str, Any] | None = None) -> bytes:
+        """A session with `more` and its newest messages, as JSON; error: NotFound."""
         found = await self.get(session)
         messages = await self.messages(session)
         # Megabytes of messages take long to write as text: not on the event loop.
-        return await asyncio.to_thread(encoded, {**found.as_json(), "messages": messages})
+        return await asyncio.to_thread(encoded, {**found.as_json(), **(more or {}), "messages": messages})
 
     async def words(self, session: str) -> str:
         """Return the texts of a conversation in the search index, in order."""
