@@ -1,6 +1,6 @@
 """`parachute sessions permit`: what a conversation may use, less than its workspace and the settings allow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
@@ -63,6 +63,11 @@ def permit(
         _print(found)
 
 
+def narrows(found: Mapping[str, Any]) -> bool:
+    """Return whether permissions, as the API gives them, take anything from a conversation."""
+    return any(found.get(name) is not None for name in _FIELDS)
+
+
 def _listed(option: str, names: Sequence[str]) -> list[str] | None:
     if names[0] in ("all", "none"):
         if len(names) > 1:
@@ -79,7 +84,7 @@ def _network(text: str) -> dict[str, Any] | None:
 
 
 def _print(found: dict[str, Any]) -> None:
-    if all(found[name] is None for name in _FIELDS):
+    if not narrows(found):
         print_note("Nothing is taken from this conversation: it may use what its workspace and the settings allow.")
         return
     network, limits = found["network"], found["sandbox_override"] or {}

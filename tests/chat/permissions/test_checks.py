@@ -122,4 +122,5 @@ async def test_the_command_line_says_shows_and_takes_back(talk: Talk) -> None:
     wrong = talk.house.command("sessions", "permit", talk.session, "--capability", "Fly")
     assert (wrong.returncode, "Fly" in wrong.stderr) == (1, True)
     assert set(permit("--clear").values()) == {None, "personal"}
+    assert "limited" not in talk.house.command("sessions", "show", talk.session).stdout
     assert "Nothing is taken" in talk.house.command("sessions", "permit", talk.session).stderr
