@@ -174,8 +174,7 @@ class PersonPreparation:
             selected = await services.contexts.selected(session.id) if selected is None else selected
             context = await services.contexts.chain(selected, directory, approved_only=execution.mode == "direct")
             # A file of a folder that is not left is told by nobody else either.
-            kept = (file for file in context.files if permissions.may_open(file.real, services.vault, own))
-            context = replace(context, files=tuple(kept))
+            context = context.left(partial(permissions.may_open, vault=services.vault, directory=own))
         prompt = partial(
             services.prompts.compose,
             execution,

@@ -6,7 +6,9 @@ import pytest
 
 from tests.chat.permissions.conftest import Talk
 from tests.conftest import needs_bubblewrap
-from tests.support.messages_api import MessagesAPI
+from tests.support.gate import Gate
+from tests.support.messages_api import MessagesAPI, hold, several, text
+from tests.support.sse import chat
 
 pytestmark = needs_bubblewrap
 
@@ -93,8 +95,11 @@ async def test_a_project_is_only_read_where_nothing_is_left_that_writes(talk: Ta
 
 @pytest.mark.long
 async def test_a_project_that_is_not_left_is_not_there(talk: Talk) -> None:
-    await talk.say(workingDirectory="Projects/ship")
+    await talk.say(workingDirectory="Projects/ship", contexts=["Projects/ship"])
     await talk.permit(allowed_folders=["Brain"])
+    stream = await talk.say()
+    (said,) = [each["message"] for each in stream.of_type("warning") if each["title"] == "Context"]
+    assert said == "Projects/ship/AGENTS.md is in none of the folders that are left to this conversation."
     assert (await talk.use("Bash", command="ls /vault /project; pwd")).splitlines()[-1].startswith("/scratch/")
     assert "Words of the ship." not in talk.prompt
     await talk.permit(allowed_folders=[])
@@ -165,3 +170,17 @@ async def test_a_limited_conversation_does_not_become_direct(talk: Talk, api: Me
     )
     assert answer.status_code == 403, answer.text
     assert (await talk.stored())["trustLevel"] == "sandboxed"
+
+
+async def test_a_change_while_the_agent_works_holds_from_the_next_message_on(talk: Talk) -> None:
+    gate = Gate()
+    talk.api.script(several(text("I begin."), hold(gate)))
+    async with chat(talk.client, "Begin.", session_id="new") as stream:
+        await stream.until("text")
+        talk.session = stream.of_type("session")[0]["sessionId"]
+        await talk.permit(template="guest")
+        gate.open()
+        await stream.collect()
+    assert "Bash" in tools(stream)
+    assert tools(await talk.say()) == ["mcp__parachute__brain-search"]
+    assert "I begin." in str(talk.api.conversation[-1].body["messages"])
