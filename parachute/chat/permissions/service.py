@@ -29,9 +29,6 @@ from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import vault_path
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
-_LABEL = "limited"
-"""The key of a session's metadata that says that it has permissions: without them on this machine it may nothing."""
-
 
 async def _nobody(session: str) -> None:
     """Nothing is kept for a session."""
@@ -57,14 +54,14 @@ class Permissions:
         What the vault says about it can only shut it in: one that had some on another machine, or before trust.db was lost, has
         nothing until the owner sets them anew.
         """
-        stored = await self.sessions.permissions(session.id)
+        stored = await self.sessions.permissions.of(session)
         if stored is not None:
             return SessionPermissions.read(stored)
-        return NOTHING if session.metadata.get(_LABEL) else EVERYTHING
+        return NOTHING if await self.are_lost(session) else EVERYTHING
 
     async def are_lost(self, session: Session) -> bool:
         """Return True for a session that had permissions which are not on this machine."""
-        return bool(session.metadata.get(_LABEL)) and await self.sessions.permissions(session.id) is None
+        return await self.sessions.permissions.are_lost(session)
 
     async def as_json(self, session: Session) -> dict[str, Any]:
         """The permissions for the API, with the name of the template that they are."""
@@ -94,7 +91,7 @@ class Permissions:
             found = await self.sessions.configure(identifier, given, approved_by=approved_by, admin=admin, begin=begin)
             if said.changes_permissions:
                 text = json.dumps(after.as_json()) if after.narrows else None
-                found = await self.sessions.set_permissions(identifier, text, approved_by, (_LABEL, after.narrows))
+                found = await self.sessions.permissions.set(identifier, text, approved_by)
         if said.changes_permissions and after != before:
             await self.changed(identifier)
         return found

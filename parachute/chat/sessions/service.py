@@ -14,6 +14,7 @@ from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.files import remove_tree
 from parachute.chat.sessions.changes import change_of, title_in
 from parachute.chat.sessions.imported import IMPORTED_KINDS, imported_texts
+from parachute.chat.sessions.kept_permissions import KeptPermissions
 from parachute.chat.sessions.messages import assistant_text, messages_of, user_text
 from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id, para_id_of
 from parachute.chat.sessions.store import SessionStore
@@ -47,6 +48,7 @@ class Sessions:
         self._vault = vault
         self._store = store
         self._trust = trust
+        self.permissions = KeptPermissions(trust, self._change)
         self._generation = 0
         self._boot = secrets.token_hex(4)
         self._reading = asyncio.Semaphore(_READERS)
@@ -280,25 +282,6 @@ class Sessions:
             await self._trust.set_level(member, "sandboxed", f"workspace {workspace}")
             await self._store.update(member, _lower)
         self._generation += 1
-
-    async def permissions(self, session: str) -> str | None:
-        """What the owner has left to a session, as it is stored; None where nothing was taken."""
-        return await self._trust.permissions(session)
-
-    async def set_permissions(self, session: str, text: str | None, by: str, label: tuple[str, bool]) -> Session:
-        """Store what is left to a session, None for all; its row has a label meanwhile, the name of which is given."""
-
-        def change(found: Session) -> None:
-            found.metadata.pop(label[0], None)
-            if label[1]:
-                found.metadata[label[0]] = True
-
-        if text is not None:
-            await self._trust.set_permissions(session, text, by)
-            return await self._change(session, change)
-        changed = await self._change(session, change)
-        await self._trust.set_permissions(session, None, by)
-        return changed
 
     async def grants(self, session: str) -> list[str]:
         """Patterns granted to a session."""

@@ -52,7 +52,7 @@ def explain(
         columns = ("name", "asked", "engine", "inside")
         rows = [["!" if row["differs"] else "", *(row[name] for name in columns)] for row in found["rows"]]
         print_table(["", "What", "Asked", found["engine"].capitalize(), "Inside"], rows)
-        _note_permissions(found["permissions"])
+        _note_permissions(found.get("permissions"))
         if found["started"]:
             print_note("The sandbox was started for this look, and stops by itself.")
         differing = [row for row in found["rows"] if row["differs"]]
