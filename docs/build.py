@@ -19,6 +19,7 @@ GROUPS = {
         "module-brain",
         "module-chat",
         "workspaces",
+        "permissions",
         "contexts",
         "importing",
         "tools",

@@ -27,7 +27,7 @@ SECTIONS = {
         "ask": "Ask the model once: it has no tools, and nothing is kept",
         "changes": "List what a conversation changed in your project, and what of it waits for you",
         "undo": "Take back what a conversation changed in your project",
-        "sessions": "List, search, show, rename, end, archive and delete conversations",
+        "sessions": "List, search, show, rename, limit, end, archive and delete conversations",
         "contexts": "List the folders whose AGENTS.md a conversation is told, and choose them",
         "import": "Bring conversations from ChatGPT, Claude and Claude Code, and notes from Obsidian",
         "workspaces": "Give conversations about one project a folder, a model and limits in common",

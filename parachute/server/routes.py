@@ -15,6 +15,7 @@ from parachute.chat.claude_code_import.api import router as claude_code
 from parachute.chat.contexts.api import router as contexts
 from parachute.chat.imports.api import router as imports
 from parachute.chat.network.api import router as network
+from parachute.chat.permissions.api import router as permissions
 from parachute.chat.repositories.api import router as repositories
 from parachute.chat.runs.api import router as runs
 from parachute.chat.runs.api import sandbox_router as sandboxes
@@ -46,6 +47,8 @@ from parachute.web.pairing.api import router as pairing
 # Of two routes that fit a request, the first one answers.
 ROUTERS = (
     runs,
+    # Before the session of any name.
+    permissions,
     sessions,
     changes,
     files,

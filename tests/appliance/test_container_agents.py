@@ -77,3 +77,27 @@ def test_a_host_that_nobody_allowed_is_reached_at_the_second_try(guest: Guest, h
     finally:
         host.check_output("mv /etc/hosts.before /etc/hosts")
         agents.run(f"parachute network forget {name}; true")
+
+
+@pytest.mark.usefixtures("built")
+def test_folders_that_are_left_to_a_conversation_are_the_only_ones_in_its_container(agents: Agents) -> None:
+    agents.run("cd ~/Parachute && mkdir -p Brain Daily Projects/left Projects/other && echo Berlin > Brain/kevin.md")
+    session = str(agents.say("ls /vault")[-1]["sessionId"])
+    try:
+        agents.run(f"parachute sessions permit {session} --folder Brain --folder Projects/left --mcp none")
+        said = text_of(
+            agents.say("ls -d /vault/* /vault/*/*; cat /vault/Brain/kevin.md; touch /vault/new 2>&1; true", session)
+        )
+        assert said.splitlines()[:5] == [
+            "/vault/Brain",
+            "/vault/Brain/kevin.md",
+            "/vault/Projects",
+            "/vault/Projects/left",
+            "Berlin",
+        ]
+        assert "Read-only file system" in said
+        explained = json.loads(agents.run(f"parachute sandbox explain {session} --json"))
+        assert [row for row in explained["rows"] if row["differs"]] == []
+        assert explained["permissions"]["allowed_folders"] == ["Brain", "Projects/left"]
+    finally:
+        agents.run("rm -r ~/Parachute/Brain/kevin.md ~/Parachute/Projects/left ~/Parachute/Projects/other")

@@ -80,6 +80,12 @@ async def test_only_the_owner_goes_without_and_is_told(machine: Machine, api: Me
             api.script(text("Not for you."))
             theirs = await answered(phone, "Hello", session=own.terminal["sessionId"])
             assert theirs.terminal["key"] == "no_sandbox"
+        async with computer.client() as owner:
+            # Nor does a conversation to which less is left than only the rules would hold.
+            path = f"/api/chat/{own.terminal['sessionId']}/config"
+            assert (await owner.patch(path, json={"allowed_folders": []})).status_code == 200
+            limited = await answered(owner, "Hello", session=own.terminal["sessionId"])
+            assert (limited.terminal["type"], limited.terminal["key"]) == ("typed_error", "no_sandbox")
 
 
 @pytest.mark.long

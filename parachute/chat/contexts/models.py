@@ -1,6 +1,7 @@
 """The files of a context as they go into a prompt, and what the vault has of them."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -19,13 +20,14 @@ _BYTES_PER_TOKEN = 4
 Level = Literal["root", "parent", "direct", "directory"]
 """Why a file is in a chain: the vault's own, above a chosen folder, chosen, or of the working directory."""
 
-Problem = Literal["missing", "large", "binary", "unreadable"]
+Problem = Literal["missing", "large", "binary", "unreadable", "not_left"]
 
 SENTENCES: dict[Problem, str] = {
     "missing": "has no AGENTS.md and no CLAUDE.md, or does not exist",
     "large": f"is larger than {LARGEST_FILE // 1024**2} MB",
     "binary": "is no text",
     "unreadable": "cannot be read",
+    "not_left": "is in none of the folders that are left to this conversation",
 }
 
 
@@ -150,6 +152,17 @@ class Chain:
             for each in self.files
             if each.problem is not None
         ]
+
+    def left(self, may_open: Callable[[Path], bool]) -> "Chain":
+        """The chain without the files that a conversation may not open; of a chosen one a sentence remains."""
+        kept = []
+        for each in self.files:
+            if may_open(each.real):
+                kept.append(each)
+            elif each.level == "direct":
+                gone = replace(each, text="", tokens=0, words=None, problem="not_left", needs_approval=False)
+                kept.append(gone)
+        return replace(self, files=tuple(kept))
 
     def as_json(self) -> dict[str, Any]:
         """The app's form (contract, section 6)."""

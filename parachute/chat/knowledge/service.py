@@ -64,8 +64,10 @@ class KnowledgeService:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
 
-    async def for_message(self, session: str, message: str) -> Knowledge:
-        """Return what modules know of the subjects of a message."""
+    async def for_message(
+        self, session: str, message: str, may_open: Callable[[Path], bool] = lambda path: True
+    ) -> Knowledge:
+        """Return what modules know of the subjects of a message; `may_open` says of a file whether the conversation may."""
         if not self._interfaces.is_provided(INTERFACE):
             return Knowledge()
         arguments = {"message": message, "session_id": session, "budget": BUDGET - _FOR_INSTRUCTIONS}
@@ -78,9 +80,9 @@ class KnowledgeService:
         paths = answer.get("instructions") if isinstance(answer, dict) else None
         if not isinstance(paths, list) or not paths:
             return known
-        return await asyncio.to_thread(self._with_instructions, known, paths[:_FILES])
+        return await asyncio.to_thread(self._with_instructions, known, paths[:_FILES], may_open)
 
-    def _with_instructions(self, known: Knowledge, paths: list[Any]) -> Knowledge:
+    def _with_instructions(self, known: Knowledge, paths: list[Any], may_open: Callable[[Path], bool]) -> Knowledge:
         """Add files of projects, within the vault or outside, each only from a folder in which the user lets agents work."""
         parts, sources = [known.text] if known.text else [], list(known.sources)
         for text in paths:
@@ -92,7 +94,10 @@ class KnowledgeService:
                 if path.name not in _INSTRUCTIONS or ".." in path.parts:
                     continue
                 # Without links: what is read must be what lies in that folder.
-                with Folder.open_unlinked(self._check_directory(path.parent)) as folder:
+                real = self._check_directory(path.parent)
+                if not may_open(real.resolve()):
+                    continue
+                with Folder.open_unlinked(real) as folder:
                     content = folder.read(path.name, _FILE_LIMIT)
             except (OSError, RuntimeError, ParachuteError):
                 continue

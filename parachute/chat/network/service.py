@@ -33,13 +33,14 @@ class NotAllowedYet(Refused):
 
 @dataclass(slots=True)
 class _Opened:
-    """The network of one session; decisions about its workspace count that were made `since` that began."""
+    """The network of one session, `within` hosts if they are given; decisions count that were made `since` its workspace began."""
 
     workspace: str
     since: str
     network: Network
     folder: Path
     services: Mapping[Target, Service]
+    within: AllowedHosts | None
 
 
 class Networks:
@@ -75,17 +76,37 @@ class Networks:
             network = replace(workspace.network, repositories=tuple(map(str, workspace.git)))
         return replace(network, hosts=resolved(network.hosts, self.presets))
 
-    async def open(self, session: Session, workspace: Workspace | None, folder: Path) -> Network:
-        """Give a session its network, by a socket in the folder, and return what it is."""
-        network = self.of(session, workspace)
+    def check_within(self, session: Session, workspace: Workspace | None, wanted: Network) -> None:
+        """Error: InvalidInput for a host that a session could not reach without asking for it."""
+        network, (slug, since) = self.of(session, workspace), _slug(workspace)
+        decided = self._decisions.of(slug, since) if network.mode != "off" else {}
+        always = [host for host, choice in decided.items() if choice == "always"]
+        reached = AllowedHosts.parse([*network.hosts, *always], private=True)
+        for host in AllowedHosts.parse(resolved(wanted.hosts, self.presets), private=True).texts():
+            if not reached.cover(host):
+                raise InvalidInput(
+                    f"network: {host} is not among the hosts that this conversation may reach.",
+                    "The permissions of a conversation only narrow; allow it first: `parachute network allow HOST`.",
+                    key="wider",
+                )
+
+    async def open(
+        self, session: Session, workspace: Workspace | None, folder: Path, within: Network | None = None
+    ) -> Network:
+        """Give a session its network, by a socket in the folder, and return what it is: no more than `within` has."""
+        network, hosts = self.of(session, workspace), None
+        if within is not None:
+            hosts = AllowedHosts.parse(resolved(within.hosts, self.presets), private=True)
+            network = _narrowed(network, within, hosts)
         if not network.is_open:
             await self.close(session.id)
             return network
-        slug, since, git = (workspace.slug, workspace.created_at, workspace.git) if workspace else ("", "", ())
+        (slug, since), git = _slug(workspace), workspace.git if workspace else ()
+        git = tuple(each for each in git if str(each) in network.repositories)
         source = session.title or "A new conversation"
-        place = Place(session.id, _owner(session.id), source, slug, since, network.mode, git)
+        place = Place(session.id, _owner(session.id), source, slug, since, network.mode, git, hosts)
         services = self._repositories.open(place)
-        self._opened[session.id] = opened = _Opened(slug, since, network, folder, services)
+        self._opened[session.id] = opened = _Opened(slug, since, network, folder, services, hosts)
         await self._listen(session.id, source, opened)
         return network
 
@@ -145,7 +166,11 @@ class Networks:
         decided = self._decisions.of(opened.workspace, opened.since)
         allowed = (host for host, choice in decided.items() if choice == "always")
         once = self._once.get((session, opened.workspace), ())
-        hosts = () if opened.network.mode == "off" else (*opened.network.hosts, *allowed, *sorted(once))
+        hosts: Sequence[str] = (*opened.network.hosts, *allowed, *sorted(once))
+        if opened.network.mode == "off":
+            hosts = ()
+        elif opened.within is not None:
+            hosts = AllowedHosts.parse(hosts, private=True).common(opened.within).texts()
         unlisted = partial(self._refuse, session, source, opened)
         path = opened.folder / EGRESS_SOCKET
         await self._egress.open(
@@ -183,6 +208,19 @@ class Networks:
             raise NotFound(f"{asked.host} does not wait for a decision any more.", key="not_waiting")
         del self._asked[asked.workspace, asked.host]
         self._changed()
+
+
+def _slug(workspace: Workspace | None) -> tuple[str, str]:
+    return (workspace.slug, workspace.created_at) if workspace else ("", "")
+
+
+def _narrowed(network: Network, within: Network, hosts: AllowedHosts) -> Network:
+    """What is left of a network; git reaches the repositories of the hosts alone."""
+    if within.mode == "off":
+        return NO_NETWORK
+    left = AllowedHosts.parse(network.hosts, private=True).common(hosts).texts()
+    kept = tuple(each for each in network.repositories if hosts.cover(each.partition("/")[0]))
+    return Network("off" if network.mode == "off" else "list", tuple(left), kept)
 
 
 def _owner(session: str) -> str:

@@ -153,6 +153,8 @@ def _place(execution: Execution) -> str:
     parts = [_network(execution.network)]
     if layout.is_in(execution.directory, layout.SCRATCH):
         parts.append("Your working directory is your private scratch space.")
+    elif execution.directory not in execution.writable:
+        parts.append(f"Your project directory is {execution.directory}, which you can only read.")
     elif execution.view is not None:
         parts.append(
             f"Your project directory is {execution.directory}, a copy of the owner's: what you write there is brought to theirs "

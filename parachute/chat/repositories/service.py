@@ -8,6 +8,7 @@ from parachute.base.errors import InvalidInput, NotFound
 from parachute.chat.repositories.models import Asked, Choice, Decision
 from parachute.chat.repositories.store import RepositoryDecisions
 from parachute.sandbox.egress.certificates import Certificates
+from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Mode, Refused, Target
 from parachute.sandbox.egress.route import Service
 from parachute.sandbox.egress.service import Egress
@@ -33,7 +34,8 @@ class NotAllowedYet(Refused):
 class Place:
     """Whose repositories: a session, its owner at the egress proxy, its workspace if any, and what that says.
 
-    Decisions count that were made `since` the workspace began.
+    Decisions count that were made `since` the workspace began. `within` are the only hosts that are left to the session, if any
+    were taken.
     """
 
     session: str
@@ -43,6 +45,7 @@ class Place:
     since: str
     mode: Mode
     granted: tuple[Grant, ...]
+    within: AllowedHosts | None = None
 
 
 @dataclass(slots=True)
@@ -130,7 +133,7 @@ class Repositories:
     def verdict(self, place: Place, repository: Repository, access: Access) -> Verdict:
         """Return what is decided about a repository; a refusal holds also where the workspace lists it."""
         choice = self.decided.of(place.workspace, place.since, repository, access)
-        if choice == "never":
+        if choice == "never" or (place.within is not None and not place.within.cover(repository.host)):
             return "refused"
         once = self._once.get((place.session, place.workspace), ())
         listed = any(grant.includes(repository, access) for grant in place.granted)

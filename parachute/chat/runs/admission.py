@@ -122,6 +122,7 @@ class Admission:
         if request.workspace_id and request.workspace_id != session.workspace_id:
             changes["workspaceId"] = request.workspace_id
         if changes:
+            await self._services.permissions.check_level(session, request.level)
             updated = await self._services.sessions.configure(session.id, changes, approved_by=caller, admin=False)
             session.trust_level, session.workspace_id = updated.trust_level, updated.workspace_id
             session.remember()

@@ -1,10 +1,11 @@
 """Capabilities of a turn: what the wing `capabilities` offers to a person's conversation beside the tools of modules."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from parachute.chat.agent_processes.models import Helper, Plugin, ServerTool
+from parachute.chat.permissions.models import SessionPermissions
 from parachute.chat.prompts.answering_agents import AnsweringAgent
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace
@@ -62,6 +63,18 @@ class OfferedCapabilities:
 
 
 NOTHING = OfferedCapabilities()
+
+
+def narrowed(offered: OfferedCapabilities, permissions: SessionPermissions) -> OfferedCapabilities:
+    """What is left of an offer: skills and helpers are nothing without the tools that use them."""
+    names, tools = offered.names, tuple(filter(permissions.offers, offered.tools))
+    offered = replace(offered, tools=tools)
+    names = replace(names, mcps=tuple(sorted({tool.server for tool in tools})))
+    if not permissions.has_tool("Skill"):
+        offered, names = replace(offered, plugins=(), skills=()), replace(names, skills=())
+    if not permissions.has_tool("Task"):
+        offered, names = replace(offered, helpers=()), replace(names, agents=())
+    return replace(offered, names=names)
 
 
 class CapabilitySource(ABC):

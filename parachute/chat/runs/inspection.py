@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from parachute.base.errors import Conflict
 from parachute.chat.network.service import Networks
-from parachute.chat.runs.person_preparation import apply_of, project_folder, project_view
+from parachute.chat.runs.person_preparation import apply_of, project_folder, project_view, shown_of
 from parachute.chat.runs.preparation import AgentServices
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.models import Session
@@ -36,14 +36,15 @@ class SandboxInspection:
         services = self._services
         session = await services.sessions.get(identifier)
         self._kill_switch.check()
+        permissions = await services.permissions.as_json(session)
         is_direct = await services.sessions.level(session) == "direct"
         if started := not is_direct and not services.sandboxes.opened.is_open(session.id):
             if self._runs.is_active(session.id):
                 raise Conflict("This conversation is being answered, and has no sandbox yet.", "Try again.", key="busy")
             is_direct = not await self._open(session)
         if is_direct:
-            return Explanation(session.id, "direct", None, note=_DIRECT)
-        return replace(await services.sandboxes.opened.explain(session.id), started=started)
+            return Explanation(session.id, "direct", None, note=_DIRECT, permissions=permissions)
+        return replace(await services.sandboxes.opened.explain(session.id), started=started, permissions=permissions)
 
     async def _open(self, session: Session) -> bool:
         """Open a sandbox as the next turn would, without a way to the model; False where the turn would run directly."""
@@ -58,13 +59,18 @@ class SandboxInspection:
             ) from error
         endpoint = await services.gateway.open(session.id)
         try:
-            workspace = await self._workspaces.of(session)
-            folder = await project_folder(services, session, workspace)
-            limits = workspace.limits if workspace else NO_LIMITS
-            network = await self._networks.open(session, workspace, endpoint.folder)
-            view = await project_view(services, session, apply_of(services, workspace), folder.path)
+            workspace, permissions = await self._workspaces.of(session), await services.permissions.of(session)
+            folder = (await project_folder(services, session, workspace)).path
+            shown, directory = shown_of(services, permissions, folder), permissions.directory(folder, services.vault)
+            limits = permissions.limits(
+                workspace.limits if workspace else NO_LIMITS, services.permissions.usual_limits()
+            )
+            network = await self._networks.open(session, workspace, endpoint.folder, permissions.network)
+            view = None
+            if not shown.is_read_only:
+                view = await project_view(services, session, apply_of(services, workspace), directory)
             execution = await services.sandboxes.prepare(
-                session, "sandboxed", folder.path, endpoint, limits, network=network, view=view
+                session, "sandboxed", directory, endpoint, limits, network=network, view=view, shown=shown
             )
             return execution.mode == "sandboxed"
         finally:

@@ -74,9 +74,9 @@ class Interaction:
 
     async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
         """Apply the policy; ask the person only where the policy says so and the client can answer."""
-        if tool == "AskUserQuestion":
-            return ToolDecision(None)
         decision = await asyncio.to_thread(self._policy.decide, tool, tool_input)
+        if tool == "AskUserQuestion" and decision.effect is not Effect.DENY:
+            return ToolDecision(None)
         allowed = decision.effect is Effect.ALLOW
         reason = decision.reason
         if decision.effect is Effect.ASK:

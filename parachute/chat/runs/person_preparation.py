@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from parachute.base.errors import NotAllowed
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.models import ServerTool
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
@@ -15,8 +16,9 @@ from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.contexts.models import NO_CONTEXT, tokens_of
 from parachute.chat.knowledge.service import Knowledge, KnowledgeService
 from parachute.chat.network.service import Networks
+from parachute.chat.permissions.models import SessionPermissions
 from parachute.chat.prompts.answering_agents import AnsweringAgent
-from parachute.chat.runs.capabilities import NOTHING, CapabilityRequest, CapabilitySource, LeftOut
+from parachute.chat.runs.capabilities import NOTHING, CapabilityRequest, CapabilitySource, LeftOut, narrowed
 from parachute.chat.runs.events import PromptMetadata, RunWarning
 from parachute.chat.runs.preparation import AgentServices, Preparation, ProposingTools, TurnPlan, compose
 from parachute.chat.runs.request import TurnRequest
@@ -29,12 +31,18 @@ from parachute.core.decorators import SUGGEST_TOOL
 from parachute.events.hooks.context import joined
 from parachute.llm.gateway.limits import CHATS, GUESTS
 from parachute.sandbox.egress.models import NO_NETWORK
+from parachute.sandbox.engines.execution import Shown
 from parachute.sandbox.engines.limits import NO_LIMITS
 from parachute.sandbox.engines.views import View
 from parachute.security.permissions.actions import MODULE_SERVER
 
 PRESET_CHARACTERS = 4_800
 """The program's own prompt for coding, about."""
+
+_LOST = (
+    "What this conversation may use was limited on another computer, or what was lost since. Until you say it anew it may use "
+    "nothing: `parachute sessions permit ID`."
+)
 
 _LEFT_OUT = "instructions_left_out"
 _WITHOUT_CONTEXT = "contexts_missing"
@@ -72,6 +80,8 @@ class PersonPreparation:
         directory = await project_folder(services, session, workspace)
         if directory.problem:
             run.log.append(RunWarning("Folder not found", directory.problem))
+        if await services.permissions.are_lost(session):
+            run.log.append(RunWarning("Nothing allowed", _LOST))
         if run.profile is not None:
             preparation, knowledge = await run.profile.prepare(session, resume=resume), Knowledge()
         else:
@@ -79,7 +89,7 @@ class PersonPreparation:
                 self.prepare(
                     session, run.request, directory.path, resume=resume, workspace=workspace, by_owner=run.by_owner
                 ),
-                self._knowledge.for_message(session.id, run.request.message),
+                self._known(session, run.request.message, directory.path),
             )
         run.is_direct = preparation.execution.mode == "direct"
         for warning in await self._warnings(run, preparation):
@@ -108,10 +118,13 @@ class PersonPreparation:
         `selected` are contexts in place of those of the session; `wakes`: its sandbox is started meanwhile.
         """
         services = self._services
-        level = await services.sessions.level(session)
+        level, permissions = await services.sessions.level(session), await services.permissions.of(session)
+        if level == "direct":
+            permissions.check_direct()
+        own, directory = directory, permissions.directory(directory, services.vault)
         endpoint = await services.gateway.open(session.id)
         endpoint.counts_for = _subject(session, workspace)
-        limits = workspace.limits if workspace else NO_LIMITS
+        limits = permissions.limits(workspace.limits if workspace else NO_LIMITS, services.permissions.usual_limits())
         provider = services.gateway.upstream.provider
         agent = await self._agent(session)
         commands, allowed_tools = (agent.commands, agent.tools) if agent else (None, None)
@@ -120,21 +133,24 @@ class PersonPreparation:
         choice = workspace.capabilities if workspace else otherwise
         asked = CapabilityRequest(session, level, choice, workspace, directory, allowed_tools, agent)
         capabilities = None if provider.is_offline else self._capabilities
-        offered = await capabilities.offered(asked) if capabilities else NOTHING
+        offered = narrowed(await capabilities.offered(asked), permissions) if capabilities else NOTHING
         network = NO_NETWORK
         if level != "direct" and not provider.is_offline:
-            network = await self._networks.open(session, workspace, endpoint.folder)
-        apply = apply_of(services, workspace)
-        view = None if level == "direct" else await project_view(services, session, apply, directory)
+            network = await self._networks.open(session, workspace, endpoint.folder, permissions.network)
+        apply, shown = apply_of(services, workspace), shown_of(services, permissions, own)
+        view = None
+        if level != "direct" and not shown.is_read_only:
+            view = await project_view(services, session, apply, directory)
         execution = await services.sandboxes.prepare(
             session,
             level,
             directory,
             endpoint,
             limits,
-            by_owner=by_owner,
+            by_owner=by_owner and falls_back(permissions),
             network=network,
             view=view,
+            shown=shown,
             plugins={plugin.name: plugin.folder for plugin in offered.plugins},
         )
         if wakes:
@@ -142,14 +158,14 @@ class PersonPreparation:
             services.sandboxes.opened.wake(session.id)
         if capabilities and execution.mode != level:
             # It falls back to run directly, where what nobody has approved steers nothing.
-            offered = await capabilities.offered(replace(asked, level=execution.mode))
+            offered = narrowed(await capabilities.offered(replace(asked, level=execution.mode)), permissions)
             offered = replace(offered, plugins=(), skills=(), names=replace(offered.names, skills=()))
         module_tools = () if provider.is_offline else permitted(services.tools.tools(), allowed_tools)
-        module_tools = choice.tools(module_tools)
+        module_tools = permissions.offered(choice.tools(module_tools))
         notes: tuple[str, ...] = ()
         if self._proposing is not None and (allowed_tools is None or module_tool_listed(SUGGEST_TOOL, allowed_tools)):
             suggest = self._proposing.suggest_tool(session, module_tools, by_owner=by_owner)
-            if suggest is not None:
+            if suggest is not None and permissions.offers(suggest):
                 module_tools, notes = (*module_tools, suggest), (suggest.prompt,)
         module_tools += offered.tools
         execution = replace(execution, warnings=(*execution.warnings, *offered.warnings))
@@ -157,6 +173,8 @@ class PersonPreparation:
         if request is None or not request.system_prompt:
             selected = await services.contexts.selected(session.id) if selected is None else selected
             context = await services.contexts.chain(selected, directory, approved_only=execution.mode == "direct")
+            # A file of a folder that is not left is told by nobody else either.
+            context = context.left(partial(permissions.may_open, vault=services.vault, directory=own))
         prompt = partial(
             services.prompts.compose,
             execution,
@@ -170,9 +188,20 @@ class PersonPreparation:
             session, resume, endpoint, execution, provider, prompt, PERSONS_TOOLS, module_tools, commands, allowed_tools
         )
         model = (agent and agent.model) or (workspace.model if workspace else None)
-        preparation = await compose(services, replace(plan, is_persons=True, model=model, offered=offered))
+        preparation = await compose(
+            services,
+            replace(plan, is_persons=True, model=model, offered=offered, permissions=permissions, directory=own),
+        )
         refusal = partial(self._networks.refusal_of_page, session.id) if network.is_open else None
         return replace(preparation, is_reviewed=apply == "review", refusal_of_page=refusal)
+
+    async def _known(self, session: Session, message: str, directory: Path | None) -> Knowledge:
+        """What modules know of a message; nothing where not all of their tools are left: it comes from any of them."""
+        permissions = await self._services.permissions.of(session)
+        if permissions.mcps is not None:
+            return Knowledge()
+        may_open = partial(permissions.may_open, vault=self._services.vault, directory=directory)
+        return await self._knowledge.for_message(session.id, message, may_open)
 
     async def _agent(self, session: Session) -> AnsweringAgent | None:
         """The agent that answers in a session, if it is none of the computer's own; errors: NotFound, InvalidInput."""
@@ -272,6 +301,20 @@ async def project_folder(services: AgentServices, session: Session, workspace: W
 def apply_of(services: AgentServices, workspace: Workspace | None) -> Apply:
     """How what agents of a workspace write gets into its folder."""
     return (workspace and workspace.apply) or services.settings.changes.apply
+
+
+def shown_of(services: AgentServices, permissions: SessionPermissions, directory: Path | None) -> Shown:
+    """What the sandbox of a conversation shows of the vault; `directory` is the folder in which it would work."""
+    return Shown(permissions.vault_folders(services.vault, directory), permissions.is_read_only)
+
+
+def falls_back(permissions: SessionPermissions) -> bool:
+    """Return True if nothing is taken from a conversation that only a sandbox would hold."""
+    try:
+        permissions.check_direct()
+    except NotAllowed:
+        return False
+    return True
 
 
 async def project_view(services: AgentServices, session: Session, apply: Apply, directory: Path | None) -> Path | None:

@@ -13,6 +13,8 @@ from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
 from parachute.chat.changes.service import Changes
 from parachute.chat.contexts.service import Contexts
+from parachute.chat.permissions.models import EVERYTHING, SessionPermissions
+from parachute.chat.permissions.service import Permissions
 from parachute.chat.prompts.service import Prompt, Prompts
 from parachute.chat.runs.capabilities import NOTHING, OfferedCapabilities
 from parachute.chat.sessions.models import Session
@@ -53,6 +55,7 @@ class AgentServices:
     tools: ModuleTools
     changes: Changes
     contexts: Contexts
+    permissions: Permissions
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class TurnPlan:
 
     `prompt` composes the prompt for a description of the rules; it may wait for the disk. `tools` are those of the agent's
     program. `is_persons`: the agent may ask, and use whatever its own `allowed_tools` list; others have only `tools` and
-    `module_tools`.
+    `module_tools`. `permissions` are what is left to the session, `directory` the folder of this machine in which it works.
     """
 
     session: Session
@@ -77,6 +80,8 @@ class TurnPlan:
     is_persons: bool = False
     model: str | None = None
     offered: OfferedCapabilities = NOTHING
+    permissions: SessionPermissions = EVERYTHING
+    directory: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,13 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
     tools = offered(plan.tools, execution, provider, has_skills=bool(skills))
     if plan.allowed_tools is not None:
         tools = tuple(tool for tool in tools if tool_listed(tool, plan.allowed_tools))
+    permissions, is_direct = plan.permissions, execution.mode == "direct"
+    tools = permissions.program_tools(tools, is_direct=is_direct)
     mcp_tools = shown_names(plan.module_tools)
+    allowed_tools = plan.allowed_tools
+    if not plan.is_persons or permissions.capabilities is not None or (is_direct and permissions.network is not None):
+        allowed_tools = (*tools, *mcp_tools)
+    folders = permissions.roots(services.vault, plan.directory)
     policy = Policy(
         level=execution.mode,
         trust_mode=services.settings.trust_mode,
@@ -114,10 +125,12 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
         working_directory=Path(execution.directory),
         grants=await granted(services, plan.session.id),
         allowed_commands=plan.allowed_commands,
-        allowed_tools=plan.allowed_tools if plan.is_persons else (*tools, *mcp_tools),
+        allowed_tools=allowed_tools,
         mcp_tools=mcp_tools,
         mapped_roots=dict(execution.roots),
         given=tuple(plugin.folder for plugin in plugins),
+        folders=folders,
+        narrowing=permissions.sentences(_seen(execution, folders or ()), mcp_tools),
     )
     prompt = await asyncio.to_thread(plan.prompt, policy.describe())
     specification = AgentSpecification(
@@ -128,7 +141,7 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
         system_prompt=prompt.text,
         tools=tools,
         model=provider.model or plan.session.model or plan.model or services.settings.model,
-        asks_questions=plan.is_persons and not offline,
+        asks_questions=plan.is_persons and not offline and permissions.has_tool("AskUserQuestion"),
         module_tools=plan.module_tools,
         preset=prompt.preset and not offline,
         place=prompt.place,
@@ -138,6 +151,15 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
     )
     is_reviewed = services.settings.changes.apply == "review"
     return Preparation(execution, prompt, policy, specification, provider, is_reviewed, offered=plan.offered)
+
+
+def _seen(execution: Execution, folders: Sequence[Path]) -> tuple[str, ...]:
+    """Folders of this machine as an agent sees them."""
+    if execution.mode == "direct":
+        return tuple(map(str, folders))
+    return tuple(
+        sorted(inside for inside, folder in execution.roots.items() if any(map(folder.is_relative_to, folders)))
+    )
 
 
 async def granted(services: AgentServices, session: str) -> tuple[Grant, ...]:

@@ -236,6 +236,11 @@ class Runs:
         finally:
             self._reserved.discard(session)
 
+    async def begin_anew(self, session: str) -> None:
+        """End what is kept of a session that is not being answered: its next turn begins with what it may use now."""
+        if not self._is_used(session):
+            await self._pool.discard(session)
+
     async def close_unused_endpoint(self, session: str) -> None:
         """Close the model endpoint of a session in which nothing runs, after its sandbox was inspected."""
         if not self._is_used(session) and not self._pool.has(session):

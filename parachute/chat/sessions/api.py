@@ -3,8 +3,6 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 
 from parachute.base.services import provided, services_of
 from parachute.chat.sessions.models import AppListener
@@ -36,20 +34,6 @@ SessionsDependency = Annotated[Sessions, Depends(provided(Sessions))]
 CallerDependency = Annotated[Caller, Depends(caller)]
 
 
-class Configuration(BaseModel):
-    """Changes of a session; what is absent stays. `title` gives it another name."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True)
-
-    title: str | None = Field(default=None, max_length=200)
-
-    trust_level: str | None = Field(default=None, max_length=40)
-    config_overrides: dict[str, Any] | None = None
-    workspace_id: str | None = Field(default=None, max_length=100)
-    response_mode: str | None = Field(default=None, max_length=40)
-    mention_pattern: str | None = Field(default=None, max_length=500)
-
-
 @router.get("")
 async def list_sessions(
     request: Request,
@@ -73,12 +57,6 @@ async def list_sessions(
 async def rebuild_index(service: SessionsDependency) -> dict[str, int]:
     """Make the search index anew from titles and transcripts."""
     return {"sessions": await service.rebuild_index()}
-
-
-@router.get("/{session}")
-async def get_session(session: str, service: SessionsDependency) -> Response:
-    """A session with its newest messages."""
-    return Response(await service.with_messages(session), media_type="application/json")
 
 
 @router.get("/{session}/transcript")
@@ -105,25 +83,3 @@ async def archive(session: str, service: SessionsDependency) -> dict[str, Any]:
 async def unarchive(session: str, service: SessionsDependency) -> dict[str, Any]:
     """Take a session back."""
     return {"session": (await service.archive(session, False)).as_json()}
-
-
-@router.patch("/{session}/config")
-async def configure(
-    request: Request, session: str, changes: Configuration, service: SessionsDependency, who: CallerDependency
-) -> dict[str, Any]:
-    """Change title, trust level, workspace, model, or how a bot answers."""
-    await check_level(request, changes.trust_level)
-    given = changes.model_dump(by_alias=True, exclude_unset=True)
-    found = await service.configure(session, given, approved_by=who.name, admin=who.may("chat", "admin"))
-    return {"session": found.as_json()}
-
-
-@router.post("/{session}/activate")
-async def activate(
-    request: Request, session: str, changes: Configuration, service: SessionsDependency, who: CallerDependency
-) -> dict[str, Any]:
-    """Configure a session that waited for it, and let it begin."""
-    await check_level(request, changes.trust_level)
-    given = changes.model_dump(by_alias=True, exclude_unset=True)
-    found = await service.activate(session, given, approved_by=who.name, admin=who.may("chat", "admin"))
-    return {"session": found.as_json()}

@@ -150,4 +150,12 @@ def create_session_workspaces(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX sessions_of_workspace ON session_workspaces (workspace)")
 
 
-TRUST = (create_session_trust, create_session_owners, create_session_workspaces)
+def create_session_permissions(connection: sqlite3.Connection) -> None:
+    """What the owner has left to a session; in `~/.parachute/trust.db`, since a session without a row has all."""
+    connection.execute(
+        "CREATE TABLE session_permissions (session TEXT PRIMARY KEY, permissions TEXT NOT NULL, set_at TEXT NOT NULL, "
+        "set_by TEXT NOT NULL) STRICT, WITHOUT ROWID"
+    )
+
+
+TRUST = (create_session_trust, create_session_owners, create_session_workspaces, create_session_permissions)

@@ -14,6 +14,7 @@ from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.files import remove_tree
 from parachute.chat.sessions.changes import change_of, title_in
 from parachute.chat.sessions.imported import IMPORTED_KINDS, imported_texts
+from parachute.chat.sessions.kept_permissions import KeptPermissions
 from parachute.chat.sessions.messages import assistant_text, messages_of, user_text
 from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id, para_id_of
 from parachute.chat.sessions.store import SessionStore
@@ -47,6 +48,7 @@ class Sessions:
         self._vault = vault
         self._store = store
         self._trust = trust
+        self.permissions = KeptPermissions(trust, self._change)
         self._generation = 0
         self._boot = secrets.token_hex(4)
         self._reading = asyncio.Semaphore(_READERS)
@@ -349,12 +351,12 @@ class Sessions:
         async with self._reading:
             return await asyncio.to_thread(read)
 
-    async def with_messages(self, session: str) -> bytes:
-        """A session with its newest messages, as JSON; error: NotFound."""
+    async def with_messages(self, session: str, more: dict[str, Any] | None = None) -> bytes:
+        """A session with `more` and its newest messages, as JSON; error: NotFound."""
         found = await self.get(session)
         messages = await self.messages(session)
         # Megabytes of messages take long to write as text: not on the event loop.
-        return await asyncio.to_thread(encoded, {**found.as_json(), "messages": messages})
+        return await asyncio.to_thread(encoded, {**found.as_json(), **(more or {}), "messages": messages})
 
     async def words(self, session: str) -> str:
         """Return the texts of a conversation in the search index, in order."""

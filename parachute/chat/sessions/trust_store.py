@@ -71,6 +71,21 @@ class TrustStore:
         )
         return {session for (session,) in await self._database.rows(query, (workspace,))}
 
+    async def permissions(self, session: str) -> str | None:
+        """What was left to a session, as text; None if nothing was taken from it on this machine."""
+        row = await self._database.row("SELECT permissions FROM session_permissions WHERE session = ?", (session,))
+        return str(row[0]) if row else None
+
+    async def set_permissions(self, session: str, permissions: str | None, approved_by: str) -> None:
+        """Record what is left to a session, or that nothing is taken from it any more."""
+        if permissions is None:
+            await self._database.write("DELETE FROM session_permissions WHERE session = ?", (session,))
+        else:
+            await self._database.write(
+                "INSERT OR REPLACE INTO session_permissions VALUES (?, ?, ?, ?)",
+                (session, permissions, now(), approved_by),
+            )
+
     async def forget(self, session: str) -> None:
         """Remove everything about a session."""
         async with self._database.transaction() as connection:
@@ -78,3 +93,4 @@ class TrustStore:
             await connection.execute("DELETE FROM session_grants WHERE session = ?", (session,))
             await connection.execute("DELETE FROM session_owners WHERE session = ?", (session,))
             await connection.execute("DELETE FROM session_workspaces WHERE session = ?", (session,))
+            await connection.execute("DELETE FROM session_permissions WHERE session = ?", (session,))

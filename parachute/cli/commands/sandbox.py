@@ -1,12 +1,14 @@
 """`parachute sandbox`: the image of containers, and what confines agents."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from parachute.cli.api import Api, quoted
 from parachute.cli.commands import JSON, group
 from parachute.cli.identifiers import whole_session
+from parachute.cli.output import as_json as as_json_text
 from parachute.cli.output import counted, print_error, print_json, print_note, print_table
 
 
@@ -50,6 +52,7 @@ def explain(
         columns = ("name", "asked", "engine", "inside")
         rows = [["!" if row["differs"] else "", *(row[name] for name in columns)] for row in found["rows"]]
         print_table(["", "What", "Asked", found["engine"].capitalize(), "Inside"], rows)
+        _note_permissions(found.get("permissions"))
         if found["started"]:
             print_note("The sandbox was started for this look, and stops by itself.")
         differing = [row for row in found["rows"] if row["differs"]]
@@ -61,6 +64,14 @@ def explain(
             print("Everything asked for holds.")
     if found["differs"]:
         raise typer.Exit(1)
+
+
+def _note_permissions(permissions: dict[str, Any] | None) -> None:
+    """Say what the owner left to the conversation, beside what its sandbox has."""
+    for name, left in (permissions or {}).items():
+        if left is not None and name != "template":
+            shown = ", ".join(left) or "none" if isinstance(left, list) else as_json_text(left)
+            print_note(f"Left to this conversation, {name}: {shown}")
 
 
 def shell() -> None:

@@ -10,6 +10,7 @@ from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.identifiers import short, whole_session
 from parachute.cli.output import clean, counted, local, print_answer, print_json, print_note, print_rows, styled
+from parachute.cli.session_permissions import narrows, permit
 
 _MOST = 500
 """Conversations of one list, and messages that the API gives of one conversation."""
@@ -58,6 +59,7 @@ def show(session: str = _ID, as_json: bool = JSON) -> None:
         found.get("trustLevel"),
         counted(found.get("messageCount") or 0, "message"),
         "archived" if found.get("archived") else "",
+        "limited" if narrows(found.get("permissions") or {}) else "",
     ]
     print(styled(clean(" · ".join(filter(None, facts))), "2", sys.stdout))
     if len(found["messages"]) >= _MOST:
@@ -119,7 +121,7 @@ def reindex() -> None:
     print("The index is built anew.")
 
 
-app = group(list_, search, show, rename, end, archive, unarchive, delete, reindex)
+app = group(list_, search, show, rename, permit, end, archive, unarchive, delete, reindex)
 
 
 def _list(search: str, archived: bool, workspace: str, limit: int, as_json: bool) -> None:

@@ -115,6 +115,16 @@ class Pattern:
         # A `*.` entry ends in a name, never in a number, so no address can match it.
         return target.host.endswith(f".{self.host}") if self.below else target.host == self.host
 
+    def covers(self, other: "Pattern") -> bool:
+        """True if it stands for everything that another entry stands for."""
+        if self.port is not None and self.port != other.port:
+            return False
+        if self.port is None and other.port is not None and other.port not in DEFAULT_PORTS:
+            return False
+        if not self.below:
+            return not other.below and self.host == other.host
+        return other.host.endswith(f".{self.host}") or (other.below and other.host == self.host)
+
     def __str__(self) -> str:
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'*.' if self.below else ''}{name}{'' if self.port is None else f':{self.port}'}"
@@ -155,6 +165,17 @@ class AllowedHosts:
     def allows_private(self, target: Target) -> bool:
         """True if a request may also go to a private address, because the list names that machine."""
         return any(pattern.is_private and pattern.allows(target) for pattern in self.patterns)
+
+    def cover(self, entry: str) -> bool:
+        """True if they allow everything that another entry does; error: ValueError for what is none."""
+        wanted = Pattern.parse(entry, private=True)
+        return any(pattern.covers(wanted) for pattern in self.patterns)
+
+    def common(self, other: "AllowedHosts") -> "AllowedHosts":
+        """What both lists allow."""
+        both = [each for each in self.patterns if any(wide.covers(each) for wide in other.patterns)]
+        both += [each for each in other.patterns if any(wide.covers(each) for wide in self.patterns)]
+        return AllowedHosts(tuple(dict.fromkeys(both)))
 
     def texts(self) -> list[str]:
         """The entries in their normal form."""

@@ -10,6 +10,17 @@ from parachute.sandbox.engines.limits import NO_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What a sandbox shows of the vault: these `folders` of it, None for all; `is_read_only`: the project as well."""
+
+    folders: tuple[str, ...] | None = None
+    is_read_only: bool = False
+
+
+ALL_SHOWN = Shown()
+
+
+@dataclass(frozen=True, slots=True)
 class Execution:
     """The decision where a session runs; everything later (prompt, policy, what the app shows) follows this.
 

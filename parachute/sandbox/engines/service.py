@@ -18,7 +18,7 @@ from parachute.sandbox.engines import containers, podman
 from parachute.sandbox.engines.advice import advice
 from parachute.sandbox.engines.caches import cache_of
 from parachute.sandbox.engines.engines import Choice, Engines, trial
-from parachute.sandbox.engines.execution import Execution
+from parachute.sandbox.engines.execution import ALL_SHOWN, Execution, Shown
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits
 from parachute.sandbox.engines.models import Mount, Specification, Subject, encoded_directory, session_id
 from parachute.sandbox.engines.open_sandboxes import OpenSandboxes
@@ -93,12 +93,13 @@ class Sandboxes:
         network: Network = NO_NETWORK,
         view: Path | None = None,
         plugins: Mapping[str, Path] = NO_PLUGINS,
+        shown: Shown = ALL_SHOWN,
     ) -> Execution:
         """The execution of a session; error: Unavailable where a sandbox is needed and there is none.
 
         `by_owner`: it is asked for by somebody who may have the session run directly, too. One that does has no limits. With a
         `network` the endpoint's folder has the socket of an egress listener. With a `view`, a folder for its files, the agent works
-        on a copy of the directory where this machine has such views. `plugins` are the folders of its program's, by name; one that
+        on a copy of the directory where this machine has such views. `shown` is what a sandbox has of the vault. `plugins` are the folders of its program's, by name; one that
         falls back to run directly has none.
         """
         if level == "direct":
@@ -123,9 +124,9 @@ class Sandboxes:
                 f"{choice.reason} This conversation runs directly on this computer, with your own rights. {choice.hint}",
             )
             return await self._direct(directory, endpoint, (warning,))
-        if view is not None and (directory is None or not await self.can_view([directory], view)):
+        if view is not None and (directory is None or shown.is_read_only or not await self.can_view([directory], view)):
             view = None
-        return await self._sandboxed(session, directory, endpoint, limits, network, view, plugins)
+        return await self._sandboxed(session, directory, endpoint, limits, network, view, plugins, shown)
 
     async def can_view(self, directories: Iterable[Path], view: Path) -> bool:
         """Return whether agents can work on copy-on-write views of these folders, with the views' files in `view`."""
@@ -257,9 +258,10 @@ class Sandboxes:
         network: Network,
         view: Path | None,
         plugins: Mapping[str, Path],
+        shown: Shown,
     ) -> Execution:
         vault = self._vault.root.resolve()
-        found = await asyncio.to_thread(vault_mounts, self._vault, self._home.root)
+        found = await asyncio.to_thread(vault_mounts, self._vault, self._home.root, shown.folders)
         mounts = {mount.target: mount for mount in found}
         roots = {mount.target: Path(mount.source) for mount in found}
         inside, cache = scratch(session.id), ""
@@ -274,10 +276,13 @@ class Sandboxes:
             if encoded_directory(inside) is None:
                 inside = PROJECT
             kept = str(View(view).make().folder) if view else ""
-            mounts[inside] = Mount(str(directory), inside, writable=True, view=kept)
+            mounts[inside] = Mount(
+                str(directory), inside, writable=not shown.is_read_only, required=shown.is_read_only, view=kept
+            )
             roots[inside] = directory
-            writable.append(inside)
-            cache = await asyncio.to_thread(cache_of, self._home, directory)
+            if not shown.is_read_only:
+                writable.append(inside)
+                cache = await asyncio.to_thread(cache_of, self._home, directory)
         attachments = self._vault.private_folder(".parachute", "attachments", session.id)
         mounts[ATTACHMENTS] = Mount(str(attachments), ATTACHMENTS)
         given = {name: f"{PLUGINS}/{name}" for name in plugins}

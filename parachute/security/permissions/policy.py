@@ -12,7 +12,7 @@ from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.security.permissions.actions import ACTION_BY_NAME, MCP_PREFIX, Action, tool_listed
 from parachute.security.permissions.grants import Grant, Grants, suggest_for_command
 from parachute.security.permissions.models import Access, Decision, Effect, Resource, allow, deny
-from parachute.security.permissions.paths import Places, could_be_secret, is_secret
+from parachute.security.permissions.paths import Places, below, could_be_secret, is_secret, real_path
 from parachute.security.permissions.shell.commands import CommandLine
 from parachute.security.permissions.shell.dangerous import Judge
 from parachute.security.permissions.shell.listed import uncovered
@@ -28,7 +28,9 @@ class Policy:
     paths inside the sandbox, and `mapped_roots` says which folders here they are; `vault` and `home` are always folders here.
     `allowed_commands` and `allowed_tools` are an agent's lists: None allows all, an empty one none. `mcp_tools` are the full
     names (`mcp__server__tool`) of the only tools of servers that there are for it. `trust_mode` and `grants` count for direct
-    sessions only. `given` are folders in `home` that such a session may read: its skills.
+    sessions only. `given` are folders in `home` that such a session may read: its skills. `folders` are the only ones of this
+    machine that are left to a session, None for all: a sandbox has no others, and a direct session opens no others. `narrowing` is
+    what the owner took from it, in sentences.
     """
 
     level: str
@@ -43,6 +45,8 @@ class Policy:
     mapped_roots: Mapping[str, Path] = field(default_factory=dict)
     user_home: Path = field(default_factory=Path.home)
     given: tuple[Path, ...] = ()
+    folders: tuple[Path, ...] | None = None
+    narrowing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.level not in ("sandboxed", "direct"):
@@ -134,12 +138,21 @@ class Policy:
             return deny(f"{path!r} belongs to a skill, which agents only read.", "deny-list")
         if reason := self._places.refusal(path, self.working_directory):
             return deny(reason, "deny-list")
+        if self.folders is not None and not self.sandboxed and not self._is_left(whole):
+            return deny(f"{path!r} is in none of the folders that are left to this conversation.", "folders")
         # A leading '!' leaves files out.
         for word in (word for word in names.split() if not word.startswith("!")):
             for part in (*word.split("/"), *re.split("[/,{}]", word)):
                 if is_secret(part) or could_be_secret(part):
                     return deny(f"{part!r} looks for files that may hold secrets.", "deny-list")
         return None
+
+    def _is_left(self, path: str) -> bool:
+        roots = [*map(real_path, self.folders or ())]
+        return all(
+            self._places.given_folder(real) or any(below(real, root) for root in roots)
+            for real in self._places.real_paths(path)
+        )
 
     def _command_rules(self, line: CommandLine) -> Decision | None:
         """Refuse what nobody may do; what is only known when it runs is asked or refused, but in a sandbox without a list."""
@@ -181,6 +194,7 @@ class Policy:
             facts.append(f"Of all commands you may run only: {names}." if names else "You may not run commands.")
         if self.allowed_tools is not None:
             facts.append(f"Of all tools you have only: {', '.join(self.allowed_tools) or 'none'}.")
+        facts += self.narrowing
         facts.append(
             "Always refused: files with secrets (.env, credentials.json, private keys, .ssh, .parachute), sudo, "
             "removing the home, the vault or system folders, work on disks, and command lines that cannot be read completely."

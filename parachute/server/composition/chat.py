@@ -33,6 +33,7 @@ from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions
+from parachute.chat.permissions.service import Permissions
 from parachute.chat.prompts.inbox import PromptsSource
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.repositories.inbox import RepositoriesSource
@@ -98,6 +99,7 @@ class ChatServices:
     inspection: SandboxInspection
     claude_code: ClaudeCode
     contexts: Contexts
+    permissions: Permissions
     preview: PromptPreview
     imports: Imports
 
@@ -154,9 +156,6 @@ async def build_chat(
     changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
     await changes.start()
     contexts = Contexts(vault, SelectionStore(storage.sessions), changes, is_approved)
-    agents = AgentServices(
-        home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools, changes, contexts
-    )
     decisions, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)
     await decisions.load()
     await decided.load()
@@ -169,12 +168,27 @@ async def build_chat(
         events.inbox.changed,
     )
     networks = Networks(settings.network, sandbox.egress, decisions, repositories, events.inbox.changed)
+    permissions = Permissions(home, vault, settings, sessions.sessions, workspaces, networks, tools)
+    agents = AgentServices(
+        home,
+        settings,
+        vault,
+        sessions.sessions,
+        llm.gateway,
+        sandboxes,
+        prompts,
+        tools,
+        changes,
+        contexts,
+        permissions,
+    )
     capabilities = ConversationCapabilities(mcp_servers, own_agents, skills, plugins)
     preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, proposing)
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
     runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
+    permissions.changed = runs.begin_anew
     events.inbox.add(
         RunsSource(runs), McpServersSource(mcp_servers), HostsSource(networks), RepositoriesSource(repositories)
     )
@@ -204,6 +218,7 @@ async def build_chat(
         inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
         contexts=contexts,
+        permissions=permissions,
         preview=PromptPreview(agents, preparation, workspaces, admission, runs),
         imports=imports,
     )

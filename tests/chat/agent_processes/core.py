@@ -25,6 +25,7 @@ from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions, create_host_decisions
+from parachute.chat.permissions.service import Permissions
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.service import Repositories
@@ -219,7 +220,6 @@ async def core(
             Contexts(vault, SelectionStore(session_rows), changes),
             Prompts(vault, agents=agent_store(vault)),
         )
-        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts)
         interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
         knowledge = KnowledgeService(interfaces, sandboxes.check_directory, vault.root)
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
@@ -231,6 +231,10 @@ async def core(
             egress, RepositoryDecisions(trust), Tokens(home.root), certificates, audit, inbox.changed
         )
         networks = Networks(settings.network, egress, HostDecisions(trust), repositories, inbox.changed)
+        permissions = Permissions(home, vault, settings, sessions, workspaces, networks, tools)
+        agents = AgentServices(
+            home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts, permissions
+        )
         inbox.add(HostsSource(networks), RepositoriesSource(repositories))
         offers = proposing(sessions) if proposing else None
         capabilities = None

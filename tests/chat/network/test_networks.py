@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from parachute.events.inbox.models import Answer
 from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.git.models import Grant, Repository
 from parachute.sandbox.git.tokens import Tokens
 from parachute.sandbox.layout import EGRESS_SOCKET
 from parachute.security.audit.service import Audit
@@ -59,8 +61,9 @@ class World:
         self.changes += 1
 
     async def open(self, name: str, workspace: Workspace | None = None, **fields: Any) -> Network:
+        within = fields.pop("within", None)
         session = Session(id=name, created_at=NOW, updated_at=NOW, title=f"About {name}", **fields)
-        return await self.networks.open(session, workspace, self.folder / name)
+        return await self.networks.open(session, workspace, self.folder / name, within)
 
     async def ask(self, name: str, url: str = "http://api.example.org/") -> str:
         """The answer to a request of a session."""
@@ -215,3 +218,45 @@ async def test_only_so_many_hosts_wait(world: World) -> None:
         await world.ask("a", f"http://host{number}.example.org/")
     assert "too many hosts wait" in await world.ask("a")
     assert len(world.networks.waiting()) == 100
+
+
+async def test_hosts_that_are_left_to_a_conversation_are_those_of_its_workspace_that_are_named(world: World) -> None:
+    boat = replace(BOAT, network=Network("list", ("*.example.org", "other.example.net")))
+    wanted = Network("list", ("api.example.org", "elsewhere.example.com"))
+    left = await world.open("a", boat, within=wanted)
+    assert (left.mode, left.hosts) == ("list", ("api.example.org",))
+    assert await world.reached("a")
+    for url in ("http://www.example.org/", "http://other.example.net/", "http://elsewhere.example.com/"):
+        assert "not on the list of allowed hosts" in await world.ask("a", url)
+    assert (await world.open("b", boat, within=Network("off"))).is_open is False
+    assert (await world.open("c", replace(BOAT, network=Network("off")), within=wanted)).is_open is False
+
+
+async def test_a_decision_for_all_of_a_workspace_gives_no_host_back_that_was_taken(world: World) -> None:
+    await world.open("a", BOAT, within=Network("list", ("api.example.org",)))
+    assert "not on the list of allowed hosts" in await world.ask("a")
+    assert world.networks.waiting() == []
+    for host in ("api.example.org", "www.example.org"):
+        await world.networks.decide("boat", host, "always", "owner")
+    assert await world.reached("a")
+    assert not await world.reached("a", "http://www.example.org/")
+
+
+async def test_a_wider_host_is_an_error(world: World) -> None:
+    session = Session(id="a", created_at=NOW, updated_at=NOW)
+    boat = replace(BOAT, network=Network("list", ("api.example.org",)))
+    world.networks.check_within(session, boat, Network("list", ("api.example.org",)))
+    for host in ("*.example.org", "www.example.org", "api.example.org:8443"):
+        with pytest.raises(InvalidInput) as failure:
+            world.networks.check_within(session, boat, Network("list", (host,)))
+        assert failure.value.key == "wider"
+
+
+async def test_repositories_at_hosts_that_were_taken_are_refused(world: World) -> None:
+    git = (Grant(Repository("git.example.org", "owner/boat"), "fetch"), Grant(Repository("example.net", "a/b"), "push"))
+    left = await world.open("a", replace(BOAT, git=git), within=Network("list", ("git.example.org",)))
+    assert left.repositories == ("git.example.org/owner/boat (fetch)",)
+    for repository in (Repository("example.net", "a/b"), Repository("elsewhere.example.com", "a/b")):
+        await world.repositories.decide("boat", repository, "push", "always", "owner")
+        place = world.repositories._opened["a"].place
+        assert world.repositories.verdict(place, repository, "fetch") == "refused"

@@ -80,7 +80,8 @@ class Row:
 class Explanation:
     """The comparison for a session; a direct one has no rows, and `note` says why.
 
-    `started`: the sandbox was started for the inspection, and ends by itself when idle.
+    `started`: the sandbox was started for the inspection, and ends by itself when idle. `permissions` are what the owner left to the
+    session, as the API says it.
     """
 
     session: str
@@ -89,6 +90,7 @@ class Explanation:
     started: bool = False
     rows: tuple[Row, ...] = ()
     note: str | None = None
+    permissions: dict[str, Any] | None = None
 
     @property
     def differences(self) -> tuple[str, ...]:

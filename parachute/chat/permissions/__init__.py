@@ -1,0 +1,1 @@
+"""Permissions of one conversation: the owner leaves it less than its workspace and the settings allow, never more."""

@@ -1,0 +1,134 @@
+"""The bodies of `PATCH /api/chat/{id}/config` and of `activate`; an unknown field is an error."""
+
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from parachute.base.errors import InvalidInput
+from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
+from parachute.chat.permissions.models import SessionPermissions
+from parachute.chat.permissions.templates import template
+from parachute.sandbox.egress.models import NO_NETWORK, Network
+from parachute.sandbox.egress.presets import normal
+from parachute.sandbox.engines.limits import NO_LIMITS, Limits
+
+_MOST = 100
+_PERMISSIONS = ("allowed_folders", "allowed_mcps", "capabilities", "network", "sandbox_override")
+_TOOLS = {name.lower(): name for name in PERSONS_TOOLS}
+
+Text = Annotated[str, Field(min_length=1, max_length=4096)]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
+Host = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NetworkPermission(_Strict):
+    """No network, or of the hosts that the conversation has only these."""
+
+    mode: Literal["off", "list"]
+    hosts: list[Host] = Field(default=[], max_length=_MOST)
+
+    def chosen(self) -> Network:
+        """The choice as it is kept; error: InvalidInput."""
+        if self.mode == "list":
+            return Network("list", normal(self.hosts))
+        if self.hosts:
+            raise InvalidInput("network.hosts: without a network there are no hosts.", "Use the mode `list`.")
+        return NO_NETWORK
+
+
+class SandboxOverride(_Strict):
+    """Limits of the conversation's sandbox, lower than those it has."""
+
+    memory_megabytes: int | None = Field(default=None, ge=256)
+    cpus: float | None = Field(default=None, ge=0.1, allow_inf_nan=False)
+    processes: int | None = Field(default=None, ge=160)
+
+    def chosen(self) -> Limits:
+        """The limits as they are kept."""
+        return Limits(self.memory_megabytes, self.cpus, self.processes)
+
+
+class Configuration(BaseModel):
+    """Changes of a session; what is absent stays. `title` gives it another name.
+
+    Of its permissions null takes back what was narrowed, and an empty list leaves nothing. `template` sets all of them, and the
+    others then change what it says.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True)
+
+    title: str | None = Field(default=None, max_length=200)
+
+    trust_level: str | None = Field(default=None, max_length=40)
+    config_overrides: dict[str, Any] | None = None
+    workspace_id: str | None = Field(default=None, max_length=100)
+    response_mode: str | None = Field(default=None, max_length=40)
+    mention_pattern: str | None = Field(default=None, max_length=500)
+    template: str | None = Field(default=None, max_length=40)
+    allowed_folders: list[Text] | None = Field(
+        default=None, max_length=_MOST, validation_alias=AliasChoices("allowed_folders", "allowedFolders")
+    )
+    allowed_mcps: list[Name] | None = Field(
+        default=None, max_length=_MOST, validation_alias=AliasChoices("allowed_mcps", "allowedMcps")
+    )
+    capabilities: list[Name] | None = Field(default=None, max_length=_MOST)
+    network: NetworkPermission | None = None
+    sandbox_override: SandboxOverride | None = Field(
+        default=None, validation_alias=AliasChoices("sandbox_override", "sandboxOverride")
+    )
+
+    @property
+    def of_session(self) -> dict[str, Any]:
+        """The changes of the session's row that were sent, by their names in the API."""
+        return self.model_dump(by_alias=True, exclude_unset=True, exclude={"template", *_PERMISSIONS})
+
+    @property
+    def changes_permissions(self) -> bool:
+        """True if permissions are among what was sent."""
+        return self.template is not None or bool(self.said)
+
+    @property
+    def said(self) -> frozenset[str]:
+        """The permissions that were sent one by one."""
+        return frozenset(_PERMISSIONS) & self.model_fields_set
+
+    def permissions(self, before: SessionPermissions) -> SessionPermissions:
+        """The permissions after these changes; error: InvalidInput for an unknown word."""
+        after = before if self.template is None else template(self.template).permissions
+        for name in self.said:
+            after = replace(after, **self._field(name))
+        return after
+
+    def _field(self, name: str) -> dict[str, Any]:
+        match name:
+            case "allowed_folders":
+                return {"folders": _listed(self.allowed_folders)}
+            case "allowed_mcps":
+                return {"mcps": _listed(self.allowed_mcps)}
+            case "capabilities":
+                return {
+                    "capabilities": None if self.capabilities is None else _listed(list(map(_tool, self.capabilities)))
+                }
+            case "network":
+                return {"network": self.network and self.network.chosen()}
+            case _:
+                return {"sandbox": self.sandbox_override.chosen() if self.sandbox_override else NO_LIMITS}
+
+
+def _listed(names: list[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(dict.fromkeys(names))
+
+
+def _tool(word: str) -> str:
+    found = _TOOLS.get(word.lower())
+    if found is None:
+        raise InvalidInput(
+            f"capabilities: expected some of {', '.join(PERSONS_TOOLS)}, not {word[:40]!r}.", key="unknown_capability"
+        )
+    return found

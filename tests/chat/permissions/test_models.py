@@ -1,0 +1,135 @@
+"""The arithmetic of permissions: only ever less."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from parachute.base.errors import NotAllowed
+from parachute.chat.agent_processes.models import OwnTool, ServerTool
+from parachute.chat.permissions.models import EVERYTHING, NOTHING, SessionPermissions, names_of
+from parachute.chat.permissions.templates import TEMPLATES, template
+from parachute.config.vault.service import Vault
+from parachute.modules.runtime.models import OfferedTool
+from parachute.sandbox.egress.models import NO_NETWORK, Network
+from parachute.sandbox.engines.limits import NO_LIMITS, Limits
+
+
+async def never(arguments: dict[str, object]) -> str:
+    """Nobody calls it."""
+    return ""
+
+
+SEARCH = OfferedTool("brain", "brain-search", "", {})
+LINK = OfferedTool("brain", "brain-link", "", {})
+TODAY = OfferedTool("daily", "daily-today", "", {})
+SUGGEST = OwnTool("chat", "suggest", "", {}, call=never)
+# A server of the vault may be called as it likes.
+SERVER = ServerTool("brain", "brain-search", "", {}, call=never, server="brain-search")
+TOOLS = (SEARCH, LINK, TODAY, SUGGEST, SERVER)
+
+
+@pytest.mark.parametrize(
+    ("left", "tools"),
+    [
+        (None, TOOLS),
+        ((), ()),
+        (("brain-search",), (SEARCH,)),
+        (("mcp__parachute__brain-search",), (SEARCH,)),
+        (("brain",), (SEARCH, LINK)),
+        (("chat",), ()),
+        (("suggest",), (SUGGEST,)),
+        (("parachute",), (SEARCH, LINK, TODAY, SUGGEST)),
+        (("mcp__brain-search",), (SERVER,)),
+        (("mcp__brain-search__brain-search",), (SERVER,)),
+    ],
+)
+def test_names_of_tools(left: tuple[str, ...] | None, tools: tuple[OfferedTool, ...]) -> None:
+    assert SessionPermissions(mcps=left).offered(TOOLS) == tools
+
+
+def test_a_name_is_within_a_list_that_names_more() -> None:
+    assert {"brain-search", "brain", "parachute"} <= set(names_of("brain-search", (SEARCH,)))
+    assert set(names_of("brain", (SEARCH,))) == {"brain", "parachute"}
+    assert set(names_of("mcp__mail__send", (SEARCH,))) == {"mcp__mail__send", "mail"}
+
+
+def test_folders_are_those_of_the_vault_and_none_around_them(tmp_path: Path) -> None:
+    vault, ship = Vault(tmp_path / "vault"), tmp_path / "vault" / "Projects" / "ship"
+    ship.mkdir(parents=True)
+    left = SessionPermissions(("Brain", "Brain/people", "${CWD}"))
+    assert left.vault_folders(vault, None) == ("Brain",)
+    assert left.vault_folders(vault, ship) == ("Brain", "Projects/ship")
+    assert left.directory(ship, vault) == ship
+    assert SessionPermissions(("Brain",)).directory(ship, vault) is None
+    assert SessionPermissions(("Projects/ship/docs",)).directory(ship, vault) is None
+    assert SessionPermissions(("Projects",)).directory(ship, vault) == ship
+    assert EVERYTHING.vault_folders(vault, ship) is None
+    # The whole vault is never what `${CWD}` means, and nothing elsewhere but the folder of the conversation.
+    assert SessionPermissions(("${CWD}",)).vault_folders(vault, vault.root) == ()
+    other = tmp_path / "elsewhere"
+    assert SessionPermissions((str(other),)).directory(other, vault) == other
+    assert not SessionPermissions((str(tmp_path),)).may_open(other, vault, other)
+
+
+def test_limits_are_the_lower_ones_whatever_others_become() -> None:
+    usual = Limits(1536, 2.0, 200)
+    left = SessionPermissions(sandbox=Limits(1000, None, 180))
+    assert left.limits(NO_LIMITS, usual) == Limits(1000, None, 180)
+    assert left.limits(Limits(500, 1.0, None), usual) == Limits(500, 1.0, 180)
+    assert left.limits(NO_LIMITS, Limits(800, 2.0, 170)) == Limits(800, None, 170)
+    assert EVERYTHING.limits(Limits(500, 1.0, None), usual) == Limits(500, 1.0, None)
+
+
+@pytest.mark.parametrize(
+    ("left", "field"),
+    [
+        (EVERYTHING, None),
+        (SessionPermissions(mcps=()), None),
+        (SessionPermissions(("Brain",)), "allowed_folders"),
+        (SessionPermissions(("Brain",), capabilities=("Read", "Bash")), "allowed_folders"),
+        (SessionPermissions(("Brain",), capabilities=("Read",)), None),
+        (SessionPermissions(network=NO_NETWORK), "network"),
+        (SessionPermissions(network=NO_NETWORK, capabilities=()), None),
+        (SessionPermissions(network=Network("list", ("example.org",)), capabilities=()), "network"),
+        (SessionPermissions(sandbox=Limits(cpus=1)), "sandbox_override"),
+        (NOTHING, None),
+    ],
+)
+def test_what_nothing_would_hold_is_refused_to_direct_conversations(
+    left: SessionPermissions, field: str | None
+) -> None:
+    if field is None:
+        left.check_direct()
+    else:
+        with pytest.raises(NotAllowed, match=f"^{field}: ") as failure:
+            left.check_direct()
+        assert failure.value.key == "not_enforceable"
+
+
+@pytest.mark.parametrize("each", [*(one.permissions for one in TEMPLATES), NOTHING], ids=str)
+def test_what_is_stored_is_read_back(each: SessionPermissions) -> None:
+    assert SessionPermissions.read(json.dumps(each.as_json())) == each
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        "{}",
+        '{"allowed_folders": 1}',
+        json.dumps({**EVERYTHING.as_json(), "network": {"mode": "ask"}}),
+    ],
+)
+def test_what_cannot_be_read_leaves_nothing(text: str) -> None:
+    assert SessionPermissions.read(text) == NOTHING
+
+
+def test_a_guest_has_no_more_than_what_looks_things_up() -> None:
+    guest = template("guest").permissions
+    assert (guest.folders, guest.capabilities, guest.network) == ((), (), NO_NETWORK)
+    assert guest.offered(TOOLS) == (SEARCH,)
+    assert guest.is_read_only
+    assert not guest.program_tools(("Read", "Bash", "AskUserQuestion", "Task", "WebSearch"), is_direct=False)
