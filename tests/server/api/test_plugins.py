@@ -122,7 +122,7 @@ async def test_what_cannot_be_installed(computer: Computer, owner: httpx2.AsyncC
 
 
 async def test_only_the_owner_installs(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    made = (await owner.post("/api/auth/keys", json={"label": "Phone"})).json()
+    made = (await owner.post("/api/auth/keys", json={"label": "Phone with plugins"})).json()
     async with computer.client(headers={"x-api-key": made["key"]}) as phone:
         assert (await phone.get("/api/plugins")).status_code == 200
     async with computer.client(headers={"origin": "http://evil.example"}) as page:
