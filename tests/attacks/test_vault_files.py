@@ -225,6 +225,7 @@ async def test_an_endless_file_is_not_read_to_its_end(computer: Computer, notes:
     (notes / "hole").unlink()
 
 
+@pytest.mark.long
 async def test_a_folder_of_too_many_files_is_not_half_removed(computer: Computer, notes: Path) -> None:
     many = notes / "many"
     many.mkdir()

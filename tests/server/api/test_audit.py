@@ -16,9 +16,7 @@ from .conftest import settled, talk
 PATH = "/api/audit"
 
 
-async def test_what_was_done_is_found_counted_and_verified(
-    owner: httpx2.AsyncClient, computer: Computer
-) -> None:
+async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncClient, computer: Computer) -> None:
     await settled(computer)
     before = as_text(datetime.now(UTC))
     for number in range(5):

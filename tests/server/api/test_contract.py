@@ -174,6 +174,7 @@ async def test_times_have_their_zone(owner: httpx2.AsyncClient) -> None:
         assert not LOCAL_TIME.search(body), path
 
 
+@pytest.mark.long
 async def test_a_large_transcript_holds_up_nobody(computer: Computer, owner: httpx2.AsyncClient) -> None:
     session = await talk(owner)
     (path,) = computer.vault.glob(f".claude/projects/*/{session}.jsonl")
@@ -195,6 +196,7 @@ async def test_a_large_transcript_holds_up_nobody(computer: Computer, owner: htt
     assert asked[0].result().json()["eventCount"] == 10_002
 
 
+@pytest.mark.long
 async def test_a_hostile_transcript_gives_json(computer: Computer, owner: httpx2.AsyncClient) -> None:
     session = await talk(owner)
     (path,) = computer.vault.glob(f".claude/projects/*/{session}.jsonl")

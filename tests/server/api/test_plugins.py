@@ -37,6 +37,7 @@ async def inbox(owner: httpx2.AsyncClient) -> list[dict[str, Any]]:
     return [item for item in items if item["kind"] == "plugin"]
 
 
+@pytest.mark.long
 async def test_a_plugin_through_its_life(
     computer: Computer, owner: httpx2.AsyncClient, server: GitServer, demo: Repository
 ) -> None:
