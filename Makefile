@@ -19,7 +19,8 @@ run: $(VENV)/.installed-run ## Install what is needed and start the computer
 
 test: $(VENV)/.installed-development ## Run the tests that are not marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate
-	$(BIN)/pytest -n auto --dist worksteal -m "not long" $(ARGS)
+	@# One worker more than cores: half of a worker's time it waits, for the disk and for other processes.
+	$(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal -m "not long" $(ARGS)
 
 test-long: $(VENV)/.installed-development ## Run those that are marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
