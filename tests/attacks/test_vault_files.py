@@ -60,6 +60,7 @@ def test_no_file_is_made_whose_name_deceives(path: str) -> None:
         vault_path(path, Access.WRITE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("many", [10_000, pytest.param(100_000, marks=pytest.mark.long)])
 def test_a_folder_of_very_many_entries_is_listed_in_parts(vault: Path, many: int) -> None:
     folder = os.open(vault / "Notes", os.O_RDONLY)
@@ -241,6 +242,7 @@ async def test_a_folder_of_too_many_files_is_not_half_removed(computer: Computer
     assert not (notes / "more").exists()
 
 
+@pytest.mark.long
 async def test_a_killed_server_leaves_the_file_of_before_or_the_whole_new_one(computer: Computer, notes: Path) -> None:
     _, writer = await asyncio.open_connection("127.0.0.1", computer.port)
     writer.write(

@@ -26,6 +26,7 @@ def attached(name: str, kind: str, mime: str, data: bytes) -> dict[str, Any]:
     return {"id": "1", "fileName": name, "mimeType": mime, "type": kind, "base64Data": encoded, **size}
 
 
+@pytest.mark.long
 async def test_a_working_directory_and_one_that_is_gone(computer: Computer, api: MessagesAPI) -> None:
     project = computer.vault / "Projects" / "boat"
     project.mkdir(parents=True)

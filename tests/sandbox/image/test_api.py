@@ -18,6 +18,7 @@ def house(tmp_path: Path) -> Iterator[Computer]:
         yield running
 
 
+@pytest.mark.long
 async def test_a_build_that_is_not_possible_is_told_in_the_stream(house: Computer) -> None:
     async with house.client(headers={"authorization": f"Bearer {CliToken(house.home.root).obtain()}"}) as owner:
         answer = await owner.post("/api/sandbox/build", json={})
