@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# One more than there are cores: half of its time a worker waits, for the disk and for other processes.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # Without bytecode each process would compile everything again: half of what collecting the tests costs.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -19,12 +21,11 @@ run: $(VENV)/.installed-run ## Install what is needed and start the computer
 
 test: $(VENV)/.installed-development ## Run the tests that are not marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate
-	@# One worker more than cores: half of a worker's time it waits, for the disk and for other processes.
-	$(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal -m "not long" $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long" $(ARGS)
 
 test-long: $(VENV)/.installed-development ## Run those that are marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m long $(ARGS)
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq
