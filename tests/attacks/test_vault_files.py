@@ -15,6 +15,7 @@ from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import may_list, vault_path
 from tests.support.computer import Computer
 from tests.support.gate import DEADLINE
+from tests.support.waiting import until
 
 OBEYED = [
     *(".parachute/trust.db", ".claude/settings.json", ".mcp.json", ".skills/x/SKILL.md", ".modules/daily/module.py"),
@@ -219,6 +220,10 @@ async def test_an_endless_file_is_not_read_to_its_end(computer: Computer, notes:
             assert whole.headers["content-length"] == str(1 << 40)
             async for _ in whole.aiter_raw():
                 break
+        core = computer.find_process("parachute.server")
+        await until(
+            lambda: all(each.path != str(notes / "hole") for each in core.open_files()), "it is read no more for nobody"
+        )
         # It is too much to be kept, so that nothing takes its place by mistake.
         answer = await client.delete("/api/files?path=Notes/hole")
         assert (answer.status_code, answer.json()["key"]) == (409, "too_much_to_keep")
