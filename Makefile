@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 CONSOLE := parachute/server/console/static/index.html
+# One more than there are cores: half of its time a worker waits, for the disk and for other processes.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # Without bytecode each process would compile everything again: half of what collecting the tests costs.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -20,11 +22,11 @@ run: $(VENV)/.installed-run $(CONSOLE) ## Install what is needed and start the c
 
 test: $(VENV)/.installed-development $(CONSOLE) ## Run the tests that are not marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate
-	$(BIN)/pytest -n auto --dist worksteal -m "not long" $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long" $(ARGS)
 
 test-long: $(VENV)/.installed-development $(CONSOLE) ## Run those that are marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m long $(ARGS)
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq

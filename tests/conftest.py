@@ -1,5 +1,6 @@
 """Fixtures that many tests share."""
 
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -32,6 +33,16 @@ def views_work(_views: str | None) -> None:
 
 
 LONG_SECONDS = 600
+
+
+_ALL_LONG = re.compile(r"^pytestmark = .*\bpytest\.mark\.long\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files of which every test is long where none is wanted: importing them takes each worker seconds."""
+    if config.getoption("markexpr") != "not long" or collection_path.suffix != ".py":
+        return None
+    return _ALL_LONG.search(collection_path.read_text()) is not None or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

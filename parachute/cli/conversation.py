@@ -50,7 +50,10 @@ def run_turn(
     stream = EventStream(api, {**body, "canAnswerPermissions": interactive})
     with _interrupts_to(stream):
         stream.start()
-        outcome = _Turn(api, stream, printer, interactive, abort_seconds).run()
+        try:
+            outcome = _Turn(api, stream, printer, interactive, abort_seconds).run()
+        finally:
+            stream.close()
     if outcome.without_sandbox and interactive and body.get("trustLevel") is None and agrees(_GO_DIRECT):
         again = {**body, "sessionId": outcome.session or body["sessionId"], "trustLevel": "direct"}
         return run_turn(api, again, printer, interactive, abort_seconds)

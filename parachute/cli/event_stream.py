@@ -49,11 +49,15 @@ class EventStream:
         self._body = body
         self._sequence = 0
         self._failures = 0
-        self._pause = threading.Event()
+        self._closed = threading.Event()
 
     def start(self) -> None:
         """Send the message."""
         threading.Thread(target=self._run, name="events", daemon=True).start()
+
+    def close(self) -> None:
+        """Nobody reads on: a stream that is lost from now on is not taken up again."""
+        self._closed.set()
 
     def _run(self) -> None:
         try:
@@ -71,7 +75,8 @@ class EventStream:
                     "The connection was lost before the answer began.",
                     "`parachute sessions list` shows whether the message arrived.",
                 )
-            self._pause.wait(_DELAYS[self._failures])
+            if self._closed.wait(_DELAYS[self._failures]):
+                return
             self._failures += 1
             try:
                 path = f"/api/chat/{quoted(self.session)}/events?after={self._sequence}"

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from parachute.files.models import FileState
+from parachute.web.http.event_stream import disconnected
 
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 _PIECE = 256 * 1024
@@ -43,18 +44,21 @@ class Download(Response):
         self.init_headers(headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Else a file of a terabyte would be read to its end for nobody.
+        gone = asyncio.create_task(disconnected(receive))
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             left = self._length
             if left:
                 await asyncio.to_thread(self._file.seek, self._start)
-            while left and (chunk := await asyncio.to_thread(self._file.read, min(_PIECE, left))):
+            while left and not gone.done() and (chunk := await asyncio.to_thread(self._file.read, min(_PIECE, left))):
                 left -= len(chunk)
                 await send({"type": "http.response.body", "body": chunk, "more_body": bool(left)})
             if left or not self._length:
                 # Of a file that became shorter meanwhile the connection shows that not all has come.
                 await send({"type": "http.response.body", "body": b""})
         finally:
+            gone.cancel()
             self._file.close()
 
     def _take_part(self, wanted: "re.Match[str]", size: int, headers: dict[str, str]) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import httpx2
+import pytest
 
 from parachute.llm.gateway.endpoint import SOCKET_NAME
 from tests.chat.runs.answers import answered
@@ -11,6 +12,8 @@ from tests.conftest import needs_bubblewrap
 from tests.support.computer import Computer
 from tests.support.gate import DEADLINE
 from tests.support.messages_api import MessagesAPI, text
+
+pytestmark = pytest.mark.long
 
 _QUESTION = {"model": "claude-opus-4-1", "max_tokens": 5, "messages": [{"role": "user", "content": "Hello?"}]}
 

@@ -50,6 +50,7 @@ def answer(opened: socket.socket) -> bytes:
     return found
 
 
+@pytest.mark.long
 def test_half_requests_do_not_stop_the_server(computer: Computer) -> None:
     core = computer.find_process("parachute.server").pid
     with contextlib.ExitStack() as stack:

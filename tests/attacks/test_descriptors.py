@@ -98,6 +98,7 @@ def test_the_watchdog_hears_of_a_server_without_a_free_descriptor(
     assert httpx2.get(f"{url}/api/health", timeout=SECONDS, **PLAIN).status_code == 200
 
 
+@pytest.mark.long
 def test_agents_are_stopped_without_a_free_descriptor(server: tuple[psutil.Process, str]) -> None:
     process, url = server
     allowed = process.rlimit(resource.RLIMIT_NOFILE)

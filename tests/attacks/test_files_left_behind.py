@@ -6,8 +6,12 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from parachute.base.unfinished import UNFINISHED
 from tests.modules.runtime.module_computer import ModuleComputer
+
+pytestmark = pytest.mark.long
 
 _WRITER = """
 import os, signal, sys

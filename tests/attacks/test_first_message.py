@@ -64,6 +64,7 @@ def has_begun(imports: socket.socket) -> bool:
     return True
 
 
+@pytest.mark.long
 async def test_others_are_answered_while_it_is_imported(
     computer: Computer, api: MessagesAPI, imports: socket.socket
 ) -> None:

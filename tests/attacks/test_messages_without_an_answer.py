@@ -18,6 +18,8 @@ from tests.support.messages_api import MessagesAPI, error, hold, text
 from tests.support.sse import chat
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.long
+
 LOST = "My boat is called Seagull."
 
 
@@ -71,7 +73,6 @@ async def test_a_killed_agent_takes_no_message_along(computer: Computer, api: Me
         assert last_request(api).count(LOST) == 1
 
 
-@pytest.mark.long
 async def test_who_reads_the_end_may_speak_before_it_is_stored(computer: Computer, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(text("Yes."), hold(gate, text("Too late.")))
@@ -97,7 +98,6 @@ async def test_who_reads_the_end_may_speak_before_it_is_stored(computer: Compute
         assert last_request(api).count(LOST) == 1
 
 
-@pytest.mark.long
 async def test_the_same_words_said_before_are_not_taken_for_the_lost_ones(computer: Computer, api: MessagesAPI) -> None:
     api.default(text("Yes."))
     async with computer.client() as client:

@@ -63,6 +63,7 @@ def test_text_is_one_value_whatever_is_in_it() -> None:
     assert not has_few_values(b"[" + b"1," * 11 + b"1]", 10)
 
 
+@pytest.mark.long
 async def test_too_much_at_once_is_refused(endpoint: ModelEndpoint, api: MessagesAPI) -> None:
     """Three requests of 30 MB that wait for their answers."""
     gate = Gate()

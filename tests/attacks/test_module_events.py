@@ -6,6 +6,8 @@ import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
 
+pytestmark = pytest.mark.long
+
 PUBLISHES = """
 @route("POST", "/flood")
 async def flood(self, number: int, size: int):

@@ -5,6 +5,7 @@ from pathlib import Path
 from secrets import token_hex
 
 import httpx2
+import pytest
 
 from parachute.security.keys.service import Keys
 from tests.support.computer import PLAIN, Computer
@@ -34,6 +35,7 @@ async def test_the_stream_of_a_revoked_key_ends(computer: Computer, api: Message
         assert "second" in (await owner.get(f"/api/chat/{session}/events")).text, "the run went on"
 
 
+@pytest.mark.long
 def test_wrong_keys_are_recorded_and_do_not_fill_the_record(computer: Computer) -> None:
     with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
         for number in range(50):

@@ -15,6 +15,7 @@ from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import may_list, vault_path
 from tests.support.computer import Computer
 from tests.support.gate import DEADLINE
+from tests.support.waiting import until
 
 OBEYED = [
     *(".parachute/trust.db", ".claude/settings.json", ".mcp.json", ".skills/x/SKILL.md", ".modules/daily/module.py"),
@@ -60,6 +61,7 @@ def test_no_file_is_made_whose_name_deceives(path: str) -> None:
         vault_path(path, Access.WRITE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("many", [10_000, pytest.param(100_000, marks=pytest.mark.long)])
 def test_a_folder_of_very_many_entries_is_listed_in_parts(vault: Path, many: int) -> None:
     folder = os.open(vault / "Notes", os.O_RDONLY)
@@ -218,6 +220,10 @@ async def test_an_endless_file_is_not_read_to_its_end(computer: Computer, notes:
             assert whole.headers["content-length"] == str(1 << 40)
             async for _ in whole.aiter_raw():
                 break
+        core = computer.find_process("parachute.server")
+        await until(
+            lambda: all(each.path != str(notes / "hole") for each in core.open_files()), "it is read no more for nobody"
+        )
         # It is too much to be kept, so that nothing takes its place by mistake.
         answer = await client.delete("/api/files?path=Notes/hole")
         assert (answer.status_code, answer.json()["key"]) == (409, "too_much_to_keep")
@@ -225,6 +231,7 @@ async def test_an_endless_file_is_not_read_to_its_end(computer: Computer, notes:
     (notes / "hole").unlink()
 
 
+@pytest.mark.long
 async def test_a_folder_of_too_many_files_is_not_half_removed(computer: Computer, notes: Path) -> None:
     many = notes / "many"
     many.mkdir()
@@ -240,6 +247,7 @@ async def test_a_folder_of_too_many_files_is_not_half_removed(computer: Computer
     assert not (notes / "more").exists()
 
 
+@pytest.mark.long
 async def test_a_killed_server_leaves_the_file_of_before_or_the_whole_new_one(computer: Computer, notes: Path) -> None:
     _, writer = await asyncio.open_connection("127.0.0.1", computer.port)
     writer.write(

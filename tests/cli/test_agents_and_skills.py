@@ -7,6 +7,8 @@ import pytest
 
 from tests.support.terminal import Terminal
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def vault(parachute: Terminal, tmp_path: Path) -> Path:

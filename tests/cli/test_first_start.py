@@ -65,6 +65,7 @@ def test_the_line_for_the_shell_works(program: Path, monkeypatch: pytest.MonkeyP
     assert found.stdout.strip() == str(own_command.link())
 
 
+@pytest.mark.long
 def test_what_is_missing_is_offered_again_once(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home), home.pid_file.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # as the supervisor does

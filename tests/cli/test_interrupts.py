@@ -1,6 +1,7 @@
 """Ctrl-C while the agent answers: it aborts the run and waits for its end, a second one does not wait."""
 
 import signal
+import threading
 
 import pytest
 
@@ -11,7 +12,7 @@ from parachute.cli.printer import TextPrinter
 from parachute.config.settings.home import Home
 from tests.support.gate import Gate
 from tests.support.terminal import Terminal
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, wait_until
 
 from .scripted_core import ABORT, SESSION, START, ScriptedCore, Step, text
 
@@ -52,6 +53,8 @@ def test_a_second_ctrl_c_does_not_wait(home: Home, capsys: pytest.CaptureFixture
     with ScriptedCore(home, [START, text("Working\n"), ABORT, text("Working\nstill\n"), gate]) as core:
         assert turn(core, "Working\n", "Working\nstill\n") == INTERRUPTED
         gate.open()
+        # The answer ends now, and nobody takes it up again.
+        wait_until(lambda: all(thread.name != "events" for thread in threading.enumerate()), "the reader has ended")
     assert len(core.calls) == 2
     assert "did not confirm" not in capsys.readouterr().err
 

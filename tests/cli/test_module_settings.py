@@ -77,6 +77,7 @@ def test_what_cannot_be_is_refused(parachute: Terminal, hello: Path, home: Home)
     assert not (home.root / "module-settings").exists()
 
 
+@pytest.mark.long
 def test_a_secret_is_neither_on_the_command_line_nor_on_the_screen(
     parachute: Terminal, hello: Path, home: Home
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_running_computer_is_told(parachute: Terminal, hello: Path, home: Home
         assert core.calls[0].body == {}
 
 
+@pytest.mark.long
 def test_settings_go_with_a_module_only_when_they_are_purged(parachute: Terminal, hello: Path, home: Home) -> None:
     file = home.root / "module-settings/hello.json"
     parachute.ok("modules", "set", "hello", "interval", "30")

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from parachute.sandbox.image import recipe
 from parachute.sandbox.image.contents import debian_packages
 from parachute.sandbox.image.models import Image
@@ -42,6 +44,7 @@ def test_a_record_that_cannot_be_read_counts_as_no_image(parachute: Terminal) ->
         assert (found["engine"], found["image"]) == (None, None)
 
 
+@pytest.mark.long
 def test_packages_of_the_users_own_ask_for_another_image(parachute: Terminal) -> None:
     parachute.home.mkdir(mode=0o700)
     made = Image(

@@ -68,6 +68,7 @@ def test_a_name_that_there_is_not_installs_nothing(parachute: Terminal, home: Ho
     assert not (Path(parachute.environment["HOME"]) / "Parachute" / ".modules").exists()
 
 
+@pytest.mark.long
 def test_enter_installs_all_of_them_after_one_question(parachute: Terminal, home: Home) -> None:
     with parachute.screen("setup") as screen:
         shown = screen.until("Install brain, daily and chat? [Y/n/each]")
@@ -78,6 +79,7 @@ def test_enter_installs_all_of_them_after_one_question(parachute: Terminal, home
     assert listed(parachute) == {"brain": "ready", "daily": "ready", "chat": "ready"}
 
 
+@pytest.mark.long
 def test_a_person_takes_some_and_hears_how_to_get_the_rest(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
         core.answers["POST", "/api/modules/reload"] = 200, {"modules": []}

@@ -133,6 +133,7 @@ def test_what_gives_the_owners_rights_or_cannot_be_undone_is_asked(parachute: Te
     ]
 
 
+@pytest.mark.long
 def test_a_conversation_in_one(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home, [START, text("Peas."), DONE]) as core:
         assert "Peas." in parachute.ok("chat", "--workspace", "garden", "What now?")

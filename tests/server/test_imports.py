@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 HEAVY = (
     "attr",
     "click",
@@ -61,6 +63,7 @@ def output(program: str, folder: Path) -> Any:
     return json.loads(ended.stdout)
 
 
+@pytest.mark.long
 def test_core_with_the_sdk_has_nothing_that_it_does_not_use_and_whoever_asks_for_it_gets_it(tmp_path: Path) -> None:
     sdk_was_imported, heavy, found = output(IMPORTING + ASKING, tmp_path)
     assert (sdk_was_imported, heavy) == (False, [])

@@ -22,11 +22,9 @@ from tests.support.connections import read_to_end
 from tests.support.waiting import until, wait_until
 
 __all__ = [
-    "test_a_command_that_does_not_exist_is_a_reason",
     "test_a_restart_answers_those_who_wait",
     "test_a_unit_that_crashes_is_started_again",
     "test_a_unit_that_ends_well_listens_again_and_loses_no_connection",
-    "test_a_unit_that_ends_without_taking_its_connection_is_given_up",
     "test_a_unit_that_keeps_failing_is_given_up_with_a_reason_and_refuses",
     "test_a_unit_that_never_becomes_ready_is_ended",
     "test_a_unit_that_stops_pinging_is_ended_and_started_again",
@@ -34,10 +32,10 @@ __all__ = [
     "test_each_module_has_a_log_of_its_own",
     "test_only_the_owner_can_connect",
     "test_somebody_elses_file_is_not_replaced_by_a_socket",
-    "test_starting_brings_a_failed_unit_back",
     "test_stopping_ends_all_that_a_unit_started",
     "test_the_first_connection_starts_a_unit_and_the_next_finds_it",
     "test_the_program_gets_its_arguments_as_they_are",
+    "test_why_a_unit_was_given_up_is_told_and_starting_brings_it_back",
 ]
 
 ECHO = """
@@ -151,27 +149,20 @@ async def test_a_unit_that_keeps_failing_is_given_up_with_a_reason_and_refuses(u
     assert (await unit_in(units, "bad", "listening"))["restarts"] == unit["restarts"]
 
 
-async def test_starting_brings_a_failed_unit_back(units: Launcher) -> None:
+async def test_why_a_unit_was_given_up_is_told_and_starting_brings_it_back(units: Launcher) -> None:
     broken = units.folder / "broken"
     broken.touch()
     script = f"[ -e {broken} ] && exit 1; exec sleep 600"
     await units.open("bad", "/bin/sh", "-c", script, on_demand=False)
+    # All at once, because each is tried again for seconds.
+    paths = [await units.open("idle", "/bin/true"), await units.open("absent", "/does/not/exist")]
+    assert await asyncio.gather(*map(ask, paths)) == [b"", b""]
+    assert "without taking its connection" in (await unit_in(units, "idle", "failed"))["reason"]
+    assert "could not be started" in (await unit_in(units, "absent", "failed"))["reason"]
     await unit_in(units, "bad", "failed")
     broken.unlink()
     await units.ask("start_unit", name="bad")
     assert (await unit_in(units, "bad", "running"))["reason"] is None
-
-
-async def test_a_unit_that_ends_without_taking_its_connection_is_given_up(units: Launcher) -> None:
-    path = await units.open("idle", "/bin/true")
-    assert await ask(path) == b""
-    assert "without taking its connection" in (await unit_in(units, "idle", "failed"))["reason"]
-
-
-async def test_a_command_that_does_not_exist_is_a_reason(units: Launcher) -> None:
-    path = await units.open("absent", "/does/not/exist")
-    assert await ask(path) == b""
-    assert "could not be started" in (await unit_in(units, "absent", "failed"))["reason"]
 
 
 async def test_a_unit_that_stops_pinging_is_ended_and_started_again(units: Launcher) -> None:

@@ -9,6 +9,8 @@ import pytest
 from brain import found
 from brain.database import Database
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:

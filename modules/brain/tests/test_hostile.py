@@ -49,6 +49,7 @@ async def test_a_rename_leaves_code_as_it_is(brain: Running, add: Any, write: Wr
     assert (brain.vault / path).read_text() == f"---\npara_id: para:brain:aaaaaaaaaaaa\n---\n{wanted}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

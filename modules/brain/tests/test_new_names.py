@@ -87,6 +87,7 @@ def test_headings_labels_and_addresses_are_no_names(text: str) -> None:
     assert found(text) == []
 
 
+@pytest.mark.long
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     "part", ["Aaa Bbb ", "Aaa bbb ", "Der Aaa, ", "mit Aaa und Bbb ", "1. Aaa: ", "Aaa de la ", "\n# Aaa"]

@@ -381,11 +381,11 @@ class Runs:
         for question in (*run.questions.values(), *run.permissions.values()):
             question.answer.cancel()
         await run.log.finish()
+        record_run(self._turn.audit, run, error)
         with contextlib.suppress(Exception):  # the disk may be full; the log in memory is complete
             await self._store.end(run.log.run, run.status)
             if run.log.stored and self._ended.get(session) is run.log:
                 del self._ended[session]  # from now on it is read from the disk: a long answer takes megabytes
-        record_run(self._turn.audit, run, error)
         self.changed(session)
         if run.profile is None:
             self._prewarming.app_seen()

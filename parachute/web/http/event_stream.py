@@ -31,7 +31,7 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        gone = asyncio.create_task(_disconnected(receive))
+        gone = asyncio.create_task(disconnected(receive))
         following: asyncio.Future[tuple[int, Mapping[str, Any]]] | None = None
         try:
             while True:
@@ -78,6 +78,7 @@ async def _send(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-async def _disconnected(receive: Receive) -> None:
+async def disconnected(receive: Receive) -> None:
+    """Wait until the client has gone: what is sent after that vanishes without an error."""
     while (await receive())["type"] != "http.disconnect":
         pass

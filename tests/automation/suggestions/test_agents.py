@@ -25,6 +25,8 @@ from tests.chat.agent_processes.core import core
 from tests.supervisor.launching import launcher
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
+pytestmark = pytest.mark.long
+
 SUGGEST = "mcp__parachute__suggest"
 AGENTS = {
     "reflection": {"capabilities": ["read"], "can_suggest": ["people"]},

@@ -1,6 +1,10 @@
 """Several suggestions that the user decides about as one."""
 
+import pytest
+
 from tests.automation.suggestions.conftest import SuggestionsComputer
+
+pytestmark = pytest.mark.long
 
 
 def propose(computer: SuggestionsComputer, word: str, *refused: int) -> list[str]:

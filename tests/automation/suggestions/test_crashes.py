@@ -13,6 +13,8 @@ import pytest
 
 from tests.automation.suggestions.conftest import SuggestionsComputer, furnish_people
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def own(computer: SuggestionsComputer) -> Iterator[SuggestionsComputer]:

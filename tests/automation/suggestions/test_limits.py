@@ -1,5 +1,7 @@
 """A module cannot bury the user in suggestions."""
 
+import pytest
+
 from tests.automation.suggestions.conftest import SuggestionsComputer
 
 PUSHY = """
@@ -10,6 +12,7 @@ async def propose(self, first: int, last: int):
 """
 
 
+@pytest.mark.long
 def test_only_so_many_wait(computer: SuggestionsComputer, word: str) -> None:
     computer.install("pushy", PUSHY, agents={"any": {"can_suggest": ["people"]}})
     assert computer.post("/api/pushy/propose/0/200").status_code in (200, 204)

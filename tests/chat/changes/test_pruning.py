@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from parachute.chat.changes.pruning import prune
 from tests.chat.changes.views import World
 
 
+@pytest.mark.long
 async def test_the_oldest_runs_go_first(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         for number in range(4):

@@ -7,6 +7,8 @@ import pytest
 
 from tests.chat.changes.views import World, listed, tree
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:

@@ -163,6 +163,7 @@ def test_halves_of_characters_become_question_marks(claude: Path) -> None:
     assert (summary.first_message, summary.title) == ("? tea", "?")
 
 
+@pytest.mark.long
 def test_a_sparse_file_of_a_gigabyte(claude: Path, tmp_path: Path) -> None:
     good = write(claude, "/a", *talk("/a"), at=1_000)
     empty = write(claude, "/a")

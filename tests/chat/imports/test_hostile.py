@@ -41,6 +41,7 @@ def test_missing_parents_and_no_current_node(tmp_path: Path) -> None:
     assert found.left_out == {"empty_conversations": 1}
 
 
+@pytest.mark.long
 def test_a_chain_of_100_000_messages(tmp_path: Path) -> None:
     nodes = [node(str(n), str(n - 1) if n else None, text=f"{n}") for n in range(5_000)]
     bare = {str(n): {"parent": str(n - 1), "message": None} for n in range(5_000, LONG)}

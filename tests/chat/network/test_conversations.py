@@ -14,6 +14,8 @@ from tests.sandbox.egress.internet import PUBLIC, Internet
 from tests.supervisor.launching import Launcher, launcher
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
+pytestmark = pytest.mark.long
+
 FETCH = "python3 -c \"import urllib.request as r; print(r.urlopen('http://api.example.org/', timeout=20).read().decode())\" 2>&1"
 
 

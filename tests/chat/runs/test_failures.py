@@ -40,6 +40,7 @@ async def test_each_refusal_has_its_code_and_the_next_message_works(computer: Co
         assert "Message before service_error." in str(api.conversation[-1].body["messages"])
 
 
+@pytest.mark.long
 async def test_a_connection_that_breaks_in_the_answer(computer: Computer, api: MessagesAPI) -> None:
     api.default(drop_after(5))
     async with computer.client() as client:

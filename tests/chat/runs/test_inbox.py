@@ -16,6 +16,8 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import chat
 
+pytestmark = pytest.mark.long
+
 
 @asynccontextmanager
 async def watching(client: httpx2.AsyncClient) -> AsyncIterator[AsyncIterator[list[dict[str, Any]]]]:
@@ -63,7 +65,6 @@ async def test_another_device_allows_what_an_app_cannot_ask_for(
         assert (again.status_code, again.json()["key"]) == (404, "not_waiting")
 
 
-@pytest.mark.long
 async def test_nobody_is_asked_while_nobody_looks(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
     computer = make_computer(trust_mode=False)
     file = Path(computer.vault / "Projects" / "a.md")

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.chat.runs.test_stopping import paused
 from tests.support.computer import Computer
@@ -36,6 +38,7 @@ async def test_a_message_during_the_answer_is_answered_in_the_same_run_and_none_
             assert (await client.post(f"/api/chat/{session}/{path}", json=body)).status_code == 404
 
 
+@pytest.mark.long
 async def test_a_message_during_a_tool_is_folded_into_the_turn(computer: Computer, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(several(hold(gate), tool_use("Bash", {"command": "echo hi"})), text("All done."))
@@ -52,6 +55,7 @@ async def test_a_message_during_a_tool_is_folded_into_the_turn(computer: Compute
         assert "Quickly!" in str(api.conversation[-1].body["messages"])
 
 
+@pytest.mark.long
 async def test_messages_before_the_agent_is_there_wait_and_too_many_are_refused(
     computer: Computer, api: MessagesAPI
 ) -> None:
@@ -76,6 +80,7 @@ async def test_messages_before_the_agent_is_there_wait_and_too_many_are_refused(
         assert all(f"more {number}" in sent for number in range(10))
 
 
+@pytest.mark.long
 async def test_a_command_of_the_program_ends_the_run_too(computer: Computer, api: MessagesAPI) -> None:
     api.default(text("Yes."))
     async with computer.client() as client:
@@ -85,6 +90,7 @@ async def test_a_command_of_the_program_ends_the_run_too(computer: Computer, api
             assert (await answered(client, "Still there?", session)).text == "Yes."
 
 
+@pytest.mark.long
 async def test_two_messages_at_once_start_one_run(computer: Computer, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(text("First."))

@@ -56,6 +56,7 @@ async def test_a_box_is_looked_at_whether_it_runs_or_not(make_computer: MakeComp
         assert [event for event in events if event["type"] == "warning"] == []
 
 
+@pytest.mark.long
 async def test_a_difference_fails_the_command_and_is_told_in_the_next_turn(
     computer: Computer, api: MessagesAPI
 ) -> None:

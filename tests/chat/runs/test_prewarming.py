@@ -32,6 +32,7 @@ async def prewarmed(client: httpx2.AsyncClient) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.long
 async def test_a_kept_agent_is_used_again_only_as_long_as_nothing_changed(computer: Computer, api: MessagesAPI) -> None:
     api.default(text("Yes."))
     async with computer.client() as client:

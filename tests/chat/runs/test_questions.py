@@ -65,6 +65,7 @@ async def test_a_question_is_answered(computer: Computer, api: MessagesAPI, leve
     assert "Red" in str(api.conversation[-1].tool_results)
 
 
+@pytest.mark.long
 async def test_stopping_while_a_question_waits(computer: Computer, api: MessagesAPI) -> None:
     api.script(tool_use("AskUserQuestion", {"questions": QUESTIONS[:1]}), text("Again."))
     async with computer.client() as client:
@@ -79,6 +80,7 @@ async def test_stopping_while_a_question_waits(computer: Computer, api: Messages
         assert stream.text == "Again."
 
 
+@pytest.mark.long
 async def test_a_question_survives_a_reader_that_leaves(computer: Computer, api: MessagesAPI) -> None:
     api.script(tool_use("AskUserQuestion", {"questions": QUESTIONS[:1]}), text("Thanks."))
     async with computer.client() as client:

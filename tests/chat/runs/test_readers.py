@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from tests.chat.runs.answers import events_after, session_of
 from tests.contract.models import check_stream
 from tests.support.computer import Computer
@@ -56,6 +58,7 @@ async def test_attaching_again_loses_and_repeats_nothing(computer: Computer, api
         assert await events_after(client, session, whole[-1]["seq"]) == []
 
 
+@pytest.mark.long
 async def test_two_readers_see_the_same(computer: Computer, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(several(text("One. "), hold(gate, text("Two."))))

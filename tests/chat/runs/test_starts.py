@@ -26,6 +26,7 @@ def attached(name: str, kind: str, mime: str, data: bytes) -> dict[str, Any]:
     return {"id": "1", "fileName": name, "mimeType": mime, "type": kind, "base64Data": encoded, **size}
 
 
+@pytest.mark.long
 async def test_a_working_directory_and_one_that_is_gone(computer: Computer, api: MessagesAPI) -> None:
     project = computer.vault / "Projects" / "boat"
     project.mkdir(parents=True)
@@ -58,6 +59,7 @@ async def test_a_forbidden_working_directory(computer: Computer, directory: str)
         assert (await client.get("/api/chat")).json() == before
 
 
+@pytest.mark.long
 async def test_a_transcript_that_is_gone(computer: Computer, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(text("It was a heron."), several(text("It "), hold(gate)), text("We talked about a heron."))
@@ -87,6 +89,7 @@ async def test_a_transcript_that_is_gone(computer: Computer, api: MessagesAPI) -
         assert "It was a heron." in str(api.conversation[asked].body["messages"])
 
 
+@pytest.mark.long
 async def test_earlier_words(computer: Computer, api: MessagesAPI) -> None:
     api.script(text("A heron."), text("Yes."), text("Yes."), text("Yes."))
     async with computer.client() as client:
@@ -166,6 +169,7 @@ async def test_a_wrong_attachment_is_refused_and_nothing_is_written(
         assert (await client.post("/api/chat", json=many)).status_code == 422
 
 
+@pytest.mark.long
 async def test_prompts_of_the_request_of_files_and_of_an_agent(computer: Computer, api: MessagesAPI) -> None:
     api.default(text("Yes."))
     (computer.vault / "CLAUDE.md").write_text("The owner is called Ada.")

@@ -51,7 +51,8 @@ async def test_while_the_model_is_silent(computer: Computer, api: MessagesAPI, l
         assert (await client.get("/api/chat/active-streams")).json() == {"streams": []}
 
 
-@pytest.mark.parametrize("level", ["sandboxed", pytest.param("direct", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("level", ["sandboxed", "direct"])
 async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: str) -> None:
     # The number only tells our processes from others; the program refuses to run a plain `sleep`.
     number = str((1 if level == "direct" else 2) * 10_000_000 + os.getpid())
@@ -77,6 +78,7 @@ async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: st
         await until(lambda: not running(), "nothing of the tool is left")
 
 
+@pytest.mark.long
 async def test_before_the_sandbox_is_there(computer: Computer, api: MessagesAPI) -> None:
     api.script(text("Now."))
     async with computer.client() as client:
@@ -90,6 +92,7 @@ async def test_before_the_sandbox_is_there(computer: Computer, api: MessagesAPI)
         assert (await answered(client, "Now?", session)).text == "Now."
 
 
+@pytest.mark.long
 async def test_before_the_agent_is_connected(computer: Computer, api: MessagesAPI) -> None:
     api.script(text("First."), text("Now."))
     async with computer.client() as client:
@@ -104,6 +107,7 @@ async def test_before_the_agent_is_connected(computer: Computer, api: MessagesAP
         assert (await answered(client, "Now?", session)).text == "Now."
 
 
+@pytest.mark.long
 async def test_a_session_that_is_deleted_while_it_runs(computer: Computer, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(several(text("Half an "), hold(gate)))

@@ -87,6 +87,7 @@ async def test_an_eight_mebibyte_tool_result(computer: Computer, api: MessagesAP
     assert stream.text == "Long."
 
 
+@pytest.mark.long
 async def test_the_results_of_tools_are_in_the_stream_and_in_the_transcript(
     computer: Computer, api: MessagesAPI
 ) -> None:
@@ -103,6 +104,7 @@ async def test_the_results_of_tools_are_in_the_stream_and_in_the_transcript(
         assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": False}
 
 
+@pytest.mark.long
 async def test_a_path_in_a_message_reads_nothing(computer: Computer, api: MessagesAPI) -> None:
     api.default(text("No."))
     async with computer.client() as client:

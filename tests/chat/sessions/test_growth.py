@@ -115,6 +115,7 @@ async def test_one_letter_asks_for_two(storage: SessionStorage) -> None:
     assert await ids(storage, search="about b") == ["tea"]
 
 
+@pytest.mark.long
 def test_whatever_is_a_word_can_be_searched() -> None:
     """The index knows no phrases, so that no word of a search may be two for it."""
     index = sqlite3.connect(":memory:")

@@ -11,6 +11,8 @@ from tests.conftest import needs_bubblewrap
 from tests.supervisor.launching import Launcher, launcher
 from tests.support.messages_api import MessagesAPI, text
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def supervisor() -> Iterator[Launcher]:

@@ -65,6 +65,7 @@ def test_a_repository_is_fetched_shown_and_installed(staged: StagedModules, modu
     assert modules.status("books").module.version == "2.0.0"  # type: ignore[union-attr]
 
 
+@pytest.mark.long
 def test_packages_are_unpacked_after_the_approval(
     staged: StagedModules, modules: Modules, tmp_path: Path, wheels: Path
 ) -> None:

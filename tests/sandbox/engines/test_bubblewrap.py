@@ -48,6 +48,7 @@ print(json.dumps({name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) 
     assert resource.getrlimit(resource.RLIMIT_NPROC)[1] != 1024
 
 
+@pytest.mark.long
 async def test_a_fork_bomb_ends_with_the_connection(sandboxes: SandboxFactory) -> None:
     sandbox, mark = await sandboxes.make(), marker()
     # Bounded by itself too: root's processes are exempt from the limit, and tests may run as root.

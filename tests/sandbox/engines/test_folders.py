@@ -67,6 +67,7 @@ async def test_a_working_directory_is_writable_and_nothing_beside_it(sandboxes: 
     assert casual.run("touch", "/vault/Projects/one/file").returncode != 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["a,b = c", "new\nline", "grün \U0001f600", "cafe\u0301", "-rf", "x" * 200])
 async def test_a_working_directory_of_any_name(sandboxes: SandboxFactory, name: str) -> None:
     for parent in (sandboxes.vault.root / "Projects", sandboxes.launcher.folder):

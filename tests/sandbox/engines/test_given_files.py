@@ -4,6 +4,8 @@ import os
 import uuid
 from pathlib import Path
 
+import pytest
+
 from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.engines.models import Mount
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
@@ -42,6 +44,7 @@ async def test_a_file_to_be_written_is_written_itself(sandboxes: SandboxFactory)
     assert (sandboxes.vault.root / "Daily/note.md").read_text() == "a notemore\n"
 
 
+@pytest.mark.long
 async def test_a_file_that_another_agent_replaced_is_not_given(sandboxes: SandboxFactory) -> None:
     secret = sandboxes.launcher.folder / "secret"
     secret.write_text("outside")

@@ -154,6 +154,7 @@ def make_sandboxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         context.__exit__(None, None, None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("left_out", "names"),
     [
@@ -222,6 +223,7 @@ async def test_a_podman_that_does_as_it_is_told_is_believed(containers: Callable
     assert row(found, "memory")["asked"] == "not bounded, as the settings say"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ignored", "names"),
     [

@@ -6,6 +6,7 @@ import signal
 import socket
 
 import psutil
+import pytest
 
 from tests.sandbox.engines.conftest import SandboxFactory, direct, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import RUNNER, Sandbox, interpreter, marker
@@ -54,6 +55,7 @@ async def test_an_idle_runner_ends_and_the_next_connection_starts_another(units_
     assert (await _state(units_process))[2] == 0
 
 
+@pytest.mark.long
 async def test_no_connection_is_lost_while_runners_come_and_go(units_process: Launcher) -> None:
     sandbox = await _single(units_process, "--idle-seconds", "0.01")
     for number in range(10):
@@ -108,6 +110,7 @@ async def test_a_runner_that_is_ended_takes_its_agents_along(units_process: Laun
         assert sandbox.shell("echo again") == "again\n"
 
 
+@pytest.mark.long
 async def test_a_killed_supervisor_leaves_no_runner_and_no_agent(units_process: Launcher) -> None:
     sandbox, mark = await direct(units_process), marker()
     with sandbox.start("sh", "-c", f"(setsid sleep {mark} &); echo started; sleep {mark}") as process:

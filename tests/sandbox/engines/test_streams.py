@@ -41,6 +41,7 @@ async def test_the_end_of_input_reaches_the_agent_and_it_may_still_write(sandbox
     assert (done.stdout, done.returncode) == (b"flushed\n", 4)
 
 
+@pytest.mark.long
 async def test_an_agent_that_ignores_the_end_of_its_input_is_ended(sandbox: Sandbox) -> None:
     """After five seconds, as long as the SDK waits; not earlier than its own last words."""
     mark = marker()

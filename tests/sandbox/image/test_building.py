@@ -60,6 +60,7 @@ async def test_one_that_does_not_work_leaves_the_one_before(home: Path, programs
     assert (Image.load(home), changed(home), list(programs.images)) == (image, stamp, [image.id])
 
 
+@pytest.mark.long
 async def test_one_that_a_container_still_runs_from_is_removed_by_a_later_build(
     home: Path, programs: Programs, tmp_path: Path
 ) -> None:
@@ -96,6 +97,7 @@ async def test_a_disk_that_takes_nothing_is_named(
         await building.write_root(tmp_path / "missing/root.tar", silent)
 
 
+@pytest.mark.long
 async def test_versions_of_packages_are_noted_and_a_new_build_says_what_changed(
     home: Path, programs: Programs, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
+import yaml
 
 from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
@@ -67,16 +68,6 @@ async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
         yield client
 
 
-@pytest.fixture
-async def revoked_keys(owner: httpx2.AsyncClient) -> AsyncIterator[None]:
-    """The keys of a test are gone after it: the times of their last use would be written while others compare what is stored."""
-    before = {key["id"] for key in (await owner.get("/api/auth/keys")).json()["keys"]}
-    yield
-    for key in (await owner.get("/api/auth/keys")).json()["keys"]:
-        if key["id"] not in before:
-            await owner.delete(f"/api/auth/keys/{key['id']}")
-
-
 @pytest.fixture(scope="module")
 def remembered() -> dict[str, str]:
     """What a test may leave for the next ones of its file."""
@@ -102,7 +93,12 @@ async def talk(client: httpx2.AsyncClient, message: str = MESSAGE, session: str 
 
 
 def state_of(computer: Computer) -> str:
-    """All that is stored: every row of every database, and every file with its size, but for logs and sockets."""
+    """All that is stored: every row of every database, and every file with its size, but for logs and sockets.
+
+    What the computer writes without being asked is left out: the end of an answer, which is written after its last event, is waited
+    for, and the times at which keys were used, which are written once in a minute, do not count.
+    """
+    _wait_for_runs(computer)
     found: dict[str, Any] = {}
     for path in (*sorted(computer.vault.glob(".parachute/*.db")), computer.home.trust_database):
         connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
@@ -115,15 +111,27 @@ def state_of(computer: Computer) -> str:
             folders[:] = sorted({*folders} - {"audit", "logs", "run", "sandboxes"})
             found[folder] = folders
             for path in (Path(folder) / name for name in sorted(files)):
+                is_own = path.suffix != ".lock" and not path.name.startswith((".keys.yaml.", ".browser-sessions.yaml."))
                 # What was approved is noted a few seconds later.
-                if ".db" not in path.name and path.suffix != ".lock" and path != computer.home.known_approvals:
-                    # The agent's program writes on in the transcript after its answer.
-                    found[str(path)] = path.stat().st_size if path.suffix != ".jsonl" else "there"
+                if ".db" not in path.name and is_own and path != computer.home.known_approvals:
+                    found[str(path)] = _content(path)
     return json.dumps(found, indent=1)
+
+
+def _content(path: Path) -> Any:
+    if path.name in ("keys.yaml", "browser-sessions.yaml"):
+        (keys,) = (value for value in yaml.safe_load(path.read_text()).values() if isinstance(value, list))
+        return [{field: value for field, value in key.items() if field != "last_used"} for key in keys]
+    # The agent's program writes on in the transcript after its answer.
+    return path.stat().st_size if path.suffix != ".jsonl" else "there"
 
 
 async def settled(computer: Computer) -> None:
     """Wait until every run has been written down as ended."""
+    await asyncio.to_thread(_wait_for_runs, computer)
+
+
+def _wait_for_runs(computer: Computer) -> None:
     path = computer.vault / ".parachute" / "runs.db"
 
     def ended() -> bool:
@@ -132,7 +140,7 @@ async def settled(computer: Computer) -> None:
         connection.close()
         return bool(running == 0)
 
-    await asyncio.to_thread(computer.wait_until, ended, "no run is under way")
+    computer.wait_until(ended, "no run is under way")
 
 
 def tree(folder: Path) -> Iterator[Path]:

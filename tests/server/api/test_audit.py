@@ -13,7 +13,7 @@ from parachute.web.access.routing import Need, needed
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
-from .conftest import talk
+from .conftest import settled, talk
 
 PATH = "/api/audit"
 
@@ -24,7 +24,8 @@ def ends(record: dict[str, Any]) -> tuple[str, str]:
     return f"{record['source_type']}:{who}", f"module:{record['target_module']}"
 
 
-async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncClient) -> None:
+async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncClient, computer: Computer) -> None:
+    await settled(computer)
     before = as_text(datetime.now(UTC))
     for number in range(5):
         await owner.delete(f"/api/auth/keys/none-{number}")
@@ -63,6 +64,7 @@ async def test_a_tool_call_is_found_by_its_file_with_what_it_cost(
         text("Done."),
     )
     session = await talk(owner, "Read it.")
+    await settled(computer)
     (read,) = (await owner.get(PATH, params={"file": "boat.md", "session": session})).json()["records"]
     assert (read["event_type"], read["target_endpoint"], read["success"]) == ("tool_call", "Read", True)
     assert read["files"] == [{"path": "Projects/boat.md", "action": "read"}]

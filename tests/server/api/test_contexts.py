@@ -17,6 +17,8 @@ from tests.support.sse import chat
 
 from .conftest import KEY, talk, tree
 
+pytestmark = pytest.mark.long
+
 PATH = "/api/contexts"
 PREVIEW = "/api/prompt/preview"
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -132,7 +134,6 @@ async def test_a_selection_stays_with_its_conversation(
     check_error(await app.get(path), 404)
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("views_work")
 async def test_what_an_agent_wrote_is_marked_until_it_was_seen(
     computer: Computer, owner: httpx2.AsyncClient, model: MessagesAPI

@@ -167,6 +167,7 @@ async def test_status_tells_of_the_limit(owner: httpx2.AsyncClient) -> None:
     assert status["provider"]["credential"]["source"] == "ANTHROPIC_API_KEY"
 
 
+@pytest.mark.long
 async def test_times_have_their_zone(owner: httpx2.AsyncClient) -> None:
     session = await talk(owner)
     for path in ("/api/chat", f"/api/chat/{session}", "/api/auth/keys", "/supervisor/models", "/api/usage"):
@@ -174,6 +175,7 @@ async def test_times_have_their_zone(owner: httpx2.AsyncClient) -> None:
         assert not LOCAL_TIME.search(body), path
 
 
+@pytest.mark.long
 async def test_a_large_transcript_holds_up_nobody(computer: Computer, owner: httpx2.AsyncClient) -> None:
     session = await talk(owner)
     (path,) = computer.vault.glob(f".claude/projects/*/{session}.jsonl")
@@ -195,6 +197,7 @@ async def test_a_large_transcript_holds_up_nobody(computer: Computer, owner: htt
     assert asked[0].result().json()["eventCount"] == 10_002
 
 
+@pytest.mark.long
 async def test_a_hostile_transcript_gives_json(computer: Computer, owner: httpx2.AsyncClient) -> None:
     session = await talk(owner)
     (path,) = computer.vault.glob(f".claude/projects/*/{session}.jsonl")
@@ -213,6 +216,7 @@ async def test_a_hostile_transcript_gives_json(computer: Computer, owner: httpx2
     assert (await owner.post("/api/chat/reindex", headers=BODYLESS)).status_code == 200
 
 
+@pytest.mark.long
 async def test_two_apps_at_once(computer: Computer, owner: httpx2.AsyncClient) -> None:
     async with computer.client() as phone, computer.client() as desk:
         sessions = await asyncio.gather(*(talk(app, f"Message {number}") for number, app in enumerate((phone, desk))))

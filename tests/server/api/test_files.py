@@ -242,7 +242,6 @@ async def test_folders_are_made_moved_and_deleted_and_all_of_it_is_undone(
     assert (shed / "tools/link").readlink() == Path("old")
 
 
-@pytest.mark.usefixtures("revoked_keys")
 async def test_a_key_for_other_things_reaches_no_file(owner: httpx2.AsyncClient, computer: Computer) -> None:
     async def with_scope(scope: str) -> httpx2.AsyncClient:
         made = await owner.post("/api/auth/keys", json={"label": scope, "scopes": [scope]})

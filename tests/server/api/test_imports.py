@@ -1,6 +1,7 @@
 """The import of the app (contract, section 7), here and in another time zone with a key."""
 
 import httpx2
+import pytest
 
 from tests.chat.imports.exports import boat, claude_conversation
 from tests.contract import models
@@ -9,6 +10,8 @@ from tests.contract.responses import check_response
 from tests.support.computer import Computer
 
 from .conftest import talk
+
+pytestmark = pytest.mark.long
 
 
 async def test_exports_come_once_with_their_dates_and_go_on(owner: httpx2.AsyncClient, computer: Computer) -> None:

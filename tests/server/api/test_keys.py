@@ -14,8 +14,6 @@ from tests.support.computer import Computer
 
 from .conftest import state_of
 
-pytestmark = pytest.mark.usefixtures("revoked_keys")
-
 PATH = "/api/auth/keys"
 FULL = "*:read,write,admin"
 

@@ -2,11 +2,15 @@
 
 from secrets import token_hex
 
+import pytest
+
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from tests.chat.runs.answers import answered
 from tests.support.another_user import asked, needs_root
 from tests.support.computer import Computer
+
+pytestmark = pytest.mark.long
 
 
 @needs_root

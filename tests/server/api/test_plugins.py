@@ -38,6 +38,7 @@ async def inbox(owner: httpx2.AsyncClient) -> list[dict[str, Any]]:
     return [item for item in items if item["kind"] == "plugin"]
 
 
+@pytest.mark.long
 async def test_a_plugin_through_its_life(
     computer: Computer, owner: httpx2.AsyncClient, server: GitServer, demo: Repository
 ) -> None:
@@ -138,7 +139,7 @@ async def test_what_cannot_be_installed(computer: Computer, owner: httpx2.AsyncC
 
 
 async def test_only_the_owner_installs(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    made = (await owner.post("/api/auth/keys", json={"label": "Phone"})).json()
+    made = (await owner.post("/api/auth/keys", json={"label": "Phone with plugins"})).json()
     async with computer.client(headers={"x-api-key": made["key"]}) as phone:
         assert (await phone.get("/api/plugins")).status_code == 200
     async with computer.client(headers={"origin": "http://evil.example"}) as page:
