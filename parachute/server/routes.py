@@ -36,6 +36,7 @@ from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
 from parachute.server.setup_page.api import router as setup_page
 from parachute.server.status.supervisor_api import router as supervisor
+from parachute.web.tls.api import router as tls
 
 # Of two routes that fit a request, the first one answers.
 ROUTERS = (
@@ -76,4 +77,5 @@ ROUTERS = (
     suggestions,
     supervisor,
     setup_page,
+    tls,
 )

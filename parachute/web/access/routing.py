@@ -65,6 +65,12 @@ RULES = (
     Rule("/setup", "setup", readers="everyone", is_exact=True),
     Rule("/setup/page.css", "setup", readers="everyone", is_exact=True),
     Rule("/setup/page.js", "setup", readers="everyone", is_exact=True),
+    # What every connection with TLS is told anyway; and the certificate, which a device has to trust before it can show a key.
+    Rule("/api/tls", "tls", write="admin", readers="everyone"),
+    Rule("/tls", "tls", readers="everyone", is_exact=True),
+    Rule("/tls/page.js", "tls", readers="everyone", is_exact=True),
+    Rule("/tls/ca.crt", "tls", readers="everyone", is_exact=True),
+    Rule("/tls/ca.mobileconfig", "tls", readers="everyone", is_exact=True),
     Rule("/api/setup", "setup", read="admin", write="admin", readers="credential", writers="credential"),
     Rule("/api/sandbox", "sandbox", write="admin"),
     # Whoever may talk to agents may stop them all; that they work again is the owner's word, and no program's of this machine.
