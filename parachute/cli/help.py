@@ -67,6 +67,7 @@ SECTIONS = {
         "vault": "Show or choose the folder that holds your data",
         "keys": "Make, list and revoke the keys of your other devices",
         "first-boot": "Make the key for the set-up page of a new computer, and show it with the page's address and a code to scan",
+        "tls": "Show and renew the certificate for https, and trust it on this machine",
         "backup": "Encrypted backups of the vault and, apart from it, of keys and approvals",
         "service": "Run the computer as services of systemd, also after a boot",
         "completion": "Print what completes this program's commands with the Tab key in bash, zsh or fish",

@@ -24,6 +24,7 @@ async def build_tls(installation: Installation, scheduler: Scheduler, lifecycle:
             hostnames=settings.hostnames,
             certificate=settings.tls.certificate,
             key=settings.tls.key,
+            now=scheduler.clock.now,
         )
     )
     looked = last_due(_AT, scheduler.clock.now(), scheduler.clock.zone)

@@ -52,13 +52,16 @@ class Asset:
         }
 
 
+_TRUST = ' <a href="/tls">Trust this computer</a> once, and browsers let it use the microphone and work offline.'
 _USE = (
     "To use it from a phone, enter this page's address in the settings of the Parachute app, with a key that "
-    "<code>parachute keys create phone</code> makes on the computer itself."
+    "<code>parachute keys create phone</code> makes on the computer itself." + _TRUST
 )
 _SET_UP = (
     'This computer is not set up yet: <a href="/setup">set it up</a>. The key that the page asks for is shown by '
     "<code>parachute first-boot</code> on the computer itself."
 )
 HOME, NEW_HOME = Asset("home.html", _USE), Asset("home.html", _SET_UP)
-ASSETS: Mapping[str, Asset] = {name: Asset(name) for name in ("page.html", "done.html", "page.css", "page.js")}
+ASSETS: Mapping[str, Asset] = {
+    name: Asset(name) for name in ("page.html", "done.html", "page.css", "page.js", "tls.html", "tls.js")
+}

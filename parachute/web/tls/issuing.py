@@ -45,6 +45,7 @@ class Request:
     home: str
     hostnames: list[str]
     own: list[str | None]
+    now: float
     force: bool = False
     anew: bool = False
 
@@ -65,7 +66,7 @@ def issue(request: Request, hostname: str, announced: str | None) -> Issued:
     """Write the certificate, and the authority before it, as far as they are due; errors: OSError, ParachuteError."""
     store = Store(Path(request.home))
     store.prepare()
-    now = datetime.now(UTC)
+    now = datetime.fromtimestamp(request.now, UTC)
     own = [Path(each) if each else None for each in request.own]
     with locked(store.authority):
         before = store.read()
@@ -118,9 +119,7 @@ def _make_authority(hostname: str, names: list[str], now: datetime) -> _Pair:
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     # Two of them, of before and after, can be told apart in the list of a phone.
     name = _name(f"Parachute Computer {hostname[:30]} ({identifier.digest.hex()[:4].upper()})")
-    permitted = [
-        x509.IPAddress(ip_network(each)) if "/" in each else x509.DNSName(each) for each in limits(names)
-    ]
+    permitted = [x509.IPAddress(ip_network(each)) if "/" in each else x509.DNSName(each) for each in limits(names)]
     builder = (
         _builder(name, name, key, now, _LIFE_OF_AUTHORITY)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
@@ -136,7 +135,9 @@ def _make_certificate(authority: _Pair, names: list[str], now: datetime) -> _Pai
     signing, issuer = authority
     key = ec.generate_private_key(ec.SECP256R1())
     addresses = {name: parse_address(name) for name in names}
-    alternatives = [x509.DNSName(name) if address is None else x509.IPAddress(address) for name, address in addresses.items()]
+    alternatives = [
+        x509.DNSName(name) if address is None else x509.IPAddress(address) for name, address in addresses.items()
+    ]
     builder = (
         _builder(_name("Parachute Computer"), issuer.subject, key, now, LIFE)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)

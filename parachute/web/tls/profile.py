@@ -13,7 +13,9 @@ def profile(authority: Authority) -> bytes:
     """The profile; the same authority always gives the same one, so that a device replaces it and keeps no second."""
     made_for = uuid.uuid5(uuid.NAMESPACE_URL, f"parachute:{authority.fingerprint}")
     certificate = uuid.uuid5(made_for, "certificate")
-    about = f"Lets this device trust https:// of your own computer, and of nothing else. SHA-256: {authority.fingerprint}"
+    about = (
+        f"Lets this device trust https:// of your own computer, and of nothing else. SHA-256: {authority.fingerprint}"
+    )
     return plistlib.dumps(
         {
             "PayloadType": "Configuration",

@@ -70,7 +70,9 @@ class Tls:
     @property
     def renews_at(self) -> datetime | None:
         """When another certificate is made, if nothing changes before."""
-        return self.issued and datetime.fromisoformat(self.issued.certificate.expires_at) - RENEWED_BEFORE
+        if self.issued is None:
+            return None
+        return datetime.fromisoformat(self.issued.certificate.expires_at) - RENEWED_BEFORE
 
     async def start(self) -> None:
         """Use what was made before, so that a start of the server refuses nobody."""
@@ -103,12 +105,21 @@ class Tls:
                 )
             self._not_before = self._now() + _RETRY
             own = [str(path) if path else None for path in self._own or ()]
-            request = {"home": str(self._home), "hostnames": self._hostnames, "own": own, "force": force, "anew": anew}
+            request = {
+                "home": str(self._home),
+                "hostnames": self._hostnames,
+                "own": own,
+                "now": self._now().timestamp(),
+                "force": force,
+                "anew": anew,
+            }
             try:
                 await asyncio.to_thread(self._make, json.dumps(request))
             except (OSError, ParachuteError) as error:
                 self._problem = f"No certificate could be made: {error}"
-                raise Unavailable(self._problem, "The log has more: parachute logs core.", key="no_certificate") from error
+                raise Unavailable(
+                    self._problem, "The log has more: parachute logs core.", key="no_certificate"
+                ) from error
             await asyncio.to_thread(self._load)
             if self._problem is not None:
                 raise Unavailable(self._problem, key="no_certificate")
@@ -139,7 +150,7 @@ class Tls:
         self._own_problem = issued.own_problem
         if self._own is not None and issued.own is not None:
             try:
-                made.sni_callback = _chooser(context(*self._own), issued.own.names)  # type: ignore[assignment]
+                made.sni_callback = _chooser(context(*self._own), issued.own.names)
             except ParachuteError as error:
                 self._own_problem = str(error)
         if self.issued is None or issued.certificate != self.issued.certificate:
