@@ -175,10 +175,12 @@ class HttpConnection(HttpToolsProtocol):
             if self._pending > budget.HEADER_BYTES:
                 tls.abort()
                 return
-        was_open = tls.is_open
-        for opened in tls.opened(piece):
-            if not was_open:
+            tls.receive(piece)
+            if tls.is_open:
                 self._pending = 0
+        else:
+            tls.receive(piece)
+        for opened in tls.opened():
             self._parse(opened)
 
     def _parse(self, piece: bytes) -> None:

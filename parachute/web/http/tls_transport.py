@@ -14,7 +14,7 @@ _RECORD = 16 * 1024
 
 
 class TlsTransport(asyncio.Transport):
-    """What `transport` carries, sealed; the caller passes what arrives on it to `opened`.
+    """What `transport` carries, sealed: what arrives on it goes to `receive`.
 
     Asyncio's own protocol for TLS would stand between the two and hold 256 KB for each connection, also of those who do not
     end their handshake.
@@ -27,31 +27,38 @@ class TlsTransport(asyncio.Transport):
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self.is_open = False
 
-    def opened(self, data: bytes) -> Iterator[bytes]:
-        """What was sent with these bytes, as far as it is complete; the connection is closed when the other side ends it."""
+    def receive(self, data: bytes) -> None:
+        """Take what has come, and go on with the handshake."""
         self._incoming.write(data)
-        try:
-            if not self.is_open:
+        if not self.is_open:
+            try:
                 self._tls.do_handshake()
                 self.is_open = True
-                self._flush()
-            while not self.is_closing():
+            except ssl.SSLError as error:
+                self._fail(error)
+            self._flush()
+
+    def opened(self) -> Iterator[bytes]:
+        """What was sent, as far as it is complete; the connection is closed when the other side ends it."""
+        # What is left of a record lies in neither, and the error that would say so costs as much as reading it.
+        while (self._incoming.pending or self._tls.pending()) and self.is_open and not self.is_closing():
+            try:
                 piece = self._tls.read(_RECORD)
-                if not piece:
-                    self.close()
-                    return
+            except ssl.SSLError as error:
+                self._fail(error)
+                self._flush()
+                return
+            if piece:
                 yield piece
-        except ssl.SSLWantReadError:
-            self._flush()
-        except ssl.SSLError:
-            # What is wrong stands in the alert that is sent: also that a browser does not trust us, which it has said itself.
-            self._flush()
-            self._transport.close()
+            else:
+                self.close()
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Send; nothing before the handshake is complete."""
-        if data and self.is_open and not self.is_closing():
-            self._tls.write(data)
+        if self.is_open and not self.is_closing():
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._tls.write(rest) :]
             self._flush()
 
     def close(self) -> None:
@@ -81,6 +88,12 @@ class TlsTransport(asyncio.Transport):
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         """What is known of the connection."""
         return self._transport.get_extra_info(name, default)
+
+    def _fail(self, error: ssl.SSLError) -> None:
+        """End the connection, unless only more has to come; an alert says what is wrong."""
+        if not isinstance(error, ssl.SSLWantReadError):
+            self._flush()
+            self._transport.close()
 
     def _flush(self) -> None:
         if sealed := self._outgoing.read():
