@@ -110,9 +110,9 @@ def test_old_versions_are_refused(computer: Computer) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_ciphers("ALL:@SECLEVEL=0")
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="TLSv1"):
         context.maximum_version = ssl.TLSVersion.TLSv1_1
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="TLSv1"):
         context.minimum_version = ssl.TLSVersion.TLSv1
     with pytest.raises(ssl.SSLError):
         opened(computer, context=context)
@@ -148,7 +148,13 @@ def test_another_user_of_the_machine_needs_a_key(computer: Computer) -> None:
 
 @pytest.mark.parametrize(
     "garbage",
-    [b"\x16", b"\x16" * 70_000, HELLO + b"\0" * 70_000, b"\x16\x03\x01\xff\xff" + b"x" * 70_000, b"\x16 / HTTP/1.1\r\n\r\n"],
+    [
+        b"\x16",
+        b"\x16" * 70_000,
+        HELLO + b"\0" * 70_000,
+        b"\x16\x03\x01\xff\xff" + b"x" * 70_000,
+        b"\x16 / HTTP/1.1\r\n\r\n",
+    ],
     ids=["a byte", "many", "an endless hello", "too long a record", "http"],
 )
 def test_garbage_ends_its_own_connection_only(computer: Computer, garbage: bytes) -> None:

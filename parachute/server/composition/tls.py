@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from datetime import date
 
-from parachute.base.addresses import is_loopback
-from parachute.config.settings.models import Settings
 from parachute.events.scheduler.service import Job, Scheduler
 from parachute.events.scheduler.times import TimeOfDay, last_due
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation
 from parachute.web.tls.service import Tls
+from parachute.web.tls.wanted import is_wanted
 
 _AT = TimeOfDay(4, 10)
 
@@ -20,7 +19,7 @@ async def build_tls(installation: Installation, scheduler: Scheduler, lifecycle:
     tls = await lifecycle.start(
         Tls(
             installation.home.root,
-            enabled=_is_wanted(settings),
+            enabled=is_wanted(settings),
             hostnames=settings.hostnames,
             certificate=settings.tls.certificate,
             key=settings.tls.key,
@@ -42,10 +41,3 @@ async def build_tls(installation: Installation, scheduler: Scheduler, lifecycle:
 
     scheduler.add(jobs)
     return tls
-
-
-def _is_wanted(settings: Settings) -> bool:
-    """As the settings say; else where others may connect: on this machine itself browsers take http://localhost for safe."""
-    if settings.tls.enabled is not None:
-        return settings.tls.enabled
-    return settings.tls.certificate is not None or not is_loopback(settings.host)

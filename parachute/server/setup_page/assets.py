@@ -59,7 +59,7 @@ _USE = (
 )
 _SET_UP = (
     'This computer is not set up yet: <a href="/setup">set it up</a>. The key that the page asks for is shown by '
-    "<code>parachute first-boot</code> on the computer itself."
+    "<code>parachute first-boot</code> on the computer itself." + _TRUST
 )
 HOME, NEW_HOME = Asset("home.html", _USE), Asset("home.html", _SET_UP)
 ASSETS: Mapping[str, Asset] = {

@@ -96,7 +96,8 @@ def _authority(service: Tls) -> models.Authority:
 
 
 def _file(content: bytes, media_type: str, name: str) -> Response:
-    headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
+    # Not as an attachment: Safari and Firefox then offer to install it, and do not only keep the file.
+    headers = {"content-disposition": f'inline; filename="{name}"', "cache-control": "no-store"}
     return Response(content, headers=headers, media_type=media_type)
 
 

@@ -6,7 +6,9 @@ import pytest
 
 from parachute.web.tls.names import limits, own_names, permits
 
-LIMITS = limits(["parachute.local", "notes.example.org", "localhost", "dev", "192.168.1.5", "203.0.113.7", "2001:db8::1"])
+LIMITS = limits(
+    ["parachute.local", "notes.example.org", "localhost", "dev", "192.168.1.5", "203.0.113.7", "2001:db8::1"]
+)
 
 
 @pytest.mark.parametrize(
@@ -19,7 +21,17 @@ def test_it_may_sign_its_own_names_and_private_addresses(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["local", "other.local", "xparachute.local", "example.org", "bank.example", "dev", "web.dev", "8.8.8.8", "203.0.113.8"],
+    [
+        "local",
+        "other.local",
+        "xparachute.local",
+        "example.org",
+        "bank.example",
+        "dev",
+        "web.dev",
+        "8.8.8.8",
+        "203.0.113.8",
+    ],
 )
 def test_it_may_sign_nothing_else(name: str) -> None:
     assert not permits(LIMITS, name)

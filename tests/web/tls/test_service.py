@@ -1,6 +1,5 @@
 """When a certificate is made: by the real scheduler with a clock that the test sets, and by the real program."""
 
-import os
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -133,7 +132,7 @@ async def test_a_name_that_came_later_and_files_of_the_owner_are_noticed(place: 
     before = tls.issued.own.fingerprint
     assert not await tls.is_due()
     # As certbot does it: another file takes the place.
-    os.replace(signed(None, place.own.with_name("next.pem"), "notes.example.org"), place.own)
+    signed(None, place.own.with_name("next.pem"), "notes.example.org").replace(place.own)
     await place.look()
     assert tls.issued.own.fingerprint != before
 
