@@ -1,8 +1,10 @@
 """TLS on the port of HTTP: what a stranger sends on it, who somebody is there, and certificates that change meanwhile."""
 
 import contextlib
+import hashlib
 import http.client
 import json
+import plistlib
 import socket
 import ssl
 from collections.abc import Iterator
@@ -15,7 +17,6 @@ from parachute.security.keys.service import Keys
 from tests.support.another_user import asked, needs_root
 from tests.support.authority import signed
 from tests.support.computer import Computer
-from tests.support.waiting import wait_until
 
 OWN = "notes.example.org"
 HEALTH = b"GET /api/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
@@ -295,7 +296,24 @@ def test_a_restart_of_the_server_answers_at_once(computer: Computer) -> None:
         assert to_the_end(connection).startswith(b"HTTP/1.1 200 ")
 
 
-def test_strangers_learn_what_every_connection_says(computer: Computer) -> None:
-    seen = json.loads(plain(computer, "/api/tls")[1])
-    assert seen["certificate"]["names"][-1]
-    assert wait_until(lambda: plain(computer, "/tls")[0] == 200, "the page is there")
+def test_the_profile_for_apple_has_the_same_certificate(computer: Computer) -> None:
+    profile = plistlib.loads(plain(computer, "/tls/ca.mobileconfig")[1])
+    [payload] = profile["PayloadContent"]
+    assert payload["PayloadType"] == "com.apple.security.root"
+    assert payload["PayloadContent"] == ssl.PEM_cert_to_DER_cert(plain(computer, "/tls/ca.crt")[1].decode())
+    digits = hashlib.sha256(payload["PayloadContent"]).hexdigest().upper()
+    assert state(computer)["authority"]["fingerprint"].replace(" ", "") == digits
+
+
+@needs_root
+def test_strangers_may_look_and_are_told_of_no_files(computer: Computer, own: Path) -> None:
+    before = own.read_text()
+    own.write_text("no certificate")
+    assert plain(computer, "/api/tls/renew", "POST", {})[0] == 200
+    calls = ("GET", "/api/tls"), ("GET", "/tls"), ("GET", "/tls/ca.crt")
+    answers = asked("127.0.0.1", computer.port, *calls)
+    assert [status for status, _ in answers] == [200] * 3
+    assert answers[0][1]["problems"] == []
+    assert len(state(computer)["problems"]) == 1
+    own.write_text(before)
+    assert plain(computer, "/api/tls/renew", "POST", {})[0] == 200

@@ -12,6 +12,7 @@ from parachute.base.errors import InvalidInput, Unavailable
 from parachute.cli.api import Api
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
+from parachute.cli.fingerprints import in_two_lines
 from parachute.cli.output import clean, local, print_error, print_facts, print_json, print_note
 from parachute.config.settings.home import Home
 from parachute.web.first_boot.screen import code_lines
@@ -19,7 +20,6 @@ from parachute.web.tls.models import Authority
 from parachute.web.tls.store import Store
 
 _SECONDS = 90.0
-_GROUPS = 8
 
 
 def status(as_json: bool = JSON) -> None:
@@ -46,7 +46,7 @@ def show(as_json: bool = JSON) -> None:
     if as_json:
         print_json({"fingerprint": found["authority"]["fingerprint"], "pages": pages, "urls": found["urls"]})
         return
-    first, second = lines(found["authority"]["fingerprint"])
+    first, second = in_two_lines(found["authority"]["fingerprint"])
     print_facts(
         [
             *(("Page", page) for page in pages),
@@ -111,12 +111,6 @@ def trust(
 app = group(status, show, renew, trust)
 
 
-def lines(fingerprint: str) -> tuple[str, str]:
-    """A fingerprint in two lines, as the page of the computer shows it."""
-    groups = fingerprint.split(" ")
-    return " ".join(groups[:_GROUPS]), " ".join(groups[_GROUPS:])
-
-
 def _ready(api: Api) -> dict[str, Any]:
     found: dict[str, Any] = api.get("/api/tls")
     if not found["ready"]:
@@ -132,7 +126,7 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
     if own := found["own"]:
         facts += [("Your own", f"{', '.join(own['names'])}, valid until {local(own['expires_at'])}")]
     if authority := found["authority"]:
-        first, second = lines(authority["fingerprint"])
+        first, second = in_two_lines(authority["fingerprint"])
         facts += [("Authority", authority["name"]), ("Fingerprint", first), ("", second)]
         facts += [("May sign", ", ".join(authority["permitted"]))]
     return facts

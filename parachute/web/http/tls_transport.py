@@ -12,6 +12,8 @@ HANDSHAKE = 0x16
 _RECORD = 16 * 1024
 """Bytes that one record may hold."""
 
+_SEALED_AT_ONCE = 4 * _RECORD
+
 
 class TlsTransport(asyncio.Transport):
     """What `transport` carries, sealed: what arrives on it goes to `receive`.
@@ -58,8 +60,9 @@ class TlsTransport(asyncio.Transport):
         if self.is_open and not self.is_closing():
             rest = memoryview(data)
             while rest:
-                rest = rest[self._tls.write(rest) :]
-            self._flush()
+                # Not all at once: the buffer between would keep the size of the largest.
+                rest = rest[self._tls.write(rest[:_SEALED_AT_ONCE]) :]
+                self._flush()
 
     def close(self) -> None:
         """Say that this is the end, and close when everything is sent."""

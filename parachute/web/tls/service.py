@@ -1,25 +1,21 @@
 """The certificates on the computer's port: made when they are needed, and changed while connections are open."""
 
 import asyncio
-import json
 import logging
 import re
 import ssl
-import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.supervisor.command_runner import children
+from parachute.web.tls.making import make
 from parachute.web.tls.models import RENEWED_BEFORE, Issued
 from parachute.web.tls.names import own_names
 from parachute.web.tls.store import Store, context, identity
 
 log = logging.getLogger(__name__)
 
-_SECONDS = 60.0
-_LARGEST = 1024 * 1024
 _RETRY = timedelta(hours=1)
 
 
@@ -104,17 +100,9 @@ class Tls:
                     "TLS is off.", "Switch it on: parachute config set tls.enabled true, and restart.", key="tls_off"
                 )
             self._not_before = self._now() + _RETRY
-            own = [str(path) if path else None for path in self._own or ()]
-            request = {
-                "home": str(self._home),
-                "hostnames": self._hostnames,
-                "own": own,
-                "now": self._now().timestamp(),
-                "force": force,
-                "anew": anew,
-            }
+            own = self._own or ()
             try:
-                await asyncio.to_thread(self._make, json.dumps(request))
+                await asyncio.to_thread(make, self._home, self._now(), self._hostnames, own, force=force, anew=anew)
             except (OSError, ParachuteError) as error:
                 self._problem = f"No certificate could be made: {error}"
                 raise Unavailable(
@@ -127,15 +115,6 @@ class Tls:
 
     def _differs(self, issued: Issued, now: datetime) -> bool:
         return issued.is_due(now, own_names(self._hostnames, None), identity(self._own or ()))
-
-    @staticmethod
-    def _make(request: str) -> None:
-        command = [sys.executable, "-m", "parachute.web.tls.issuing", request]
-        ended = children.run(
-            command, folder=Path("/"), variables=children.environment(), seconds=_SECONDS, largest=_LARGEST
-        )
-        if ended.code:
-            raise Unavailable(ended.output.strip()[-500:] or f"The program ended with {ended.code}.")
 
     def _load(self) -> None:
         """Use what was made; a certificate of the owner's that cannot be used leaves the other one in its place."""
