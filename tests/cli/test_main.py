@@ -52,6 +52,7 @@ COMMANDS = (
     "network",
     "git",
     "changes",
+    "tls",
     "undo",
     "events",
     "backup",
