@@ -69,6 +69,7 @@ SECTIONS = {
         "devices": "List the browsers that are signed in, and sign them out",
         "keys": "Make, list and revoke the keys of your other devices",
         "first-boot": "Make the key for the set-up page of a new computer, and show it with the page's address and a code to scan",
+        "tls": "Show and renew the certificate for https, and trust it on this machine",
         "backup": "Encrypted backups of the vault and, apart from it, of keys and approvals",
         "service": "Run the computer as services of systemd, also after a boot",
         "completion": "Print what completes this program's commands with the Tab key in bash, zsh or fish",

@@ -16,7 +16,9 @@ import logging
 import os
 import signal
 import socket
+import ssl
 import sys
+from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
@@ -32,6 +34,7 @@ from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials, keep_private
 from parachute.supervisor.notify import notify, watchdog_interval
 from parachute.web.http.http_connection import ConnectionLimiter, HttpConnection
+from parachute.web.tls.service import Tls
 
 _LISTEN_FD = 3  # SD_LISTEN_FDS_START
 _GRACEFUL_SECONDS = 5
@@ -103,11 +106,21 @@ def main() -> int:
         server_header=False,
         date_header=False,
         ws="none",
-        http=functools.partial(HttpConnection, ConnectionLimiter(PUBLIC)),  # type: ignore[arg-type]
+        http=functools.partial(HttpConnection, ConnectionLimiter(PUBLIC), tls=_tls_of(app)),  # type: ignore[arg-type]
         backlog=_ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=_GRACEFUL_SECONDS,
     )
     return asyncio.run(_serve(_Server(config, app), sockets))
+
+
+def _tls_of(app: FastAPI) -> Callable[[], ssl.SSLContext | None]:
+    services: ServiceRegistry = app.state.services
+
+    def context() -> ssl.SSLContext | None:
+        tls = services.find(Tls)
+        return tls.context if tls is not None else None
+
+    return context
 
 
 async def _serve(server: _Server, sockets: list[socket.socket]) -> int:

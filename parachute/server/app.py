@@ -42,6 +42,7 @@ from parachute.server.composition.modules import build_modules
 from parachute.server.composition.ops import build_ops
 from parachute.server.composition.sandbox import build_sandbox
 from parachute.server.composition.storage import Installation, open_storage
+from parachute.server.composition.tls import build_tls
 from parachute.server.status.api import router as status_routes
 from parachute.server.status.panic_api import router as panic_routes
 from parachute.supervisor.credentials import Credentials
@@ -192,6 +193,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     lifecycle.finishing(refused.flush)
     lifecycle.finishing(reads.flush)
     events = await build_events(installation, storage, lifecycle)
+    tls = await build_tls(installation, events.scheduler, lifecycle)
     sessions = await build_sessions(storage, events, lifecycle)
     llm = await build_llm(installation, storage, events, lifecycle)
     sandbox = await build_sandbox(installation, storage, events, lifecycle)
@@ -211,6 +213,6 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
     services.add_as(ScopeNames, KnownScopes(installation.home.root))
-    services.add(storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, files, switch)
+    services.add(storage.audit, storage.recovery, refused, reads, tls, sessions.sessions, suggestions, files, switch)
     for wing in (events, llm, sandbox, modules, chat, automation, ops):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

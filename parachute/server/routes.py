@@ -43,6 +43,7 @@ from parachute.server.console.api import router as console
 from parachute.server.setup_page.api import router as setup_page
 from parachute.server.status.supervisor_api import router as supervisor
 from parachute.web.pairing.api import router as pairing
+from parachute.web.tls.api import router as tls
 
 # Of two routes that fit a request, the first one answers.
 ROUTERS = (
@@ -91,4 +92,5 @@ ROUTERS = (
     supervisor,
     console,
     setup_page,
+    tls,
 )

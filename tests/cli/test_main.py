@@ -54,6 +54,7 @@ COMMANDS = (
     "network",
     "git",
     "changes",
+    "tls",
     "undo",
     "events",
     "backup",

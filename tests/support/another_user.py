@@ -13,9 +13,13 @@ UID = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="acting as another user needs root")
 
 _ASK = """
-import http.client, json, os, sys
+import http.client, json, os, ssl, sys
 assert os.getuid() == 65534
-connection = http.client.HTTPConnection(sys.argv[1], int(sys.argv[2]), timeout=60)
+if sys.argv[4]:
+    context = ssl._create_unverified_context()
+    connection = http.client.HTTPSConnection(sys.argv[1], int(sys.argv[2]), timeout=60, context=context)
+else:
+    connection = http.client.HTTPConnection(sys.argv[1], int(sys.argv[2]), timeout=60)
 answers = []
 for method, path, body, headers in json.loads(sys.argv[3]):
     connection.request(method, path, body, {"content-type": "application/json", **headers})
@@ -42,8 +46,10 @@ def started(script: str, *arguments: str) -> "subprocess.Popen[str]":
     )
 
 
-def asked(host: str, port: int, *calls: tuple[str, str], body: str = "", **headers: str) -> list[tuple[int, Any]]:
+def asked(
+    host: str, port: int, *calls: tuple[str, str], body: str = "", tls: bool = False, **headers: str
+) -> list[tuple[int, Any]]:
     """What these calls of another user get, over one connection: status and answer of each."""
     prepared = json.dumps([(*call, body, headers) for call in calls])
-    output, _ = started(_ASK, host, str(port), prepared).communicate(timeout=90)
+    output, _ = started(_ASK, host, str(port), prepared, "tls" if tls else "").communicate(timeout=90)
     return [(status, answer) for status, answer in json.loads(output)]

@@ -3,12 +3,14 @@
 import asyncio
 import os
 import sys
+from datetime import UTC, datetime
 
 import typer
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.cli.api import ask_supervisor
 from parachute.cli.commands import JSON, group
+from parachute.cli.fingerprints import in_two_lines
 from parachute.cli.installation import settings
 from parachute.cli.output import print_facts, print_json, print_note
 from parachute.config.settings.home import Home
@@ -17,6 +19,9 @@ from parachute.web.discovery.avahi import announced_name
 from parachute.web.first_boot.addresses import page_addresses
 from parachute.web.first_boot.screen import Welcome, code_lines, console_lines
 from parachute.web.first_boot.service import FirstBoot, current_boot
+from parachute.web.tls.making import make
+from parachute.web.tls.store import Store
+from parachute.web.tls.wanted import is_wanted
 
 
 def first_boot(
@@ -31,9 +36,11 @@ def first_boot(
     name = asyncio.run(announced_name())
     urls = page_addresses(host, port, name)
     invitation = FirstBoot(home.root, Keys(home.root)).invite(again=again, boot=current_boot())
-    welcome = Welcome(urls, invitation.secret) if invitation.secret and urls else None
+    fingerprint = _fingerprint(home, host)
+    welcome = Welcome(urls, invitation.secret, fingerprint) if invitation.secret and urls else None
     if as_json:
         state = {"done": invitation.is_done, "reason": invitation.reason, "name": name, "urls": urls}
+        state["fingerprint"] = fingerprint
         print_json({**state, "key": invitation.secret, "link": welcome.link if welcome else None})
         return
     if invitation.secret is None:
@@ -61,6 +68,21 @@ def listening(home: Home) -> tuple[str, int]:
         return found.host, found.port
 
 
+def _fingerprint(home: Home, host: str) -> str | None:
+    """What a phone is to show for the computer's authority, which is made here if the server has not yet; None without https."""
+    try:
+        found = settings(home)
+        if not is_wanted(found.model_copy(update={"host": host})):
+            return None
+        store = Store(home.root)
+        if store.read() is None:
+            make(home.root, datetime.now(UTC), found.hostnames, (found.tls.certificate, found.tls.key))
+        issued = store.read()
+    except (OSError, ParachuteError):
+        return None  # `parachute tls status` says why; the key is worth more
+    return issued.authority.fingerprint if issued is not None else None
+
+
 def _show(welcome: Welcome | None, secret: str, console: bool) -> None:
     if welcome is None:
         print_facts([("Key", secret)])
@@ -73,7 +95,11 @@ def _show(welcome: Welcome | None, secret: str, console: bool) -> None:
         if on_screen:
             print("\033[0m\033[2J\033[H", end="")
     else:
-        print_facts([*(("Page", url) for url in welcome.urls), ("Key", secret)])
+        facts = [*(("Page", url) for url in welcome.urls), ("Key", secret)]
+        if welcome.fingerprint:
+            first, second = in_two_lines(welcome.fingerprint)
+            facts += [("Fingerprint", first), ("", second)]
+        print_facts(facts)
         lines = code_lines(welcome.link) if on_screen else []
     for line in lines:
         print(f"{begin}{line}{end}")

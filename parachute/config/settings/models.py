@@ -354,6 +354,25 @@ class ChangesSettings(BaseModel):
     )
 
 
+class TlsSettings(BaseModel):
+    """TLS on the same port as HTTP."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool | None = Field(
+        default=None,
+        description="Answer https:// as well, with a certificate of this home's own authority; empty for yes "
+        "if other machines can connect.",
+    )
+    certificate: ExpandedPath | None = Field(
+        default=None,
+        description="A certificate (PEM, with those between it and its root) for a name of your own, beside the home's.",
+    )
+    key: ExpandedPath | None = Field(
+        default=None, description="The key of that certificate, without a password; empty if it is in the same file."
+    )
+
+
 class AuditSettings(BaseModel):
     """How long the audit log is kept, in whole days."""
 
@@ -431,6 +450,7 @@ class Settings(BaseSettings):
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     backup: BackupSettings = BackupSettings()
     audit: AuditSettings = AuditSettings()
+    tls: TlsSettings = TlsSettings()
 
     @classmethod
     def settings_customise_sources(

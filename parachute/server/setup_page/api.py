@@ -1,4 +1,4 @@
-"""Routes: the set-up page `/setup`, and `/api/setup`, which the page asks."""
+"""Routes: the set-up page `/setup`, and `/api/setup`, which the page asks; `/tls`, how to trust the computer."""
 
 import asyncio
 import logging
@@ -52,6 +52,18 @@ async def style(request: Request) -> Response:
 async def script(request: Request) -> Response:
     """The script of the page."""
     return _answer(request, ASSETS["page.js"])
+
+
+@router.get("/tls", include_in_schema=False)
+async def trust(request: Request) -> Response:
+    """The page that leads through trusting this computer's certificate."""
+    return _answer(request, ASSETS["tls.html"])
+
+
+@router.get("/tls/page.js", include_in_schema=False)
+async def trust_script(request: Request) -> Response:
+    """The script of that page."""
+    return _answer(request, ASSETS["tls.js"])
 
 
 @router.get("/api/setup")

@@ -50,4 +50,6 @@ class Asset:
         }
 
 
-ASSETS: Mapping[str, Asset] = {name: Asset(name) for name in ("page.html", "done.html", "page.css", "page.js")}
+ASSETS: Mapping[str, Asset] = {
+    name: Asset(name) for name in ("page.html", "done.html", "page.css", "page.js", "tls.html", "tls.js")
+}

@@ -88,6 +88,12 @@ RULES = (
         writers="credential",
         is_confirmed=True,
     ),
+    # What every connection with TLS is told anyway; and the certificate, which a device has to trust before it can show a key.
+    Rule("/api/tls", "tls", write="admin", readers="everyone"),
+    Rule("/tls", "tls", readers="everyone", is_exact=True),
+    Rule("/tls/page.js", "tls", readers="everyone", is_exact=True),
+    Rule("/tls/ca.crt", "tls", readers="everyone", is_exact=True),
+    Rule("/tls/ca.mobileconfig", "tls", readers="everyone", is_exact=True),
     Rule("/api/sandbox", "sandbox", write="admin"),
     # Whoever may talk to agents may stop them all; that they work again is the owner's word, and no program's of this machine.
     Rule("/api/panic", "chat"),

@@ -16,26 +16,26 @@ def page_addresses(host: str, port: int, name: str | None) -> list[str]:
     return [url + PATH for url in addresses(host, port, name)]
 
 
-def addresses(host: str, port: int, name: str | None) -> list[str]:
+def addresses(host: str, port: int, name: str | None, scheme: str = "http") -> list[str]:
     """URLs of the server, the best first; `host` is what it listens on, `name` its name on the local network.
 
     A server that only this computer reaches has one on loopback.
     """
     address = parse_address(host)
     if is_loopback(host):
-        return [_url("localhost" if address is None else str(address), port)]
+        return [_url(scheme, "localhost" if address is None else str(address), port)]
     if address is not None and not address.is_unspecified:
         hosts = [str(address)]
     elif address is None and host:
         hosts = [host]
     else:
         hosts = [str(found) for found in _reachable()[:_MOST]]
-    return [_url(found, port) for found in ([name] if name else []) + hosts]
+    return [_url(scheme, found, port) for found in ([name] if name else []) + hosts]
 
 
-def _url(host: str, port: int) -> str:
+def _url(scheme: str, host: str, port: int) -> str:
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}"
+    return f"{scheme}://{shown}:{port}"
 
 
 def _reachable() -> list[Address]:

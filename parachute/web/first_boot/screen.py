@@ -18,10 +18,11 @@ _BLOCKS = {(True, True): "█", (True, False): "▀", (False, True): "▄", (Fal
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The content of the screen: URLs of the set-up page, the best first, and the key."""
+    """The content of the screen: URLs of the set-up page, the best first, the key, and the fingerprint for https, if any."""
 
     urls: list[str]
     secret: str
+    fingerprint: str | None = None
 
     @property
     def link(self) -> str:
@@ -57,6 +58,10 @@ def console_lines(welcome: Welcome) -> list[str]:
     right_side += _wrapped(
         "Anyone who can see this screen can set up the computer. The key ends when set-up is done.", space
     )
+    if welcome.fingerprint:
+        shown = ["", *_wrapped("Fingerprint of its certificate:", space), *_wrapped(welcome.fingerprint, space)]
+        # What the page needs goes first; `parachute tls show` has it, too.
+        right_side += shown if len(right_side) + len(shown) <= HEIGHT else []
     blank = " " * len(code[0])
     height = max(len(code), len(right_side))
     code += [blank] * (height - len(code))

@@ -1,7 +1,8 @@
 """HTTP connections of peers that nobody has to trust: uvicorn's, held to a budget of connections, bytes and time."""
 
 import asyncio
-from collections.abc import Hashable
+import ssl
+from collections.abc import Callable, Hashable
 from http import HTTPStatus
 from typing import Any
 
@@ -10,6 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from parachute.base import budget
 from parachute.base.addresses import parse_address
 from parachute.base.budget import Budget, Limits
+from parachute.web.http.tls_transport import HANDSHAKE, TlsTransport
 
 _PIECE = 16 * 1024
 """Bytes that the parser gets at a time: so much more than allowed it may keep of a header that has no end."""
@@ -97,11 +99,23 @@ class ConnectionLimiter:
 
 
 class HttpConnection(HttpToolsProtocol):
-    """One connection; `peer` is who it counts for: on a network the address of the other end."""
+    """One connection; `peer` is who it counts for: on a network the address of the other end.
 
-    def __init__(self, limiter: ConnectionLimiter, peer: Hashable = None, **options: Any) -> None:
+    Its first byte says whether it speaks TLS, for which `tls` has a context while there is a certificate. The handshake is
+    part of the time for a header, and every limit is of what was sealed.
+    """
+
+    def __init__(
+        self,
+        limiter: ConnectionLimiter,
+        peer: Hashable = None,
+        tls: Callable[[], ssl.SSLContext | None] = lambda: None,
+        **options: Any,
+    ) -> None:
         super().__init__(**options)
         self.peer = peer
+        self._tls_context: Callable[[], ssl.SSLContext | None] | None = tls
+        self._tls: TlsTransport | None = None
         self.is_trusted = False
         self._limiter = limiter
         self._admitted = False
@@ -140,14 +154,40 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
+        if self._tls_context is not None:
+            context = self._tls_context() if data[0] == HANDSHAKE else None
+            self._tls_context = None
+            if context is not None:
+                self.transport = self._tls = TlsTransport(self.transport, context)
+                self.scheme = "https"
         for start in range(0, len(data), _PIECE):
             if self.transport.is_closing():
                 return
             piece = data[start : start + _PIECE]
+            if self._tls is None:
+                self._parse(piece)
+            else:
+                self._open(self._tls, piece)
+
+    def _open(self, tls: TlsTransport, piece: bytes) -> None:
+        if not tls.is_open:
             self._pending += len(piece)
-            super().data_received(piece)
-            if self._pending > budget.HEADER_BYTES and not self.transport.is_closing():
-                self._answer(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            if self._pending > budget.HEADER_BYTES:
+                tls.abort()
+                return
+            tls.receive(piece)
+            if tls.is_open:
+                self._pending = 0
+        else:
+            tls.receive(piece)
+        for opened in tls.opened():
+            self._parse(opened)
+
+    def _parse(self, piece: bytes) -> None:
+        self._pending += len(piece)
+        super().data_received(piece)
+        if self._pending > budget.HEADER_BYTES and not self.transport.is_closing():
+            self._answer(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
 
     def send_400_response(self, msg: str) -> None:
         self._answer(self._problem)

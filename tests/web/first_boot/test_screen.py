@@ -14,6 +14,7 @@ import segno
 from parachute.security.keys.service import Keys
 from parachute.web.first_boot.addresses import page_addresses
 from parachute.web.first_boot.screen import HEIGHT, WIDTH, Welcome, code_lines, console_lines
+from parachute.web.tls.store import Store
 from tests.support.terminal import Terminal
 
 SECRET = "para_" + "Ab-_9" * 8 + "xyz"
@@ -54,6 +55,25 @@ def test_all_of_it_fits_on_a_console(urls: list[str]) -> None:
     for url in urls:
         assert url in beside
     assert SECRET in beside
+
+
+def test_the_fingerprint_stands_there_where_it_fits() -> None:
+    fingerprint = " ".join(["AB12"] * 16)
+    lines = console_lines(Welcome(URLS, SECRET, fingerprint))
+    assert len(lines) <= HEIGHT
+    assert max(map(len, lines)) <= WIDTH
+    assert "\n".join(lines).count("AB12") == 16
+    many = [*URLS, "http://[2001:db8:1234:5678:9abc:def0:1234:5678]:3333/setup"]
+    assert console_lines(Welcome(many, SECRET, fingerprint)) == console_lines(Welcome(many, SECRET))
+
+
+def test_the_fingerprint_is_made_if_the_server_has_not_yet(parachute: Terminal, tmp_path: Path) -> None:
+    variables = {"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={tmp_path}/nowhere", "PARACHUTE_HOST": "0.0.0.0"}
+    shown = json.loads(parachute.ok("first-boot", "--json", **variables))
+    issued = Store(parachute.home).read()
+    assert issued is not None
+    assert shown["fingerprint"] == issued.authority.fingerprint
+    assert issued.authority.fingerprint[:39] in parachute.ok("first-boot", **variables)
 
 
 def test_the_code_needs_no_names_where_there_is_an_address() -> None:

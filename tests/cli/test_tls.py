@@ -1,0 +1,69 @@
+"""`parachute tls`."""
+
+import json
+from typing import Any
+
+from parachute.config.settings.home import Home
+from tests.support.terminal import Terminal
+
+from .scripted_core import ScriptedCore
+
+GROUPS = " ".join(f"{number:04X}" for number in range(16))
+CERTIFICATE = {
+    "names": ["parachute.local", "192.168.1.5"],
+    "fingerprint": GROUPS,
+    "starts_at": "2026-01-01T00:00:00Z",
+    "expires_at": "2026-04-01T00:00:00Z",
+}
+READY: dict[str, Any] = {
+    "enabled": True,
+    "ready": True,
+    "urls": ["https://parachute.local:3333", "https://192.168.1.5:3333"],
+    "authority": {
+        "name": "Parachute Computer parachute (F941)",
+        "fingerprint": GROUPS,
+        "expires_at": "2036-01-01T00:00:00Z",
+        "permitted": ["parachute.local", "192.168.0.0/16"],
+        "download": "/tls/ca.crt",
+        "profile": "/tls/ca.mobileconfig",
+    },
+    "certificate": CERTIFICATE,
+    "own": {**CERTIFICATE, "names": ["notes.example.org"]},
+    "renews_at": "2026-03-02T00:00:00Z",
+    "problems": ["The authority may not sign nas.example.org."],
+}
+OFF = {**READY, "enabled": False, "ready": False, "urls": [], "authority": None, "certificate": None, "own": None}
+
+
+def test_it_is_shown_with_what_is_wrong(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/tls"] = 200, READY
+        shown = parachute("tls", "status")
+        assert json.loads(parachute.ok("tls", "status", "--json")) == READY
+        core.answers["GET", "/api/tls"] = 200, OFF
+        assert "TLS is off" in parachute("tls", "status").err
+        assert "has no certificate" in parachute.fails("tls", "show")
+    for part in ("https://parachute.local:3333", "parachute.local, 192.168.1.5", "notes.example.org", "2026-04-01"):
+        assert part in shown.out
+    assert "may not sign nas.example.org" in shown.err
+
+
+def test_the_fingerprint_stands_in_two_lines_beside_the_pages(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/tls"] = 200, READY
+        shown = parachute.ok("tls", "show")
+        document = json.loads(parachute.ok("tls", "show", "--json"))
+    assert "0000 0001 0002 0003 0004 0005 0006 0007\n" in shown
+    assert "0008 0009 000A 000B 000C 000D 000E 000F\n" in shown
+    # Who opens the page does not trust the computer yet.
+    assert document["pages"] == ["http://parachute.local:3333/tls", "http://192.168.1.5:3333/tls"]
+    assert document["fingerprint"] == GROUPS
+
+
+def test_another_authority_is_made_after_a_question_only(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["POST", "/api/tls/renew"] = 200, READY
+        assert "valid until 2026-04-01" in parachute.ok("tls", "renew")
+        assert parachute("tls", "renew", "--authority").code != 0
+        parachute.ok("tls", "renew", "--authority", "--yes")
+    assert [call.body for call in core.calls] == [{"authority": False}, {"authority": True}]
