@@ -13,7 +13,7 @@ from tables import ROOT, filled
 TARGET = ROOT / "build" / "docs"
 
 GROUPS = {
-    "Start": ["index", "getting-started", "first-boot", "pairing", "tls", "settings"],
+    "Start": ["index", "getting-started", "console", "first-boot", "pairing", "tls", "settings"],
     "Use": [
         "module-daily",
         "module-brain",
