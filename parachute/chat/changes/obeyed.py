@@ -15,6 +15,29 @@ _BARE = (frozenset(("head", "objects", "refs")), frozenset(("head", "commondir")
 """Names by which git takes a folder for a repository: the second one borrows the rest from another folder."""
 
 
+_INSTRUCTIONS = frozenset(
+    (
+        *("agents.md", "agents.override.md", "claude.md", "claude.local.md", "copilot-instructions.md", "gemini.md"),
+        *(
+            "qwen.md",
+            "skill.md",
+            ".aiderules",
+            ".clinerules",
+            ".cursorrules",
+            ".goosehints",
+            ".rules",
+            ".windsurfrules",
+        ),
+    )
+)
+"""Files and folders that agents are told, or read as instructions; what the owner alone has said may be written there."""
+
+
+def is_instruction(path: str) -> bool:
+    """Return whether agents take what is at a path for instructions."""
+    return any(part.casefold() in _INSTRUCTIONS for part in path.split("/"))
+
+
 def reason_of(name: str, names: Collection[str]) -> Reason | None:
     """Why something of this name is held, where `names` are together in one folder; None if it is not."""
     # Some disks know no difference between small and capital letters.

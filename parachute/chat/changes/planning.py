@@ -180,6 +180,8 @@ class Planner:
                 return "git"
         if self._is_owners(each, present):
             return "conflict"
+        if wanted.state.kind != "folder" and obeyed.is_instruction(each.path) and not self._view.origin().may_instruct:
+            return "origin"
         return None
 
     def _is_owners(self, each: Candidate, present: Present) -> bool:
@@ -216,6 +218,7 @@ class Planner:
         return any(
             is_repository
             or any(obeyed.reason_of(part, ()) for part in name.split("/"))
+            or (obeyed.is_instruction(name) and not self._view.origin().may_instruct)
             or obeyed.is_named(name, self._named)
             for name, is_repository in git_files.new_names(*indexes)
         )

@@ -19,6 +19,7 @@ from parachute.chat.changes.answering import Word, apply_held, digest_of
 from parachute.chat.changes.applying import Places, apply, noted, write_noted
 from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.folders_below import FoldersBelow
+from parachute.chat.changes.lineage import Lineage
 from parachute.chat.changes.models import Applied, Entry, Held, State, Undone
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import status_of
@@ -33,6 +34,7 @@ from parachute.chat.changes.undoing import chosen, is_chosen, undo
 from parachute.chat.changes.views import Left, View
 from parachute.config.settings.models import ChangesSettings
 from parachute.events.inbox.models import not_waiting
+from parachute.security.origin import Origin, lowest
 
 DIFFERENCE = 200_000
 """Characters of a difference."""
@@ -54,9 +56,14 @@ class Changes:
         self._folder = folder
         self._changed = changed
         self.places = Places(
-            ChangeStore(database), Blobs(folder / "contents"), asyncio.Lock(), settings.file_megabytes << 20
+            ChangeStore(database),
+            Lineage(database),
+            Blobs(folder / "contents"),
+            asyncio.Lock(),
+            settings.file_megabytes << 20,
         )
         self._store = self.places.store
+        self.lineage = self.places.lineage
         self._snapshots = Snapshots(self.places.blobs, folder / "snapshots")
         self._before: dict[str, tuple[int, Path, Index]] = {}
         self._views: dict[str, View] = {}
@@ -77,20 +84,22 @@ class Changes:
         *,
         is_reviewed: bool = False,
         parts: tuple[str, ...] = ("",),
+        origin: Callable[[], Origin] = lambda: Origin.OWNER,
     ) -> int:
         """A turn begins, whose changes get the number that is returned; what the turn before has left is applied first.
 
-        `parts` are the folders of the project that the agent sees.
+        `parts` are the folders of the project that the agent sees, `origin` the lowest of what has entered it by now.
         """
         async with self._locks[project]:
             earlier = self._known_view(session, project, upper) or await self._earlier(session, project, upper, parts)
             began = await self._moment()
             if earlier is not None and not earlier.has_ended:
+                earlier.origin = origin
                 await self._finished(earlier)
                 if not earlier.has_ended:
                     began = earlier.began_ns  # whatever of it is left was made then
             number = await self._store.begin(session, project, "run", began, is_reviewed=is_reviewed)
-            view = View(session, project, upper, number, began, is_reviewed, parts)
+            view = View(session, project, upper, number, began, is_reviewed, parts, origin=origin)
             if earlier is not None:
                 view.known, view.left = earlier.known, earlier.left
                 view.below = earlier.below if earlier.parts == parts else FoldersBelow()
@@ -120,8 +129,11 @@ class Changes:
             self._before[session] = number, directory, taken.index
             return number
 
-    async def record(self, session: str) -> Applied:
-        """The run has ended: note what has changed in its folder since; error: NotFound without a snapshot, OSError."""
+    async def record(self, session: str, origin: Origin = Origin.OWNER) -> Applied:
+        """The run has ended: note what has changed in its folder since; error: NotFound without a snapshot, OSError.
+
+        `origin` is the lowest of what has entered it.
+        """
         if (before := self._before.pop(session, None)) is None:
             raise NotFound("There is no snapshot from before this run.", key="no_snapshot")
         number, directory, earlier = before
@@ -129,7 +141,10 @@ class Changes:
             async with self.places.keeping:
                 taken = await asyncio.to_thread(self._snapshots.take, directory)
                 entries = await asyncio.to_thread(compared, self.places.blobs, number, earlier, taken.index)
+                await self._store.set_origin(number, origin)
                 await self._store.start(entries)
+            written = [each.path for each in entries if each.after.kind in ("file", "link")]
+            await self.lineage.wrote(directory, written, origin)
             await self._store.finish(number, [each.path for each in entries], ())
             await self._store.end(number)
             await self._prune()
@@ -341,6 +356,8 @@ class Changes:
         if last is None or not upper.is_dir():
             return None
         view = View(session, project, upper, last.number, last.began_ns, last.is_reviewed, parts)
+        left = lowest(Origin.AGENT_FILE, last.origin or Origin.AGENT_FILE)
+        view.origin = lambda: left
         latest = await self._store.latest(session, project)
         await asyncio.to_thread(_find_left, view, latest, has_ended=last.ended_at is not None)
         taken_back = self._taken_back.pop((session, str(project)), {})

@@ -1,5 +1,6 @@
 """The view of a session: where it is, and what of it was handled."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from parachute.base.signatures import Signature
 from parachute.chat.changes.folders_below import FoldersBelow
 from parachute.chat.changes.models import State
 from parachute.chat.changes.scanning import Seen
+from parachute.security.origin import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +43,5 @@ class View:
     """The kernel may go on showing what the owner has replaced or removed since."""
     has_ended: bool = False
     is_active: bool = True
+    origin: Callable[[], Origin] = lambda: Origin.AGENT_FILE
+    """The lowest origin of what has entered the run by now; of one whose end nobody saw, that of what agents write."""

@@ -81,7 +81,7 @@ class PersonPreparation:
                 ),
                 self._knowledge.for_message(session.id, run.request.message),
             )
-        run.is_direct = preparation.execution.mode == "direct"
+        run.is_direct, run.knows = preparation.execution.mode == "direct", bool(knowledge.text)
         for warning in await self._warnings(run, preparation):
             run.log.append(warning)
         if run.added:

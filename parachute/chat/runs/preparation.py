@@ -13,6 +13,7 @@ from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
 from parachute.chat.changes.service import Changes
 from parachute.chat.contexts.service import Contexts
+from parachute.chat.origins.service import Origins
 from parachute.chat.prompts.service import Prompt, Prompts
 from parachute.chat.runs.capabilities import NOTHING, OfferedCapabilities
 from parachute.chat.sessions.models import Session
@@ -53,6 +54,7 @@ class AgentServices:
     tools: ModuleTools
     changes: Changes
     contexts: Contexts
+    origins: Origins
 
 
 @dataclass(frozen=True, slots=True)

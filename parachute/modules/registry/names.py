@@ -8,7 +8,7 @@ from parachute.modules.manifest.models import NAME
 
 _ROUTES = (
     "agent-runs agents ask audit auth bots claude-code config containers contexts events files git health hooks import imports "
-    "inbox ls maintenance mcps modules "
+    "inbox ls maintenance mcps memory modules "
     "network panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
     "supervisor sync trust usage workspaces write"
 )

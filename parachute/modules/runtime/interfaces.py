@@ -8,6 +8,7 @@ from typing import Any
 from parachute.base.errors import NotAllowed, ParachuteError, Unavailable
 from parachute.modules.manifest.models import InterfaceName
 from parachute.modules.runtime.host import Host
+from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
 
@@ -48,6 +49,11 @@ class Interfaces:
         """True if a module provides an interface that the server uses."""
         return self._provider(InterfaceName(interface)) is not None
 
+    def provider(self, interface: str) -> ApprovedModule | None:
+        """The module that provides an interface that the server uses."""
+        host = self._provider(InterfaceName(interface))
+        return host.module if host else None
+
     async def wake(self, interface: str) -> None:
         """Start whoever provides an interface, and whoever provides what that module uses, so that the next call is quick."""
         provider = self._provider(InterfaceName(interface))
@@ -73,6 +79,8 @@ class Interfaces:
         started, error = time.monotonic(), "It did not end well."
         try:
             document = {"interface": wanted.name, "method": method, "arguments": arguments, "caller": caller}
+            if caller != _CORE:
+                self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
             answer = await self._hosts.ask(provider.module.name, "interface", document, seconds)
             error = ""
         except ParachuteError as failure:

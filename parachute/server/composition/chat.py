@@ -31,6 +31,7 @@ from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions
+from parachute.chat.origins.service import Origins
 from parachute.chat.prompts.inbox import PromptsSource
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.repositories.inbox import RepositoriesSource
@@ -150,8 +151,10 @@ async def build_chat(
     changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
     await changes.start()
     contexts = Contexts(vault, SelectionStore(storage.sessions), changes, is_approved)
+    origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
+    sandbox.egress.went_out = origins.went_out
     agents = AgentServices(
-        home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools, changes, contexts
+        home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools, changes, contexts, origins
     )
     decisions, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)
     await decisions.load()
