@@ -150,11 +150,11 @@ def create_session_workspaces(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX sessions_of_workspace ON session_workspaces (workspace)")
 
 
-TRUST = (create_session_trust, create_session_owners, create_session_workspaces)
-
-
 def create_session_origins(connection: sqlite3.Connection) -> None:
     """The lowest origin of what a session has read; in `~/.parachute/trust.db`, since a higher one raises a right."""
     connection.execute(
         "CREATE TABLE session_origins (session TEXT PRIMARY KEY, origin TEXT NOT NULL) STRICT, WITHOUT ROWID"
     )
+
+
+TRUST = (create_session_trust, create_session_owners, create_session_workspaces, create_session_origins)

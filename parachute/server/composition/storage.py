@@ -85,7 +85,6 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         add_subscription_tokens,
         add_subjects,
         create_spending_limits,
-        migrations.create_session_origins,
     )
     trust = Database(home.trust_database, trust_tables, page_size=_PAGE_SIZE)
     changes = Database(home.changes_database, change_store.ALL)

@@ -8,17 +8,16 @@ from typing import Any, cast
 import pytest
 
 from parachute.automation.suggestions.models import Decision, Proposal, Source
-from parachute.automation.suggestions.own_settings import OwnSettings
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import ALL, SuggestionStore
 from parachute.base.database import Database
 from parachute.base.errors import Unavailable
-from parachute.config.settings.home import Home
 from parachute.events.bus.models import Event
 from parachute.events.bus.service import Events
 from parachute.modules.runtime.models import AcceptedChange, ApprovedModule
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
+from parachute.security.origin import Origin
 from tests.automation.module_agents.modules import approved
 
 DOCUMENT = {"action": "create", "target_module": "people", "payload": {"name": "Ann"}}
@@ -47,6 +46,11 @@ class Everybody:
         return ()
 
 
+async def at_the_owners(session: str) -> Origin:
+    """Where every session came from."""
+    return Origin.OWNER
+
+
 class Place:
     """The queue on a database of its own, and what it published."""
 
@@ -67,9 +71,10 @@ class Place:
         return Suggestions(
             self.store,
             cast(Hosts, Everybody()),
-            OwnSettings(Home(self.root)),
+            {},
             self.events,
             self._audit,
+            at_the_owners,
         )
 
 
@@ -85,7 +90,7 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 async def test_what_a_killed_process_wrote_the_next_one_publishes(place: Place) -> None:
-    made, _ = await place.store.add(Source("journal"), Proposal.read(DOCUMENT), None)
+    made, _ = await place.store.add(Source("journal"), Proposal.read(DOCUMENT), None, origin=Origin.OWN_FILE)
     await place.process().start()
     assert place.published == [("suggestion.created", made.id)]
     await place.store.resolve(made, Decision("user", "somebody"), None, rejected=True)

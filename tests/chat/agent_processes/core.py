@@ -25,6 +25,7 @@ from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions, create_host_decisions
+from parachute.chat.origins.service import Origins
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.service import Repositories
@@ -219,12 +220,17 @@ async def core(
             Contexts(vault, SelectionStore(session_rows), changes),
             Prompts(vault, agents=agent_store(vault)),
         )
-        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts)
-        interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
+        hosts = Hosts(home, Modules(home, vault.root), events, Egress(audit))
+        interfaces = Interfaces(hosts)
+        origins = Origins(vault, sessions, changes, hosts, interfaces)
+        agents = AgentServices(
+            home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts, origins
+        )
         knowledge = KnowledgeService(interfaces, sandboxes.check_directory, vault.root)
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
         internet = internet or Internet()
         egress = Egress(audit, resolve=internet.resolve, connect=internet.connect)
+        egress.went_out = origins.went_out
         stack.push_async_callback(egress.close_all)
         certificates = Certificates(settings.git.ca_file)
         repositories = Repositories(
