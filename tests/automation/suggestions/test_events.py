@@ -15,6 +15,7 @@ from parachute.base.errors import Unavailable
 from parachute.events.bus.models import Event
 from parachute.events.bus.service import Events
 from parachute.modules.runtime.models import AcceptedChange, ApprovedModule
+from parachute.modules.runtime.origins import ModuleOrigins
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
 from parachute.security.origin import Origin
@@ -37,6 +38,15 @@ class FullDisk(Events):
 
 class Everybody:
     """Every module is there."""
+
+    origins = ModuleOrigins()
+
+    def __init__(self, module: ApprovedModule) -> None:
+        self._module = module
+
+    def approved(self, name: str) -> ApprovedModule:
+        """The one that proposes."""
+        return self._module
 
     async def host(self, name: str) -> None:
         """It is."""
@@ -70,7 +80,7 @@ class Place:
         """What a process makes of the database."""
         return Suggestions(
             self.store,
-            cast(Hosts, Everybody()),
+            cast(Hosts, Everybody(self.module)),
             {},
             self.events,
             self._audit,
