@@ -1,5 +1,6 @@
 """What programs of the owner obey as soon as it lies in a project: one table for names at any depth, and for links."""
 
+import os
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
@@ -36,6 +37,17 @@ _INSTRUCTIONS = frozenset(
 def is_instruction(path: str) -> bool:
     """Return whether agents take what is at a path for instructions."""
     return any(part.casefold() in _INSTRUCTIONS for part in path.split("/"))
+
+
+def linked_instructions(project: Path) -> frozenset[str]:
+    """Paths in a project to which links of that name at its top lead: agents are told what is there. Waits for the disk."""
+    found = set()
+    with os.scandir(project) as entries:
+        for name in [each.name for each in entries if each.is_symlink() and is_instruction(each.name)]:
+            real = Path(os.path.realpath(project / name))
+            if real.is_relative_to(project):
+                found.add(str(real.relative_to(project)))
+    return frozenset(found)
 
 
 def reason_of(name: str, names: Collection[str]) -> Reason | None:

@@ -49,7 +49,14 @@ class Planner:
     """Decides about the candidates of one look at a view, in their order. It waits for the disk."""
 
     def __init__(
-        self, blobs: Blobs, project: Folder, upper: Folder, view: View, limit: int, named: Collection[str]
+        self,
+        blobs: Blobs,
+        project: Folder,
+        upper: Folder,
+        view: View,
+        limit: int,
+        named: Collection[str],
+        told: Collection[str] = (),
     ) -> None:
         self._blobs = blobs
         self._project = project
@@ -57,6 +64,7 @@ class Planner:
         self._view = view
         self._limit = limit
         self._named = named
+        self._told = told
         self._commit: Reason | None = None
         """Why the rest of a commit waits, once a part of it does."""
         self._has_looked = False
@@ -180,7 +188,8 @@ class Planner:
                 return "git"
         if self._is_owners(each, present):
             return "conflict"
-        if wanted.state.kind != "folder" and obeyed.is_instruction(each.path) and not self._view.origin().may_instruct:
+        is_told = each.path in self._told or obeyed.is_instruction(each.path)
+        if is_told and wanted.state.kind != "folder" and not self._view.origin().may_instruct:
             return "origin"
         return None
 

@@ -29,12 +29,18 @@ _BRING_NOTHING = frozenset(
 
 
 class CallOrigins:
-    """Judges the calls of one turn; what can be read from everywhere counts as the lowest of all that is there."""
+    """Judges the calls of one turn; what can be read from everywhere counts as the lowest of all that is there.
 
-    def __init__(self, origins: Origins, execution: Execution, policy: Policy, tools: Iterable[OfferedTool]) -> None:
+    `module` is the one whose agent it is, which keeps what it likes of its own.
+    """
+
+    def __init__(
+        self, origins: Origins, execution: Execution, policy: Policy, tools: Iterable[OfferedTool], module: str = ""
+    ) -> None:
         self._origins = origins
         self._execution = execution
         self._policy = policy
+        self._module = module
         self._tools = {shown_name(tool): tool for tool in tools}
         self._of_everything: Origin | None = None
         # What is written to a view is known file by file when it is applied, and what runs directly is compared.
@@ -78,7 +84,7 @@ class CallOrigins:
     def writes_of_module(self, tool: str) -> str | None:
         """The module in which a call may change what it keeps in the vault; None for others."""
         found = self._tools.get(tool)
-        return found.module if found is not None and found.writes else None
+        return found.module if found is not None and found.writes and found.module != self._module else None
 
     def writes_instructions(self, tool: str, tool_input: Mapping[str, Any]) -> bool:
         """Return whether a call writes what agents obey to where it is in force at once; in a view it waits."""
@@ -100,9 +106,11 @@ class CallOrigins:
             return None  # it says whether a proposal was kept
         return await self._origins.of_module(tool.module)
 
-    async def _of_command(self) -> Origin:
+    async def _of_command(self) -> Origin | None:
         if self._execution.mode == "direct":
             return Origin.WEB  # it has the network of this machine, and every file
+        if not self._execution.roots:
+            return None
         # What comes through the proxy of a sandbox is taken in when it goes out.
         if self._of_everything is None:
             self._of_everything = await self._origins.of_files(list(self._execution.roots.values()))

@@ -61,11 +61,15 @@ class Origins:
         places = [each.resolve() for each in places]
         root = self._vault.root.resolve()
         imported = root / PLACE
-        if any(each.is_relative_to(imported) or imported.is_relative_to(each) for each in places):
+        for module in (host.module for host in self._hosts.running()):
+            folders = [_fixed(root, each) for each in module.manifest.permissions.write]
+            if any(_overlap(one, other) for one in places for other in folders):
+                found.append(self._hosts.origins.of(module))
+        if any(_overlap(each, imported) for each in places):
             # An empty folder brings nothing, and most computers have none.
             found.append(Origin.IMPORT if imported.is_dir() else Origin.OWN_FILE)
         hidden = (self._vault.state.resolve(), self._vault.transcripts.resolve())
-        if any(one.is_relative_to(other) or other.is_relative_to(one) for one in places for other in hidden):
+        if any(_overlap(one, other) for one in places for other in hidden):
             # Other conversations, whatever they have read.
             found.append(Origin.IMPORT)
         return lowest(*found)
@@ -94,6 +98,10 @@ class Origins:
         permissions = module.manifest.permissions
         patterns = (*permissions.read, *permissions.write)
         return await self.of_files([_fixed(self._vault.root, each) for each in patterns]) if patterns else Origin.OWNER
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)
 
 
 def _fixed(vault: Path, pattern: str) -> Path:

@@ -198,6 +198,7 @@ class Turn:
                 preparation.execution,
                 preparation.policy,
                 preparation.specification.module_tools,
+                self._run.profile.owner.module if self._run.profile else "",
             ),
         )
         interaction.records.know(preparation.specification.module_tools)

@@ -79,8 +79,6 @@ class Interfaces:
         started, error = time.monotonic(), "It did not end well."
         try:
             document = {"interface": wanted.name, "method": method, "arguments": arguments, "caller": caller}
-            if caller != _CORE:
-                self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
             answer = await self._hosts.ask(provider.module.name, "interface", document, seconds)
             error = ""
         except ParachuteError as failure:
@@ -88,6 +86,8 @@ class Interfaces:
             raise
         finally:
             self._calls[caller] -= 1
+            # Afterwards: the provider may have read something for it.
+            self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
             self._record(caller, provider.module.name, f"{wanted.name}.{method}", started, error)
         if not isinstance(answer, dict) or "result" not in answer:
             raise ParachuteError(f"The module {provider.module.name} gave no result.")
