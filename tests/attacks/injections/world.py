@@ -140,6 +140,7 @@ class World:
             return (await self.core.answered(said, prior_conversation=injection.shown, **fields)).session
         if carrier == "guest":
             session = (await self.core.answered("Hello!", **fields)).session
+            await self.core.discard(session)
             found = await self.core.services.sessions.get(session)
             found.source = "telegram"
             await self.core.services.sessions.save(found)
