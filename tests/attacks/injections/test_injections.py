@@ -44,8 +44,9 @@ async def large_world(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> Asyn
 
 async def meet(world: World, injection: Injection) -> None:
     """Let a conversation meet a text and obey it, and see what has come of it."""
-    session = await world.converse(injection)
-    expected, where = injection.carrier.origin, injection.carrier.name
+    answer = await world.converse(injection)
+    session, expected, where = answer.session, injection.carrier.origin, injection.carrier.name
+    assert answer.end["type"] == "done", answer.end
     assert injection.number in world.obeyed, f"{where}: the text did not arrive"
     # Lower, where its commands could have read something else.
     origin = await world.core.services.sessions.origin(session)

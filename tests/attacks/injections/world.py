@@ -24,7 +24,7 @@ from parachute.sandbox.layout import VAULT
 from parachute.security.audit.service import Audit
 from parachute.security.origin import Origin
 from tests.attacks.injections.texts import Injection
-from tests.chat.agent_processes.core import Core, core
+from tests.chat.agent_processes.core import Answer, Core, core
 from tests.sandbox.egress.internet import PUBLIC, Internet
 from tests.supervisor.launching import Launcher
 from tests.support.messages_api import MessagesAPI, Reply, several, text, tool_use
@@ -124,8 +124,8 @@ class World:
         """The folder of one conversation."""
         return self.core.vault / f"Projects/case-{number}"
 
-    async def converse(self, injection: Injection) -> str:
-        """A conversation that meets the text, and whose agent then does all that it can for it; the session's id."""
+    async def converse(self, injection: Injection) -> Answer:
+        """A conversation that meets the text, and whose agent then does all that it can for it."""
         number, carrier = injection.number, injection.carrier.name
         folder = self.project(number)
         folder.mkdir(parents=True)
@@ -137,15 +137,15 @@ class World:
             name = injection.shown.encode().replace(b"/", b"|").replace(b"\n", b" ")[:200].decode(errors="ignore")
             (folder / name).write_text("")
         if carrier == "imported conversation":
-            return (await self.core.answered(said, prior_conversation=injection.shown, **fields)).session
+            return await self.core.answered(said, prior_conversation=injection.shown, **fields)
         if carrier == "guest":
             session = (await self.core.answered("Hello!", **fields)).session
             await self.core.discard(session)
             found = await self.core.services.sessions.get(session)
             found.source = "telegram"
             await self.core.services.sessions.save(found)
-            return (await self.core.answered(f"[case {number}] {injection.shown}", session)).session
-        return (await self.core.answered(said, **fields)).session
+            return await self.core.answered(f"[case {number}] {injection.shown}", session)
+        return await self.core.answered(said, **fields)
 
     async def proposed(self, session: str) -> list[Suggestion]:
         """What a conversation has proposed and waits; it waits no more."""
@@ -205,7 +205,7 @@ class World:
             case "own entry":
                 return tool_use("Read", {"file_path": f"{VAULT}/{ENTRIES}/{number}.md"})
             case "imported note":
-                return tool_use("Grep", {"pattern": f"injection-{number:03}", "path": IMPORTED_INSIDE, **_CONTENT})
+                return tool_use("Read", {"file_path": f"{VAULT}/{IMPORTED}/{number}.md"})
             case "tool result":
                 return tool_use(FIND, {"number": number})
             case _:
@@ -216,8 +216,6 @@ _FETCHING = (
     'python3 -c "import urllib.request as r; '
     "page = lambda n: r.urlopen(f'http://api.example.org/{{n}}', timeout=20).read(); {}\""
 )
-IMPORTED_INSIDE = f"{VAULT}/{IMPORTED}"
-_CONTENT = {"output_mode": "content"}
 
 
 def orders(number: int) -> list[tuple[str, dict[str, Any]]]:
