@@ -38,7 +38,7 @@ async def apply(places: Places, view: View) -> Applied:
         with Folder.open_unlinked(view.project) as project, Folder.open(view.upper) as upper:
             named = await asyncio.to_thread(obeyed.named_by_git, view.project)
             scan = Scan(project, upper, view.known, named)
-            told = await asyncio.to_thread(obeyed.linked_instructions, view.project)
+            told = await asyncio.to_thread(obeyed.linked_instructions, project)
             planner = Planner(places.blobs, project, upper, view, places.limit, named, told)
             written = [path for path, left in view.left.items() if left.state.kind != "none"]
             candidates = await asyncio.to_thread(scan.run, written)

@@ -39,15 +39,10 @@ def is_instruction(path: str) -> bool:
     return any(part.casefold() in _INSTRUCTIONS for part in path.split("/"))
 
 
-def linked_instructions(project: Path) -> frozenset[str]:
+def linked_instructions(project: Folder) -> frozenset[str]:
     """Paths in a project to which links of that name at its top lead: agents are told what is there. Waits for the disk."""
-    found = set()
-    with os.scandir(project) as entries:
-        for name in [each.name for each in entries if each.is_symlink() and is_instruction(each.name)]:
-            real = Path(os.path.realpath(project / name))
-            if real.is_relative_to(project):
-                found.add(str(real.relative_to(project)))
-    return frozenset(found)
+    links = [each.name for each in project.entries() if each.is_symlink() and is_instruction(each.name)]
+    return frozenset(os.path.normpath(project.link(name)) for name in links)
 
 
 def reason_of(name: str, names: Collection[str]) -> Reason | None:
