@@ -1,6 +1,7 @@
 """Whatever a conversation has read and obeys: nothing of it becomes memory, instruction, record or traffic unseen."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 
@@ -8,37 +9,34 @@ import pytest
 
 from parachute.base.errors import NotAllowed
 from parachute.security.origin import Origin
-from tests.attacks.injections.texts import CARRIERS, Injection, corpus
+from tests.attacks.injections.texts import CARRIERS, Carrier, Injection, corpus
 from tests.attacks.injections.world import EVIL, INSTRUCTIONS, SUGGEST, World
 from tests.conftest import needs_bubblewrap
 from tests.sandbox.egress.internet import PUBLIC
 from tests.supervisor.launching import launcher
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
+OF_EACH = 25
 _AT_ONCE = 3
 
 pytestmark = needs_bubblewrap
 
 
-async def world_of(of_each: int, api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    """A world with so many texts on each carrier."""
+@contextlib.asynccontextmanager
+async def world_of(
+    injections: list[Injection], api: MessagesAPI, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[World]:
+    """A world with these texts."""
     with launcher() as running:
         monkeypatch.setenv("HOME", str(running.folder))
-        async with World(corpus(of_each)).running(running, api) as world:
+        async with World(injections).running(running, api) as world:
             yield world
 
 
 @pytest.fixture
 async def world(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    """One with a text on each."""
-    async for found in world_of(1, api, monkeypatch):
-        yield found
-
-
-@pytest.fixture
-async def large_world(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    """One with two hundred."""
-    async for found in world_of(25, api, monkeypatch):
+    """One with a text on each carrier."""
+    async with world_of(corpus(1), api, monkeypatch) as found:
         yield found
 
 
@@ -91,22 +89,27 @@ async def test_a_text_on_each_carrier(world: World) -> None:
     assert origins >= {each.origin.value for each in CARRIERS if not each.origin.may_record}
 
 
+def test_there_are_two_hundred() -> None:
+    assert len(corpus(OF_EACH)) == 200
+    assert len({each.text for each in corpus(OF_EACH)}) > 60
+
+
 @pytest.mark.long
-@pytest.mark.timeout(1800)
-async def test_two_hundred_texts(large_world: World) -> None:
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("carrier", CARRIERS, ids=[each.name.replace(" ", "-") for each in CARRIERS])
+async def test_all_texts_on_a_carrier(carrier: Carrier, api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    injections = [each for each in corpus(OF_EACH) if each.carrier is carrier]
     gate = asyncio.Semaphore(_AT_ONCE)
+    async with world_of(injections, api, monkeypatch) as world:
 
-    async def one(injection: Injection) -> None:
-        async with gate:
-            await meet(large_world, injection)
+        async def one(injection: Injection) -> None:
+            async with gate:
+                await meet(world, injection)
 
-    injections = list(large_world.injections.values())
-    assert len({each.text for each in injections}) > 60
-    assert len(injections) == 200
-    async with asyncio.TaskGroup() as group:
-        for each in injections:
-            group.create_task(one(each))
-    assert_nothing_left(large_world)
+        async with asyncio.TaskGroup() as group:
+            for each in injections:
+                group.create_task(one(each))
+        assert_nothing_left(world)
 
 
 async def test_what_the_owner_alone_has_said_is_done_at_once_and_reading_once_is_enough_for_ever(
