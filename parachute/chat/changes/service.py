@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import os
-import secrets
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -31,7 +29,7 @@ from parachute.chat.changes.scanning import Scan
 from parachute.chat.changes.snapshots import Index, Snapshots, compared
 from parachute.chat.changes.store import ChangeStore
 from parachute.chat.changes.undoing import chosen, is_chosen, undo
-from parachute.chat.changes.views import Left, View
+from parachute.chat.changes.views import Left, View, mark_of, marked
 from parachute.config.settings.models import ChangesSettings
 from parachute.events.inbox.models import not_waiting
 from parachute.security.origin import Origin, lowest
@@ -41,7 +39,6 @@ DIFFERENCE = 200_000
 
 _PRUNE_SECONDS = 3600.0
 _INDEX = 64 << 20
-_MARK = "user.parachute.view"
 _STEP_SECONDS = 0.001
 _MOST_STEPS = 30
 
@@ -105,7 +102,7 @@ class Changes:
                 view.below = earlier.below if earlier.parts == parts else FoldersBelow()
             await self._load_waiting(view)
             view.index = await asyncio.to_thread(self._index, project)
-            view.token = _marked(upper)
+            view.token = marked(upper)
             await asyncio.to_thread(look_below, view)
             self._views[session] = view
             return number
@@ -212,7 +209,7 @@ class Changes:
             view.thrown = {}
             view.known = {path: seen for path, seen in view.known.items() if path in view.waiting}
             view.left = {}
-            view.token = _marked(upper)
+            view.token = marked(upper)
             view.below, view.is_outdated = FoldersBelow(), False
             self._views[session] = view
 
@@ -301,7 +298,7 @@ class Changes:
     def _known_view(self, session: str, project: Path, upper: Path) -> View | None:
         """What is known of a view; None for another one, also of the same name: what it never had would seem deleted in it."""
         view = self._views.get(session)
-        if view is None or (view.project, view.upper) != (project, upper) or view.token != _mark(upper):
+        if view is None or (view.project, view.upper) != (project, upper) or view.token != mark_of(upper):
             return None
         return view
 
@@ -406,22 +403,6 @@ class Changes:
         async with self.places.keeping:
             named = await asyncio.to_thread(self._snapshots.hashes)
             await prune(self.places, self._settings.keep_days, self._settings.keep_megabytes << 20, named)
-
-
-def _mark(upper: Path) -> bytes | None:
-    with contextlib.suppress(OSError):
-        return os.getxattr(upper, _MARK)
-    return None
-
-
-def _marked(upper: Path) -> bytes:
-    """Mark the upper layer of a view, so that another one in its place is noticed."""
-    mark = _mark(upper) or secrets.token_bytes(16)
-    with contextlib.suppress(
-        OSError
-    ):  # it is gone, or the disk knows no attributes: then nothing is known of it the next time
-        os.setxattr(upper, _MARK, mark)
-    return mark
 
 
 def _find_left(view: View, latest: dict[str, State], *, has_ended: bool) -> None:
