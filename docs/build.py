@@ -51,7 +51,7 @@ GROUPS = {
         "costs",
         "panic",
     ],
-    "Understand": ["security", "architecture", "glossary", "specification", "verified"],
+    "Understand": ["security", "origins", "architecture", "glossary", "specification", "verified"],
 }
 """The pages as the navigation shows them; each page stands here once."""
 

@@ -27,7 +27,7 @@ class ChatModule(Module):
         self.knowledge = Knowledge(self)
         self.updates = Updates(self)
 
-    @mcp_tool("chat-sessions")
+    @mcp_tool("chat-sessions", read_only=True)
     async def find_sessions(self, topic: str = "", limit: int = 10) -> list[dict[str, Any]]:
         """Find earlier conversations by their words, newest first.
 
@@ -39,7 +39,7 @@ class ChatModule(Module):
         names = ("id", "para_id", "title", "updated_at")
         return [{name: getattr(each, name) for name in names} for each in found]
 
-    @mcp_tool("chat-context")
+    @mcp_tool("chat-context", read_only=True)
     async def tell_context(self, topic: str) -> str:
         """What is known about a person, a project or a topic, from Brain and the journal.
 

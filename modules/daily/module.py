@@ -111,7 +111,7 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, ConversationRoutes
         else:
             await self.journal.reconciler.some(paths)
 
-    @mcp_tool("daily-search")
+    @mcp_tool("daily-search", read_only=True)
     async def search_tool(self, query: str, date_from: str | None = None, limit: int = 10) -> list[dict[str, Any]]:
         """Find journal entries that contain all of the given words, newest first.
 
@@ -123,7 +123,7 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, ConversationRoutes
         found = await self.journal.search(query, date_from, None, max(1, min(limit, _FOUND)))
         return [_shown(document_of(entry)) for entry in found]
 
-    @mcp_tool("daily-today")
+    @mcp_tool("daily-today", read_only=True)
     async def today_tool(self, date: str | None = None) -> list[dict[str, Any]]:
         """All journal entries of today, or of another day.
 

@@ -35,13 +35,14 @@ class Tool:
     description: str
     function: Callable[..., Any]
     signature: Signature
+    read_only: bool = False
 
     @classmethod
-    def of(cls, name: str, function: Callable[..., Any], description: str = "") -> "Tool":
+    def of(cls, name: str, function: Callable[..., Any], description: str = "", *, read_only: bool = False) -> "Tool":
         """Read a bound function; error: ModuleError when its arguments cannot come from JSON."""
         signature = Signature.of(function)
         signature.check()
-        return cls(name, description or signature.description, function, signature)
+        return cls(name, description or signature.description, function, signature, read_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Application:
             if isinstance(mark, RouteMark):
                 routes.append(Route.of(mark.method, mark.path, method))
             elif isinstance(mark, ToolMark):
-                self._add_tool(Tool.of(mark.name, method))
+                self._add_tool(Tool.of(mark.name, method, read_only=mark.read_only))
             elif isinstance(mark, EventMark):
                 self.handlers.append(Handler.of(mark.name, method))
         for tool in tools:
@@ -102,7 +103,12 @@ class Application:
             "version": self.module.version,
             "routes": [route.describe() for route in self.routes],
             "mcp_tools": [
-                {"name": tool.name, "description": tool.description, "input_schema": tool.signature.schema()}
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "input_schema": tool.signature.schema(),
+                    "read_only": tool.read_only,
+                }
                 for tool in self.tools.values()
             ],
             "accepts": self.accepts,

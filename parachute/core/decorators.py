@@ -28,9 +28,10 @@ class RouteMark:
 
 @dataclass(frozen=True, slots=True)
 class ToolMark:
-    """The method is an MCP tool with this name."""
+    """The method is an MCP tool with this name; `read_only`: it changes nothing."""
 
     name: str
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,14 @@ def route(method: str, path: str) -> Callable[[Function], Function]:
     return _marking(RouteMark(method.upper(), path))
 
 
-def mcp_tool(name: str) -> Callable[[Function], Function]:
-    """Offer the method to agents as a tool; its description and its arguments come from the docstring and the signature."""
+def mcp_tool(name: str, *, read_only: bool = False) -> Callable[[Function], Function]:
+    """Offer the method to agents as a tool; its description and its arguments come from the docstring and the signature.
+
+    `read_only`: it changes nothing. Others wait for the user's word once a conversation has read what others wrote.
+    """
     if not isinstance(name, str) or not TOOL_NAME.fullmatch(name):
         raise ModuleError(f"mcp_tool: {name!r} is not a name; 1 to 64 letters, digits, _ or - are allowed.")
-    return _marking(ToolMark(name))
+    return _marking(ToolMark(name, read_only))
 
 
 def event(name: str) -> Callable[[Function], Function]:

@@ -198,7 +198,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     llm = await build_llm(installation, storage, events, lifecycle)
     sandbox = await build_sandbox(installation, storage, events, lifecycle)
     modules = build_modules(installation, storage, events, sandbox)
-    suggestions = await build_suggestions(installation, storage, events, modules)
+    suggestions = await build_suggestions(installation, storage, events, modules, sessions)
     tools = AgentTools(modules.hosts, suggestions, sessions.trust.owner)
     writes = installation.settings.suggestions.from_chats == "write"
     proposing = ChatSuggestions(modules.hosts, suggestions, sessions.sessions, writes=writes)

@@ -1,6 +1,7 @@
 """Every route of the server but health, status, panic and resume: one table, which is read once the server has started."""
 
 from parachute.automation.agent_requests.api import router as agent_runs
+from parachute.automation.memory.api import router as memory
 from parachute.automation.module_agents.api import router as module_prompts
 from parachute.automation.scheduled_agents.api import router as scheduled_agents
 from parachute.automation.suggestions.api import router as suggestions
@@ -89,6 +90,7 @@ ROUTERS = (
     image,
     sandboxes,
     suggestions,
+    memory,
     supervisor,
     console,
     setup_page,

@@ -13,7 +13,7 @@ from .service import meant
 class Tools(Part):
     """One method for each tool of the manifest."""
 
-    @mcp_tool("brain-search")
+    @mcp_tool("brain-search", read_only=True)
     async def search_tool(self, query: str, type: str | None = None, limit: int = 10) -> list[dict[str, Any]]:
         """Find people, projects, topics and other entities that the user has notes about, by words.
 
@@ -26,7 +26,7 @@ class Tools(Part):
         wanted = ("para_id", "name", "type", "aliases", "tags", "path", "snippet", "score")
         return [{name: shapes.result(*entry)[name] for name in wanted} for entry in found]
 
-    @mcp_tool("brain-resolve")
+    @mcp_tool("brain-resolve", read_only=True)
     async def resolve_tool(self, text: str) -> dict[str, Any]:
         """Find out which entity a name, an alias or a misspelt name means, with how sure that is (from 0 to 1).
 
@@ -52,7 +52,7 @@ class Tools(Part):
             raise NotFound(f"Brain is not sure what {entity[:80]!r} means.", "Ask brain-resolve, and give the para_id.")
         return await self.linked(source_id, para_id, confidence)
 
-    @mcp_tool("brain-suggest")
+    @mcp_tool("brain-suggest", read_only=True)
     async def suggest_tool(self, text: str) -> dict[str, Any]:
         """Find the entities that a text mentions, and names in it that may be worth a new entity.
 
@@ -97,7 +97,7 @@ class Tools(Part):
                 await self.brain.remove_type(name)
         return {"types": await self.listed_types()}
 
-    @mcp_tool("brain-context")
+    @mcp_tool("brain-context", read_only=True)
     async def context_tool(self, topic: str, tokens: int = TOKENS) -> str:
         """Load what the user's notes say about a topic: its file, related entities, recent journal entries, its project.
 

@@ -23,6 +23,7 @@ from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan
 from parachute.chat.sessions.models import Owner, Session
 from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.engines.models import Mount, session_id
+from parachute.security.origin import Origin
 
 AGENT = "maintenance"
 """The name of the agent, and of the part of the computer to which its conversations belong; no module can have it."""
@@ -47,6 +48,7 @@ class MaintenanceProfile:
     prompt: str
     owner: Owner
     seconds: float = RUN_SECONDS
+    origin: Origin = Origin.AGENT_FILE
 
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Copy the logs, open the model endpoint and prepare the sandbox; error: ParachuteError."""

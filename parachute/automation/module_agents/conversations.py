@@ -12,6 +12,8 @@ from parachute.chat.sessions.models import MODULE, Session, para_id_of
 from parachute.chat.sessions.service import Sessions
 from parachute.modules.registry.models import Trust
 from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.origins import ModuleOrigins
+from parachute.security.origin import Origin, lowest
 
 _MOST = 200
 _TITLE = 200
@@ -20,9 +22,10 @@ _TITLE = 200
 class ModuleConversations:
     """Answers `self.core.conversations`; what agents of modules and of the computer itself said is left out, and no chat is a module's own."""
 
-    def __init__(self, sessions: Sessions, runs: Runs) -> None:
+    def __init__(self, sessions: Sessions, runs: Runs, origins: ModuleOrigins) -> None:
         self._sessions = sessions
         self._runs = runs
+        self._origins = origins
 
     async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
         """One question of a module; errors: NotAllowed, NotFound, InvalidInput, Conflict while a chat is being answered."""
@@ -39,6 +42,7 @@ class ModuleConversations:
                 return {"conversations": await self._list(_optional(document, "topic"), _limit(document))}
             case "messages":
                 session = await self._session(document)
+                self._origins.has_read(module.name, await self._sessions.origin(session.id))
                 return {"messages": await self._messages(session.id, _limit(document))}
             case "get":
                 return _described(await self._with_para_id(document))
@@ -85,7 +89,8 @@ class ModuleConversations:
                 )
             session = found.id
         request = TurnRequest(message=content, session_id=session)
-        run = await self._runs.begin(request, f"module {module.name}", typed=False)
+        origin = lowest(Origin.AGENT_FILE, self._origins.of_words(module))
+        run = await self._runs.begin(request, f"module {module.name}", typed=False, origin=origin)
         text = ""
         # The run belongs to the conversation: if the module leaves, the user finds the answer there.
         async for _, event in run.log.read():
@@ -93,6 +98,7 @@ class ModuleConversations:
                 text = event.content
             elif error := as_error(event):
                 raise Unavailable(error.message)
+        self._origins.has_read(module.name, await self._sessions.origin(run.session.id))
         return {"content": text, "session_id": run.session.id}
 
     async def _change(self, document: dict[str, Any]) -> Session:

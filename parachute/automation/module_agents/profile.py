@@ -30,6 +30,7 @@ from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.engines.execution import Execution
 from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.layout import EGRESS_SOCKET
+from parachute.security.origin import Origin
 from parachute.security.trust_levels import TrustLevel
 
 RUN_SECONDS = 15 * 60.0
@@ -49,7 +50,7 @@ _OWN_MEGABYTES = 512
 class AgentProfile:
     """Prepares the turns of one agent; `owner` identifies it, `sandbox` is what the user agreed to, None for the user's own rights.
 
-    A tool of a module has to be on each of the lists in `mcp`. `module` is None for an agent of the computer itself, and
+    `origin` is that of its message. A tool of a module has to be on each of the lists in `mcp`. `module` is None for an agent of the computer itself, and
     `own_tools` gives the tools that only this run has.
     """
 
@@ -65,6 +66,7 @@ class AgentProfile:
     seconds: float = RUN_SECONDS
     own_tools: Callable[[str], tuple[OwnTool, ...]] | None = None
     skills: Skills | None = None
+    origin: Origin = Origin.AGENT_FILE
 
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Open the model endpoint and the egress proxy, prepare the sandbox and compose the prompt; errors: ParachuteError."""
@@ -180,6 +182,7 @@ def profile_of(
     *,
     is_approved: bool = False,
     skills: Skills | None = None,
+    origin: Origin = Origin.AGENT_FILE,
 ) -> AgentProfile:
     """The profile of an agent of the manifest, or with None of the computer's default one; waits for the disk.
 
@@ -227,6 +230,7 @@ def profile_of(
         warnings=tuple(warnings),
         seconds=seconds,
         skills=None if module.trust is Trust.UNTRUSTED else skills,
+        origin=origin,
     )
 
 
@@ -266,6 +270,7 @@ def profile_of_task(
         prompt=task.prompt,
         seconds=seconds,
         own_tools=task.own_tools,
+        origin=task.origin,
     )
 
 
@@ -285,6 +290,7 @@ def profile_of_own_task(
         prompt=task.prompt,
         seconds=seconds,
         own_tools=task.own_tools,
+        origin=task.origin,
     )
 
 

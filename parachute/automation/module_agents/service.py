@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,9 @@ from parachute.chat.runs.run import Run
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.models import Owner
 from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.origins import ModuleOrigins
 from parachute.sandbox.egress.service import Egress
+from parachute.security.origin import Origin, lowest
 
 RUNS_OF_MODULE = 4
 MODULE_AGENT = "module"
@@ -54,6 +56,7 @@ class ModuleAgents:
         services: AgentServices,
         runs: Runs,
         egress: Egress,
+        origins: ModuleOrigins,
         *,
         skills: Skills | None = None,
         seconds: float = RUN_SECONDS,
@@ -62,6 +65,7 @@ class ModuleAgents:
         self._skills = skills
         self._runs = runs
         self._egress = egress
+        self._origins = origins
         self._seconds = seconds
         self._slots: dict[str, set[_Slot]] = {}
         self._stopping: set[asyncio.Task[None]] = set()
@@ -88,6 +92,7 @@ class ModuleAgents:
             *(self._services, self._egress, module, agent, mcp_servers, self._seconds),
             is_approved=is_approved,
             skills=self._skills,
+            origin=self._origins.of_words(module),
         )
         return self._turn(module.name, profile, message, session_id)
 
@@ -97,6 +102,8 @@ class ModuleAgents:
 
     def carry_out(self, module: ApprovedModule, task: Task) -> AsyncGenerator[dict[str, Any], None]:
         """The events of a task in a session of its own; for its end and its errors see `query`."""
+        # What its files say is taken in when it reads them.
+        task = replace(task, origin=lowest(task.origin, self._origins.of(module)))
         profile = partial(profile_of_task, self._services, self._egress, module, task, self._seconds)
         return self._turn(module.name, profile, task.message, None, task.model)
 
@@ -139,6 +146,12 @@ class ModuleAgents:
                 await self._stop(run)
         finally:
             self._give_back(module, slot)
+
+    async def note_written(self, path: str, session: str | None) -> None:
+        """Remember of a file of the vault that is about to be written what the agent of a session had read."""
+        services = self._services
+        origin = await services.sessions.origin(session) if session else Origin.AGENT_FILE
+        await services.changes.lineage.wrote(services.vault.root, [path], origin)
 
     async def run_agent(self, module: ApprovedModule, agent: str, prompt: str) -> str:
         """Run an agent of the manifest to its end; its last text. Errors: those of `query`, and what went wrong in the run."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from parachute.chat.agent_processes.models import OwnTool
+from parachute.security.origin import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +12,7 @@ class Task:
     """One run. `agent` and `path` say who works and where that was written; `mcp_tools` are tools of modules by name.
 
     `prompt` is the system prompt; the first line of `message` becomes the title of the session. `own_tools` gives the tools of
-    the computer itself that this run has, for the id of its session.
+    the computer itself that this run has, for the id of its session. `origin` is the lowest of what it is about.
     """
 
     agent: str
@@ -22,3 +23,4 @@ class Task:
     mcp_tools: tuple[str, ...] = ()
     model: str | None = None
     own_tools: Callable[[str], tuple[OwnTool, ...]] | None = None
+    origin: Origin = Origin.OWN_FILE

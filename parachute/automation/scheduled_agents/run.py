@@ -66,6 +66,7 @@ class AgentRun:
             return
         if expected is not None:
             await asyncio.to_thread(self.store.keep_before, self.agent.key, record.id, expected)
+        await self.agents.note_written(output.path, record.session)
         record.wrote = digest_of(await output.write(text, expected))
         record.status, record.output = "completed", output.path
         record.note(f"Wrote {output.path}.")

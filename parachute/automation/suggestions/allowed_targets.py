@@ -1,7 +1,7 @@
 """The modules for which an agent or module may make suggestions: what the user agreed to, never what a module says at the time."""
 
 from parachute.automation.suggestions.models import Source
-from parachute.automation.suggestions.own_settings import SETTINGS
+from parachute.automation.suggestions.own_targets import OWN_TARGETS
 from parachute.base.errors import NotAllowed
 from parachute.modules.runtime.models import ApprovedModule
 
@@ -18,7 +18,7 @@ def targets_of_module(module: ApprovedModule) -> tuple[str, ...]:
 
 
 def check_allowed(module: ApprovedModule, source: Source, target: str) -> None:
-    """Error: NotAllowed, with those for which it may; never for the computer's own settings, whatever a manifest says."""
+    """Error: NotAllowed, with those for which it may; never for what is the computer's own, whatever a manifest says."""
     allowed = targets_of_agent(module, source.agent) if source.agent else targets_of_module(module)
     if source.targets is not None:
         allowed = tuple(name for name in targets_of_module(module) if name in source.targets)
@@ -29,7 +29,7 @@ def check_allowed(module: ApprovedModule, source: Source, target: str) -> None:
 
 def check_target(source: Source, target: str, allowed: tuple[str, ...], hint: str | None = None) -> None:
     """Error: NotAllowed for a module that is none of those allowed."""
-    if target not in allowed or target == SETTINGS:
+    if target not in allowed or target in OWN_TARGETS:
         raise NotAllowed(
             f"target_module: {source.name} may not make suggestions for {target[:40]!r}; it may for: "
             f"{', '.join(allowed) or 'none'}.",

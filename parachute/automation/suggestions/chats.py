@@ -73,7 +73,7 @@ class ChatSuggestions(ProposingTools):
                 raise InvalidInput(f"target_id: {_THIS!r} is this conversation, which belongs to {_CHATS}.")
             arguments = {**arguments, "target_id": para_id_of(session)}
         made = await self._suggestions.propose_in_chat(source, arguments, writes=writes and not found.from_outside)
-        return waits(made.as_json()) if made.status == "pending" else _done(made)
+        return _waits(made, writes=writes) if made.status == "pending" else _done(made)
 
 
 def _schema(changes: Sequence[AcceptedChange], targets: tuple[str, ...]) -> dict[str, Any]:
@@ -97,6 +97,12 @@ def _schema(changes: Sequence[AcceptedChange], targets: tuple[str, ...]) -> dict
 def _listed(targets: tuple[str, ...]) -> str:
     names = [name.capitalize() for name in targets]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _waits(made: Suggestion, *, writes: bool) -> str:
+    if writes and made.origin is not None and not made.origin.may_record:
+        return f"{waits(made.as_json())} This conversation has read what came from {made.origin.words}."
+    return waits(made.as_json())
 
 
 def _done(made: Suggestion) -> str:

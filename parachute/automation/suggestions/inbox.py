@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from parachute.automation.suggestions.models import PENDING_LIMIT, Suggestion
-from parachute.automation.suggestions.own_settings import SETTINGS
+from parachute.automation.suggestions.own_targets import OWN_TARGETS
 from parachute.automation.suggestions.service import Suggestions
 from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Kind, Source
 from parachute.security.keys.models import Capability
@@ -48,6 +48,6 @@ def _item(suggestion: Suggestion) -> Item:
 
 
 def rights(suggestion: Suggestion) -> tuple[tuple[str, Capability], ...]:
-    """Return the rights that a decision needs: the computer's own settings decide what everybody may."""
+    """Return the rights that a decision needs: the computer's own settings decide what everybody may, and its memory is told to all."""
     modules = [each.target_module for each in (suggestion.members if suggestion.is_batch else (suggestion,))]
-    return tuple((module, "admin" if module == SETTINGS else "write") for module in dict.fromkeys(modules))
+    return tuple((module, "admin" if module in OWN_TARGETS else "write") for module in dict.fromkeys(modules))

@@ -9,6 +9,7 @@ from parachute.automation.suggestions.payloads import check_seen, payload_text, 
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.core.para_id import ParaId
 from parachute.core.services import ACTIONS
+from parachute.security.origin import Origin
 
 REASONING_LIMIT = 2000
 TITLE_LIMIT = 200
@@ -33,7 +34,7 @@ _DOCUMENTS = ("payload", "modifications", "result", "before")
 _SHOWN = (
     *("id", "source_agent", "source_session", "timestamp", "action", "target_module", "target_id", "title", "payload"),
     *("reasoning", "status", "resolved_by", "resolved_at", "modifications", "applied_at", "error", "result"),
-    *("expected_version", "before", "batch"),
+    *("expected_version", "before", "batch", "origin"),
 )
 
 Status = Literal["pending", "approved", "rejected", "modified"]
@@ -125,7 +126,8 @@ class Suggestion:
     """One row; the fields of spec 000, and how its application went.
 
     `expected_version` is what the target had when this was made, `before` the fields that it replaces. `attempt` numbers the tries to apply it; while `trying` has
-    a decision, one has begun of which nobody knows the end. `batch` is the entry that it is a member of.
+    a decision, one has begun of which nobody knows the end. `batch` is the entry that it is a member of, `origin` the lowest of what had entered
+    whoever made it: None for one that was made before this was kept.
     """
 
     id: str
@@ -151,6 +153,7 @@ class Suggestion:
     attempt: int = 0
     trying: Decision | None = None
     batch: str | None = None
+    origin: Origin | None = None
     members: tuple["Suggestion", ...] = ()
 
     @property

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,9 @@ from parachute.automation.suggestions.models import (
     Suggestion,
     whole,
 )
-from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
+from parachute.automation.suggestions.own_memory import MEMORY
+from parachute.automation.suggestions.own_settings import SETTINGS
+from parachute.automation.suggestions.own_targets import OwnTarget
 from parachute.automation.suggestions.payloads import payload_text
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.automation.suggestions.target import Targets, Unknown
@@ -28,6 +30,7 @@ from parachute.events.bus.service import Events
 from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
+from parachute.security.origin import Origin
 
 log = logging.getLogger(__name__)
 
@@ -42,13 +45,24 @@ def orchestrator(identifier: str) -> str:
 
 
 class Suggestions:
-    """The queue. Nothing here applies anything by itself: also after a crash the user decides again, and it is applied once."""
+    """The queue. Nothing here applies anything by itself: also after a crash the user decides again, and it is applied once.
+
+    `own` are targets that are the computer's own, `origin_of` says of a session the lowest of what has entered it.
+    """
 
     def __init__(
-        self, store: SuggestionStore, hosts: Hosts, settings: OwnSettings, events: Events, audit: Audit
+        self,
+        store: SuggestionStore,
+        hosts: Hosts,
+        own: Mapping[str, OwnTarget],
+        events: Events,
+        audit: Audit,
+        origin_of: Callable[[str], Awaitable[Origin]],
     ) -> None:
         self._store = store
-        self._targets = Targets(hosts, settings)
+        self._hosts = hosts
+        self._origin_of = origin_of
+        self._targets = Targets(hosts, own)
         self._events = events
         self._audit = audit
         self._busy: set[str] = set()
@@ -71,12 +85,12 @@ class Suggestions:
     async def propose_in_chat(self, source: Source, document: dict[str, Any], *, writes: bool) -> Suggestion:
         """Keep what a conversation proposes for one of the source's `targets`, and with `writes` have it applied at once.
 
-        A deletion always waits. Errors: those of `suggest`, and of `approve`: then it waits, too.
+        A deletion always waits, and so does what comes of others. Errors: those of `suggest`, and of `approve`: then it waits, too.
         """
         proposal = Proposal.read(document)
         check_target(source, proposal.target_module, source.targets or ())
         made = await self.get((await self._keep(source, proposal))["id"])
-        if not writes or made.action == "delete":
+        if not writes or made.action == "delete" or made.origin is None or not made.origin.may_record:
             return made
         by = f"{source.name}:{source.session}"
         try:
@@ -91,16 +105,27 @@ class Suggestions:
             raise InvalidInput(f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.")
         return await self._keep(source, Proposal("update", SETTINGS, None, payload_text(payload), whole(reasoning)))
 
+    async def propose_memory(self, source: Source, payload: dict[str, Any], reasoning: str) -> dict[str, Any]:
+        """Keep an entry of the memory that the user has to see first; errors: InvalidInput, TooMany."""
+        return await self._keep(source, Proposal("create", MEMORY, None, payload_text(payload), whole(reasoning)))
+
     async def _keep(self, source: Source, proposal: Proposal) -> dict[str, Any]:
         seen = await self._targets.inspect(
             proposal.target_module, proposal.action, proposal.target_id, proposal.payload
         )
         titled = replace(proposal, title=seen.title or proposal.title)
-        made, is_new = await self._store.add(source, titled, seen.version, seen.before)
+        origin = await self._origin(source)
+        made, is_new = await self._store.add(source, titled, seen.version, seen.before, origin=origin)
         if is_new:
             self._record(made, True, None)
             await self._publish_all()
         return {"id": made.id, "status": made.status}
+
+    async def _origin(self, source: Source) -> Origin:
+        """The lowest origin of what whoever proposes had read."""
+        if source.session is not None:
+            return await self._origin_of(source.session)
+        return self._hosts.origins.of_words(self._hosts.approved(source.module))
 
     async def page(
         self, status: str | None = None, module: str | None = None, limit: int = 50, offset: int = 0
@@ -302,6 +327,7 @@ class Suggestions:
             target_module=suggestion.target_module,
             target_endpoint=f"suggestion {suggestion.id} {suggestion.status}",
             para_ids_involved=(suggestion.target_id,) if suggestion.target_id else (),
+            origin=suggestion.origin,
             success=success,
             error=error,
         )

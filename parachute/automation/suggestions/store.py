@@ -22,11 +22,12 @@ from parachute.automation.suggestions.models import (
 from parachute.base.clock import now
 from parachute.base.database import Database
 from parachute.base.errors import Conflict
+from parachute.security.origin import Origin, lowest
 
 _COLUMNS = (
     *("id", "source_module", "source_agent", "source_session", "timestamp", "action", "target_module", "target_id"),
     *("title", "expected_version", "payload", "reasoning", "status", "resolved_by", "resolved_at", "modifications"),
-    *("applied_at", "error", "result", "attempt", "trying", "batch", "before"),
+    *("applied_at", "error", "result", "attempt", "trying", "batch", "before", "origin"),
 )
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM suggestions"  # noqa: S608 - names from above
 _ERROR_LIMIT = 2000
@@ -58,7 +59,12 @@ def add_before(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE suggestions ADD COLUMN before TEXT")
 
 
-ALL = (create_suggestions, add_before)
+def add_origin(connection: sqlite3.Connection) -> None:
+    """Add where it came from."""
+    connection.execute("ALTER TABLE suggestions ADD COLUMN origin TEXT")
+
+
+ALL = (create_suggestions, add_before, add_origin)
 
 
 class SuggestionStore:
@@ -68,11 +74,17 @@ class SuggestionStore:
         self._database = database
 
     async def add(
-        self, source: Source, proposal: Proposal, version: Version | None, before: str | None = None
+        self,
+        source: Source,
+        proposal: Proposal,
+        version: Version | None,
+        before: str | None = None,
+        *,
+        origin: Origin,
     ) -> tuple[Suggestion, bool]:
         """Store a proposal: (row, whether it is new); what waits already in the same words is not stored twice.
 
-        Error: TooMany.
+        Of two the lower origin counts. Error: TooMany.
         """
         async with self._database.transaction() as connection:
             same = await _first(
@@ -85,7 +97,12 @@ class SuggestionStore:
                 ),
             )
             if same is not None:
-                return _suggestion(same), False
+                found = _suggestion(same)
+                if found.origin is not None and origin.is_below(found.origin):
+                    query = "UPDATE suggestions SET origin = ? WHERE id = ?"
+                    await connection.execute(query, (origin.value, found.id))
+                    found = replace(found, origin=origin)
+                return found, False
             await _check_room(connection, source.module, source.most)
             made = Suggestion(
                 id=_new_id(),
@@ -101,6 +118,7 @@ class SuggestionStore:
                 payload=proposal.payload,
                 reasoning=proposal.reasoning,
                 before=before,
+                origin=origin,
             )
             await _insert(connection, made)
         return made, True
@@ -131,6 +149,11 @@ class SuggestionStore:
                 )
                 if cursor.rowcount != 1:
                     raise Conflict(f"ids: {identifier[:40]!r} does not wait, or is a part of another entry.")
+            # Of an entry nothing is known that is not known of its members: the lowest of them counts.
+            async with connection.execute("SELECT origin FROM suggestions WHERE batch = ?", (batch.id,)) as cursor:
+                origins = [Origin(row[0]) if row[0] else Origin.IMPORT for row in await cursor.fetchall()]
+            query = "UPDATE suggestions SET origin = ? WHERE id = ?"
+            await connection.execute(query, (lowest(*origins).value, batch.id))
         return batch
 
     async def get(self, identifier: str) -> Suggestion | None:
@@ -303,6 +326,7 @@ async def _log(
 def _suggestion(row: sqlite3.Row) -> Suggestion:
     values = dict(zip(_COLUMNS, row, strict=True))
     values["expected_version"] = _loaded(values["expected_version"])
+    values["origin"] = Origin(values["origin"]) if values["origin"] else None
     values["trying"] = Decision(**json.loads(values["trying"])) if values["trying"] else None
     return Suggestion(**values)
 

@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from parachute.automation.suggestions.models import Suggestion, Version, title_of, version_of
-from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
+from parachute.automation.suggestions.own_targets import OwnTarget
 from parachute.automation.suggestions.payloads import PAYLOAD_LIMIT, check_accepted, replaced
 from parachute.base.errors import NotFound, ParachuteError
 from parachute.modules.runtime.client import HostDown
@@ -41,11 +42,11 @@ class Withdrawal:
 
 
 class Targets:
-    """Modules, as far as suggestions need them, and the computer's own settings."""
+    """Modules, as far as suggestions need them, and what is the computer's own."""
 
-    def __init__(self, hosts: Hosts, settings: OwnSettings) -> None:
+    def __init__(self, hosts: Hosts, own: Mapping[str, OwnTarget]) -> None:
         self._hosts = hosts
-        self._settings = settings
+        self._own = own
 
     async def inspect(self, module: str, action: str, para_id: str | None, payload: str) -> Seen:
         """See what a suggestion is about, and whether its module accepts it as things are now.
@@ -53,8 +54,8 @@ class Targets:
         Errors: NotFound, InvalidInput, Conflict where nobody could apply it, HostDown.
         """
         change = json.loads(payload)
-        if module == SETTINGS:
-            version, title = await asyncio.to_thread(self._settings.inspect, change)
+        if (own := self._own.get(module)) is not None:
+            version, title = await asyncio.to_thread(own.inspect, change)
             return Seen(version, title)
         await self._hosts.host(module)
         if accepted := [each for each in self._hosts.changes() if each.module == module]:
@@ -73,8 +74,8 @@ class Targets:
 
         Errors: Unknown where it may have been applied; with any other, it was not.
         """
-        if suggestion.target_module == SETTINGS:
-            return await asyncio.to_thread(self._settings.apply, payload, suggestion.expected_version)
+        if (own := self._own.get(suggestion.target_module)) is not None:
+            return await asyncio.to_thread(own.apply, payload, suggestion.expected_version)
         document = {
             "id": suggestion.try_id,
             "action": suggestion.action,
@@ -89,9 +90,9 @@ class Targets:
 
     async def withdraw(self, suggestion: Suggestion) -> Withdrawal:
         """Learn how a try ended, and see that it does not begin any more; errors: Unknown, and why nobody can be asked."""
-        if suggestion.target_module == SETTINGS:
+        if (own := self._own.get(suggestion.target_module)) is not None:
             tried = suggestion.trying.payload if suggestion.trying and suggestion.trying.payload else suggestion.payload
-            return Withdrawal(await asyncio.to_thread(self._settings.is_applied, json.loads(tried)))
+            return Withdrawal(await asyncio.to_thread(own.is_applied, json.loads(tried)))
         document = {"id": suggestion.try_id, "withdraw": True}
         try:
             answer = await self._ask(suggestion.target_module, document)

@@ -38,4 +38,5 @@ def task(day: date, tools: OrchestratorTools, kinds: frozenset[str]) -> Task:
         prompt=f"{_GROUPING}{allowed}{_END}",
         message=f"Suggestions on {day.isoformat()}\n\n{tools.count} suggestions wait, on {tools.pages} pages. Sort them.",
         own_tools=tools.own_tools,
+        origin=tools.origin,
     )

@@ -11,7 +11,7 @@ from parachute.automation.scheduled_agents.models import RunRecord, key_of
 from parachute.automation.scheduled_agents.run import follow_turn, record_failures
 from parachute.automation.scheduled_agents.store import AgentStore
 from parachute.automation.suggestions.models import OUTSIDE, Suggestion
-from parachute.automation.suggestions.own_settings import SETTINGS
+from parachute.automation.suggestions.own_targets import OWN_TARGETS
 from parachute.automation.suggestions.service import Suggestions, orchestrator
 from parachute.automation.triage.models import AGENT, MOST, PART, Outcome, doubles, kind_of
 from parachute.automation.triage.prompt import task
@@ -74,11 +74,11 @@ class OrchestratorRun:
 
     async def _waiting(self) -> list[Suggestion]:
         found = await self.suggestions.waiting(_COMPARED)
-        # The computer's own settings are nobody's to sort, nor is what strangers propose: an entry could hide one among others.
+        # What is the computer's own is nobody's to sort, nor is what strangers propose: an entry could hide one among others.
         allowed = [
             each
             for each in found
-            if self.may(each.target_module) and each.target_module != SETTINGS and each.source_module != OUTSIDE
+            if self.may(each.target_module) and each.target_module not in OWN_TARGETS and each.source_module != OUTSIDE
         ]
         self.outcome.record.left_some = len(allowed) < len(found)
         # Of what has begun nobody knows the end: about that the user alone decides.

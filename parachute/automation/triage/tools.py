@@ -10,6 +10,7 @@ from parachute.automation.suggestions.service import Suggestions, orchestrator
 from parachute.automation.triage.models import AGENT, Outcome, kind_of
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
 from parachute.chat.agent_processes.models import OwnTool
+from parachute.security.origin import Origin, lowest
 
 LIST, BATCH, RESOLVE = "suggestions-list", "suggestions-batch", "suggestions-resolve"
 
@@ -42,6 +43,11 @@ class OrchestratorTools:
     def pages(self) -> int:
         """The number of pages that they fill."""
         return -(-len(self._found) // PAGE)
+
+    @property
+    def origin(self) -> Origin:
+        """The lowest origin of the suggestions."""
+        return lowest(Origin.AGENT_FILE, *(each.origin or Origin.IMPORT for each in self._found))
 
     def own_tools(self, session: str) -> tuple[OwnTool, ...]:
         """The tools for the conversation of the run."""
@@ -110,6 +116,10 @@ class OrchestratorTools:
             raise InvalidInput("decision: approve or reject is expected.")
         if kind_of(found) not in self._kinds:
             raise NotAllowed(f"Suggestions of the kind {kind_of(found)} are the person's to decide about.")
+        if decision == "approve" and not may_approve(found):
+            raise NotAllowed(
+                f"The suggestion {found.id} came from {found.origin.words if found.origin else 'an unknown place'}: the person decides."
+            )
         if not _is_whole(found):
             raise NotAllowed(f"The suggestion {found.id} is longer than what you have read of it: the person decides.")
         outcome, by = self._outcome, orchestrator(self._outcome.record.id)
@@ -145,11 +155,17 @@ class OrchestratorTools:
             "title": suggestion.title,
             "target_id": suggestion.target_id,
             "from": suggestion.source_agent,
+            "origin": suggestion.origin,
             "time": suggestion.timestamp,
             "change": payload,
             "reasoning": _cut(suggestion.reasoning, _REASONING),
             "could_not_be_applied": _cut(suggestion.error or "", _REASONING) or None,
         }
+
+
+def may_approve(suggestion: Suggestion) -> bool:
+    """Return whether an agent may approve in place of the person: nothing of others is in it."""
+    return suggestion.origin is not None and suggestion.origin.may_record
 
 
 def _tool(

@@ -28,6 +28,7 @@ from parachute.config.settings.models import Settings
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
+from parachute.security.origin import Origin
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +133,7 @@ class McpServers:
             if isinstance(answer, ParachuteError):
                 warnings.append(("MCP server", f"{each.server.name} is left out. {answer}"))
             else:
-                tools += self._server_tools(each.server, answer, choice, allowed_tools)
+                tools += self._server_tools(each, answer, choice, allowed_tools)
         return tuple(tools), tuple(warnings[:5])
 
     async def call(self, server: str, tool: str, arguments: dict[str, Any]) -> str:
@@ -261,8 +262,9 @@ class McpServers:
         return tools
 
     def _server_tools(
-        self, server: Server, tools: Iterable[OfferedTool], choice: Choice, allowed_tools: tuple[str, ...] | None
+        self, runnable: Runnable, tools: Iterable[OfferedTool], choice: Choice, allowed_tools: tuple[str, ...] | None
     ) -> Iterable[ServerTool]:
+        server = runnable.server
         for tool in tools:
             made = ServerTool(
                 tool.module,
@@ -271,6 +273,7 @@ class McpServers:
                 tool.input_schema,
                 call=partial(self.call, server.name, tool.name),
                 server=server.name,
+                origin=_origin_of(runnable),
             )
             if allowed_tools is not None and not server_tool_listed(server.name, tool.name, allowed_tools):
                 continue
@@ -302,6 +305,13 @@ def _retrieve(task: "asyncio.Task[tuple[OfferedTool, ...]]") -> None:
     # Nobody may be waiting for it any more; what went wrong was logged.
     if not task.cancelled():
         task.exception()
+
+
+def _origin_of(runnable: Runnable) -> Origin:
+    """The origin of what a server answers: one without a network knows only what is on this machine."""
+    if runnable.server.is_remote:
+        return Origin.REMOTE_MCP
+    return Origin.WEB if runnable.approval.hosts else Origin.OWN_FILE
 
 
 def _chosen(choice: Choice, plugins: Choice, server: Server) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.engines.execution import Execution
+from parachute.security.origin import Origin
 from parachute.security.permissions.actions import MODULE_SERVER, server_tool_name
 
 
@@ -17,11 +18,12 @@ from parachute.security.permissions.actions import MODULE_SERVER, server_tool_na
 class OwnTool(OfferedTool):
     """A tool of the computer itself that one run has, and nobody else; `call` checks the arguments and answers the agent.
 
-    `prompt` is what the system prompt says of it.
+    `prompt` is what the system prompt says of it, `origin` that of what it answers, None where that is the computer's own word.
     """
 
     call: Callable[[dict[str, Any]], Coroutine[Any, Any, str]]
     prompt: str = ""
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

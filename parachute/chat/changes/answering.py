@@ -17,6 +17,7 @@ from parachute.chat.changes.present import look
 from parachute.chat.changes.undoing import change_to
 from parachute.chat.changes.views import Left
 from parachute.chat.changes.writing import Outcome
+from parachute.security.origin import Origin
 
 Word = Literal["apply", "throw_away"]
 
@@ -56,6 +57,9 @@ async def apply_held(places: Places, found: ChangeSet, held: Sequence[Held], beg
                 await places.store.hold(changed)
                 await places.store.end(number)
                 raise Conflict(f"{changed[0].path} has changed meanwhile.", "Look at it again.", key="changed")
+            # The owner has seen it, and an agent has written it all the same.
+            written = (each.path for each in changes if each.after.kind in ("file", "link"))
+            await places.lineage.wrote(Path(found.project), written, found.origin or Origin.AGENT_FILE)
             await places.store.start(noted(number, changes))
         outcome = await write_noted(places.store, number, project, changes)
     await _keep_waiting(places, held, outcome)

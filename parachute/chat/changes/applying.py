@@ -9,6 +9,7 @@ from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
 from parachute.chat.changes import obeyed
 from parachute.chat.changes.blobs import Blobs
+from parachute.chat.changes.lineage import Lineage
 from parachute.chat.changes.models import Applied, Entry, Held
 from parachute.chat.changes.planning import Change, Plan, Planner
 from parachute.chat.changes.scanning import Scan
@@ -21,9 +22,10 @@ _BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where changes are kept, and how large a file may be; `keeping` is held from when a content is kept until a row names it."""
+    """Where changes and what came of them are kept, and how large a file may be; `keeping` is held from when a content is kept until a row names it."""
 
     store: ChangeStore
+    lineage: Lineage
     blobs: Blobs
     keeping: asyncio.Lock
     limit: int
@@ -36,13 +38,14 @@ async def apply(places: Places, view: View) -> Applied:
         with Folder.open_unlinked(view.project) as project, Folder.open(view.upper) as upper:
             named = await asyncio.to_thread(obeyed.named_by_git, view.project)
             scan = Scan(project, upper, view.known, named)
-            planner = Planner(places.blobs, project, upper, view, places.limit, named)
+            told = await asyncio.to_thread(obeyed.linked_instructions, project)
+            planner = Planner(places.blobs, project, upper, view, places.limit, named, told)
             written = [path for path, left in view.left.items() if left.state.kind != "none"]
             candidates = await asyncio.to_thread(scan.run, written)
             for begin in range(0, len(candidates), _BATCH):
                 async with places.keeping:
                     plan = await asyncio.to_thread(planner.plan, candidates[begin : begin + _BATCH])
-                    await _note(places.store, view, plan)
+                    await _note(places, view, plan)
                 outcome = await write_noted(places.store, view.number, project, plan.changes)
                 count += len(outcome.written)
                 await _take(places, view, planner, plan, outcome)
@@ -74,11 +77,15 @@ def noted(number: int, changes: Iterable[Change]) -> list[Entry]:
     ]
 
 
-async def _note(store: ChangeStore, view: View, plan: Plan) -> None:
+async def _note(places: Places, view: View, plan: Plan) -> None:
     if plan.held:
-        await store.hold(plan.held)
+        await places.store.set_origin(view.number, view.origin())
+        await places.store.hold(plan.held)
     if plan.changes:
-        await store.start(noted(view.number, plan.changes))
+        await places.store.set_origin(view.number, view.origin())
+        written = (each.path for each in plan.changes if each.after.kind in ("file", "link"))
+        await places.lineage.wrote(view.project, written, view.origin())
+        await places.store.start(noted(view.number, plan.changes))
 
 
 async def _take(places: Places, view: View, planner: Planner, plan: Plan, outcome: Outcome) -> None:

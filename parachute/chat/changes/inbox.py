@@ -48,6 +48,7 @@ class ChangesSource(Source):
         details: dict[str, Any] = {
             "run": found.number,
             "project": found.project,
+            "origin": found.origin,
             "hash": digest_of(each.held),
             "files": [held_json(held) for held in each.held[:_MOST_LINES]],
             "more": max(0, count - _MOST_LINES),

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from parachute.security.origin import Origin
+
 Kind = Literal["none", "file", "folder", "link", "other"]
 SetKind = Literal["run", "answer", "undo", "redo", "owner"]
 Reason = Literal[
@@ -20,6 +22,7 @@ Reason = Literal[
     "unreadable",
     "failed",
     "review",
+    "origin",
 ]
 
 SENTENCES: dict[Reason, str] = {
@@ -36,6 +39,7 @@ SENTENCES: dict[Reason, str] = {
     "unreadable": "This file cannot be read.",
     "failed": "This could not be written.",
     "review": "This workspace wants its changes reviewed.",
+    "origin": "Agents obey this file, and what the conversation had read did not come from you alone.",
 }
 
 NEVER_APPLIED = frozenset[Reason](("special", "large", "name", "unreadable", "many"))
@@ -96,7 +100,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What one run did, or the owner, or an undo: `undone` is the number of what it took back."""
+    """What one run did, or the owner, or an undo: `undone` is the number of what it took back.
+
+    `origin` is the lowest of what had entered the run; None where it is not known.
+    """
 
     number: int
     session: str
@@ -108,6 +115,7 @@ class ChangeSet:
     is_reviewed: bool
     undone: int | None = None
     note: str = ""
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)

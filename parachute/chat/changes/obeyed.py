@@ -1,5 +1,6 @@
 """What programs of the owner obey as soon as it lies in a project: one table for names at any depth, and for links."""
 
+import os
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
@@ -13,6 +14,35 @@ _ENVIRONMENT = ".envrc"
 _NAMES = frozenset((*FOLDERS, *FILES, *PRESENT_ONLY))
 _BARE = (frozenset(("head", "objects", "refs")), frozenset(("head", "commondir")))
 """Names by which git takes a folder for a repository: the second one borrows the rest from another folder."""
+
+
+_INSTRUCTIONS = frozenset(
+    (
+        *("agents.md", "agents.override.md", "claude.md", "claude.local.md", "copilot-instructions.md", "gemini.md"),
+        *(
+            "qwen.md",
+            "skill.md",
+            ".aiderules",
+            ".clinerules",
+            ".cursorrules",
+            ".goosehints",
+            ".rules",
+            ".windsurfrules",
+        ),
+    )
+)
+"""Files and folders that agents are told, or read as instructions; what the owner alone has said may be written there."""
+
+
+def is_instruction(path: str) -> bool:
+    """Return whether agents take what is at a path for instructions."""
+    return any(part.casefold() in _INSTRUCTIONS for part in path.split("/"))
+
+
+def linked_instructions(project: Folder) -> frozenset[str]:
+    """Paths in a project to which links of that name at its top lead: agents are told what is there. Waits for the disk."""
+    links = [each.name for each in project.entries() if each.is_symlink() and is_instruction(each.name)]
+    return frozenset(os.path.normpath(project.link(name)) for name in links)
 
 
 def reason_of(name: str, names: Collection[str]) -> Reason | None:

@@ -49,7 +49,14 @@ class Planner:
     """Decides about the candidates of one look at a view, in their order. It waits for the disk."""
 
     def __init__(
-        self, blobs: Blobs, project: Folder, upper: Folder, view: View, limit: int, named: Collection[str]
+        self,
+        blobs: Blobs,
+        project: Folder,
+        upper: Folder,
+        view: View,
+        limit: int,
+        named: Collection[str],
+        told: Collection[str] = (),
     ) -> None:
         self._blobs = blobs
         self._project = project
@@ -57,6 +64,7 @@ class Planner:
         self._view = view
         self._limit = limit
         self._named = named
+        self._told = told
         self._commit: Reason | None = None
         """Why the rest of a commit waits, once a part of it does."""
         self._has_looked = False
@@ -180,6 +188,9 @@ class Planner:
                 return "git"
         if self._is_owners(each, present):
             return "conflict"
+        is_told = each.path in self._told or obeyed.is_instruction(each.path)
+        if is_told and wanted.state.kind != "folder" and not self._view.origin().may_instruct:
+            return "origin"
         return None
 
     def _is_owners(self, each: Candidate, present: Present) -> bool:
@@ -216,6 +227,7 @@ class Planner:
         return any(
             is_repository
             or any(obeyed.reason_of(part, ()) for part in name.split("/"))
+            or (obeyed.is_instruction(name) and not self._view.origin().may_instruct)
             or obeyed.is_named(name, self._named)
             for name, is_repository in git_files.new_names(*indexes)
         )

@@ -36,6 +36,7 @@ class Shown:
             "ended_at": each.ended_at,
             "reviewed": each.is_reviewed,
             "note": each.note or None,
+            "origin": each.origin,
             "added": sum(line.added or 0 for line in lines),
             "removed": sum(line.removed or 0 for line in lines),
             "total": len(lines),

@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import os
-import secrets
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -19,6 +17,7 @@ from parachute.chat.changes.answering import Word, applicable, apply_held, diges
 from parachute.chat.changes.applying import Places, apply, noted, write_noted
 from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.folders_below import FoldersBelow
+from parachute.chat.changes.lineage import Lineage
 from parachute.chat.changes.models import Applied, Entry, Held, State, Undone
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import status_of
@@ -30,16 +29,16 @@ from parachute.chat.changes.scanning import Scan
 from parachute.chat.changes.snapshots import Index, Snapshots, compared
 from parachute.chat.changes.store import ChangeStore
 from parachute.chat.changes.undoing import chosen, is_chosen, undo
-from parachute.chat.changes.views import Left, View
+from parachute.chat.changes.views import Left, View, mark_of, marked
 from parachute.config.settings.models import ChangesSettings
 from parachute.events.inbox.models import not_waiting
+from parachute.security.origin import Origin, lowest
 
 DIFFERENCE = 200_000
 """Characters of a difference."""
 
 _PRUNE_SECONDS = 3600.0
 _INDEX = 64 << 20
-_MARK = "user.parachute.view"
 _STEP_SECONDS = 0.001
 _MOST_STEPS = 30
 
@@ -54,9 +53,14 @@ class Changes:
         self._folder = folder
         self._changed = changed
         self.places = Places(
-            ChangeStore(database), Blobs(folder / "contents"), asyncio.Lock(), settings.file_megabytes << 20
+            ChangeStore(database),
+            Lineage(database),
+            Blobs(folder / "contents"),
+            asyncio.Lock(),
+            settings.file_megabytes << 20,
         )
         self._store = self.places.store
+        self.lineage = self.places.lineage
         self._snapshots = Snapshots(self.places.blobs, folder / "snapshots")
         self._before: dict[str, tuple[int, Path, Index]] = {}
         self._views: dict[str, View] = {}
@@ -77,26 +81,28 @@ class Changes:
         *,
         is_reviewed: bool = False,
         parts: tuple[str, ...] = ("",),
+        origin: Callable[[], Origin] = lambda: Origin.OWNER,
     ) -> int:
         """A turn begins, whose changes get the number that is returned; what the turn before has left is applied first.
 
-        `parts` are the folders of the project that the agent sees.
+        `parts` are the folders of the project that the agent sees, `origin` the lowest of what has entered it by now.
         """
         async with self._locks[project]:
             earlier = self._known_view(session, project, upper) or await self._earlier(session, project, upper, parts)
             began = await self._moment()
             if earlier is not None and not earlier.has_ended:
+                earlier.origin = origin
                 await self._finished(earlier)
                 if not earlier.has_ended:
                     began = earlier.began_ns  # whatever of it is left was made then
             number = await self._store.begin(session, project, "run", began, is_reviewed=is_reviewed)
-            view = View(session, project, upper, number, began, is_reviewed, parts)
+            view = View(session, project, upper, number, began, is_reviewed, parts, origin=origin)
             if earlier is not None:
                 view.known, view.left = earlier.known, earlier.left
                 view.below = earlier.below if earlier.parts == parts else FoldersBelow()
             await self._load_waiting(view)
             view.index = await asyncio.to_thread(self._index, project)
-            view.token = _marked(upper)
+            view.token = marked(upper)
             await asyncio.to_thread(look_below, view)
             self._views[session] = view
             return number
@@ -120,8 +126,11 @@ class Changes:
             self._before[session] = number, directory, taken.index
             return number
 
-    async def record(self, session: str) -> Applied:
-        """The run has ended: note what has changed in its folder since; error: NotFound without a snapshot, OSError."""
+    async def record(self, session: str, origin: Origin = Origin.OWNER) -> Applied:
+        """The run has ended: note what has changed in its folder since; error: NotFound without a snapshot, OSError.
+
+        `origin` is the lowest of what has entered it.
+        """
         if (before := self._before.pop(session, None)) is None:
             raise NotFound("There is no snapshot from before this run.", key="no_snapshot")
         number, directory, earlier = before
@@ -129,7 +138,10 @@ class Changes:
             async with self.places.keeping:
                 taken = await asyncio.to_thread(self._snapshots.take, directory)
                 entries = await asyncio.to_thread(compared, self.places.blobs, number, earlier, taken.index)
+                await self._store.set_origin(number, origin)
                 await self._store.start(entries)
+            written = [each.path for each in entries if each.after.kind in ("file", "link")]
+            await self.lineage.wrote(directory, written, origin)
             await self._store.finish(number, [each.path for each in entries], ())
             await self._store.end(number)
             await self._prune()
@@ -197,7 +209,7 @@ class Changes:
             view.thrown = {}
             view.known = {path: seen for path, seen in view.known.items() if path in view.waiting}
             view.left = {}
-            view.token = _marked(upper)
+            view.token = marked(upper)
             view.below, view.is_outdated = FoldersBelow(), False
             self._views[session] = view
 
@@ -285,7 +297,7 @@ class Changes:
     def _known_view(self, session: str, project: Path, upper: Path) -> View | None:
         """What is known of a view; None for another one, also of the same name: what it never had would seem deleted in it."""
         view = self._views.get(session)
-        if view is None or (view.project, view.upper) != (project, upper) or view.token != _mark(upper):
+        if view is None or (view.project, view.upper) != (project, upper) or view.token != mark_of(upper):
             return None
         return view
 
@@ -340,6 +352,8 @@ class Changes:
         if last is None or not upper.is_dir():
             return None
         view = View(session, project, upper, last.number, last.began_ns, last.is_reviewed, parts)
+        left = lowest(Origin.AGENT_FILE, last.origin or Origin.AGENT_FILE)
+        view.origin = lambda: left
         latest = await self._store.latest(session, project)
         await asyncio.to_thread(_find_left, view, latest, has_ended=last.ended_at is not None)
         taken_back = self._taken_back.pop((session, str(project)), {})
@@ -388,22 +402,6 @@ class Changes:
         async with self.places.keeping:
             named = await asyncio.to_thread(self._snapshots.hashes)
             await prune(self.places, self._settings.keep_days, self._settings.keep_megabytes << 20, named)
-
-
-def _mark(upper: Path) -> bytes | None:
-    with contextlib.suppress(OSError):
-        return os.getxattr(upper, _MARK)
-    return None
-
-
-def _marked(upper: Path) -> bytes:
-    """Mark the upper layer of a view, so that another one in its place is noticed."""
-    mark = _mark(upper) or secrets.token_bytes(16)
-    with contextlib.suppress(
-        OSError
-    ):  # it is gone, or the disk knows no attributes: then nothing is known of it the next time
-        os.setxattr(upper, _MARK, mark)
-    return mark
 
 
 def _find_left(view: View, latest: dict[str, State], *, has_ended: bool) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from parachute.base.clock import now
 from parachute.base.database import Database
+from parachute.chat.changes.lineage import m0003_lineage
 from parachute.chat.changes.models import ChangeSet, Entry, Held, SetKind, State
+from parachute.security.origin import Origin
 
 
 def m0001_changes(connection: sqlite3.Connection) -> None:
@@ -57,9 +59,9 @@ def m0002_instructions(connection: sqlite3.Connection) -> None:
 _VERSIONS = 20
 """Of one such file: an agent may write it as often as it likes."""
 
-ALL = (m0001_changes, m0002_instructions)
+ALL = (m0001_changes, m0002_instructions, m0003_lineage)
 
-_SET = "id, session, project, kind, began_at, began_ns, ended_at, reviewed, undone, note"
+_SET = "id, session, project, kind, began_at, began_ns, ended_at, reviewed, undone, note, origin"
 _ENTRY = "number, path, state, replaced, before, after, added, removed"
 _HELD = "number, path, root, reason, thrown, before, after, added, removed"
 _NO_LONGER_HELD = (
@@ -105,6 +107,12 @@ class ChangeStore:
                 "AND NOT EXISTS (SELECT 1 FROM held WHERE number = ?1)",
                 (number,),
             )
+
+    async def set_origin(self, number: int, origin: Origin) -> None:
+        """Note the lowest origin of what had entered a run when it wrote."""
+        await self._database.write(
+            "UPDATE sets SET origin = ?1 WHERE id = ?2 AND origin IS NOT ?1", (origin.value, number)
+        )
 
     async def note(self, number: int, text: str) -> None:
         """Note what a set does not cover."""
@@ -279,8 +287,9 @@ class ChangeStore:
 
 
 def _set(row: sqlite3.Row) -> ChangeSet:
-    number, session, project, kind, began_at, began_ns, ended_at, reviewed, undone, note = row
-    return ChangeSet(number, session, project, kind, began_at, began_ns, ended_at, bool(reviewed), undone, note)
+    number, session, project, kind, began_at, began_ns, ended_at, reviewed, undone, note, origin = row
+    origin = Origin(origin) if origin else None
+    return ChangeSet(number, session, project, kind, began_at, began_ns, ended_at, bool(reviewed), undone, note, origin)
 
 
 def _entry(row: sqlite3.Row) -> Entry:

@@ -1,5 +1,9 @@
 """The view of a session: where it is, and what of it was handled."""
 
+import contextlib
+import os
+import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -7,6 +11,9 @@ from parachute.base.signatures import Signature
 from parachute.chat.changes.folders_below import FoldersBelow
 from parachute.chat.changes.models import State
 from parachute.chat.changes.scanning import Seen
+from parachute.security.origin import Origin
+
+_MARK = "user.parachute.view"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +48,21 @@ class View:
     """The kernel may go on showing what the owner has replaced or removed since."""
     has_ended: bool = False
     is_active: bool = True
+    origin: Callable[[], Origin] = lambda: Origin.AGENT_FILE
+    """The lowest origin of what has entered the run by now; of one whose end nobody saw, that of what agents write."""
+
+
+def mark_of(upper: Path) -> bytes | None:
+    """The mark of the upper layer of a view, None if it has none."""
+    with contextlib.suppress(OSError):
+        return os.getxattr(upper, _MARK)
+    return None
+
+
+def marked(upper: Path) -> bytes:
+    """Mark the upper layer of a view, so that another one in its place is noticed."""
+    mark = mark_of(upper) or secrets.token_bytes(16)
+    # It is gone, or the disk knows no attributes: then nothing is known of it the next time.
+    with contextlib.suppress(OSError):
+        os.setxattr(upper, _MARK, mark)
+    return mark

@@ -20,6 +20,7 @@ from parachute.config.vault.service import Vault
 from parachute.events.bus.service import SESSION_START
 from parachute.events.hooks.service import Hooks
 from parachute.sandbox.engines.service import Sandboxes
+from parachute.security.origin import Origin
 
 log = logging.getLogger(__name__)
 
@@ -177,6 +178,7 @@ class ClaudeCode:
             await asyncio.to_thread(self._copies.stage, found)
             await self._ask_hooks(session)
             is_ours = self._copies.place(session.id)
+            await self._sessions.lower_origin(session.id, Origin.IMPORT)
             await self._sessions.create(session)
         except BaseException as error:
             await self._undo(session.id, is_ours=is_ours, is_taken=isinstance(error, Conflict))

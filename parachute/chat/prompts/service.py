@@ -44,6 +44,8 @@ class Prompt:
     """Files that would have been part of it, and are not approved for conversations that run directly."""
     problems: list[str] = field(default_factory=list)
     """A sentence for each chosen context that brings nothing."""
+    by_agents: tuple[Path, ...] = ()
+    """Files of the instructions that an agent wrote and the owner has not seen."""
 
     @property
     def place(self) -> str:
@@ -139,6 +141,7 @@ def _add_context(prompt: Prompt, context: Chain) -> None:
     prompt.left_out += context.left_out
     prompt.problems += context.problems
     prompt.working_directory_file = context.working_directory_file
+    prompt.by_agents = tuple(file.real for file in context.included if file.is_by_agent)
 
 
 def _kind(execution: Execution, directory: Path | None) -> str:

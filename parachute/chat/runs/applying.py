@@ -5,6 +5,7 @@ from typing import Protocol
 
 from parachute.chat.changes.models import Applied
 from parachute.chat.changes.service import Changes
+from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs.events import RunWarning
 
 
@@ -21,16 +22,17 @@ class TurnChanges(Protocol):
 class Recording:
     """A turn with the owner's own rights, in whose folder a snapshot shows afterwards what has changed."""
 
-    def __init__(self, changes: Changes, session: str) -> None:
+    def __init__(self, changes: Changes, session: str, origin: RunOrigin) -> None:
         self._changes = changes
         self._session = session
+        self._origin = origin
 
     def soon(self) -> None:
         """Nothing: the agent writes to the owner's folder itself."""
 
     async def finish(self) -> Applied:
         """Record what has changed."""
-        return await self._changes.record(self._session)
+        return await self._changes.record(self._session, self._origin.value)
 
 
 class Applying:

@@ -11,6 +11,8 @@ from typing import Any
 from parachute.base.errors import ParachuteError
 from parachute.chat.agent_processes.models import ToolDecision
 from parachute.chat.agent_processes.options import PERMISSION_SECONDS, prompt_pieces
+from parachute.chat.origins.calls import CallOrigins
+from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs import events
 from parachute.chat.runs.records import ToolRecords
 from parachute.chat.runs.run import Question, Run
@@ -25,6 +27,7 @@ QUESTION_SECONDS = 300
 """Longest wait for an answer before the agent goes on without one (spec 001)."""
 
 _CARD_SECONDS = 10.0
+_READ = "This conversation has read what came from {},"
 
 
 class Interaction:
@@ -41,6 +44,8 @@ class Interaction:
         question_seconds: float = QUESTION_SECONDS,
         permission_seconds: float = PERMISSION_SECONDS,
         refusal_of_page: Callable[[str], ParachuteError | None] | None = None,
+        origin: RunOrigin,
+        calls: CallOrigins,
     ) -> None:
         self._run = run
         self._policy = policy
@@ -50,6 +55,8 @@ class Interaction:
         self._question_seconds = question_seconds
         self._permission_seconds = permission_seconds
         self._refusal_of_page = refusal_of_page
+        self._origin = origin
+        self._calls = calls
         self._shown: dict[str, asyncio.Event] = {}
         self.answers: dict[str, str] = {}
         self.before_compaction: Callable[[str], Awaitable[None]] | None = None
@@ -68,6 +75,13 @@ class Interaction:
         if self.before_compaction is not None:
             await self.before_compaction(trigger)
 
+    async def note_written(self) -> None:
+        """Remember what commands of the turn may have written; a failure stops nothing: most of it is known since they began."""
+        try:
+            await self._calls.end(self._origin.value)
+        except Exception:
+            log.exception("What the commands of a turn wrote could not be noted.")
+
     def tool_shown(self, call: str) -> None:
         """The `tool_use` event of a call is in the log."""
         self._shown.setdefault(call, asyncio.Event()).set()
@@ -85,12 +99,26 @@ class Interaction:
             # Its program says of what the proxy refuses that the proxy refused it, and nothing of what to do.
             refused = self._refusal_of_page(str(tool_input.get("url", "")))
             allowed, reason = (refused is None), str(refused or reason)
+        if allowed and (unseen := self._unseen(tool, tool_input)):
+            allowed, reason = await self._ask_permission(tool, tool_input, unseen, by_grant=False)
         if allowed:
+            # Before it is made: what the conversation has read is known also when the computer ends now.
+            await self._origin.lower(await self._calls.of(tool, tool_input, self._origin.value))
+            await self._calls.note_written(tool, self._origin.value)
             self.records.begun(tool, tool_input, call)
         else:
             self._run.log.append(events.PermissionDenied(tool, reason))
             self.records.refused(tool, tool_input, reason)
         return ToolDecision(allowed, reason)
+
+    def _unseen(self, tool: str, tool_input: dict[str, Any]) -> str | None:
+        """Why a call waits for the owner's look: it would keep what others may have had a hand in. None for all others."""
+        origin = self._origin.value
+        if not origin.may_record and (module := self._calls.writes_of_module(tool)) is not None:
+            return f"{_READ.format(origin.words)} so that it writes nothing into {module} by itself."
+        if not origin.may_instruct and self._calls.writes_instructions(tool, tool_input):
+            return f"{_READ.format(origin.words)} so that it writes no instructions for agents by itself."
+        return None
 
     async def ask(self, questions: list[dict[str, Any]], call: str | None) -> dict[str, Any]:
         """Show the questions and wait; without an answer in time the agent goes on with none."""
@@ -114,11 +142,15 @@ class Interaction:
             self.answers[call] = json.dumps({"answers": answers}, ensure_ascii=False)
         return {name: ", ".join(value) if isinstance(value, list) else value for name, value in answers.items()}
 
-    async def _ask_permission(self, tool: str, tool_input: dict[str, Any], reason: str) -> tuple[bool, str]:
+    async def _ask_permission(
+        self, tool: str, tool_input: dict[str, Any], reason: str, *, by_grant: bool = True
+    ) -> tuple[bool, str]:
+        """Ask the owner; without `by_grant` for this call alone."""
         if not (self._run.request.can_answer_permissions or self._inbox.is_watched):
-            return False, f"{reason} This app cannot ask the owner for it, and nobody looks at the inbox."
+            instead = "" if by_grant else " Propose it with the tool `suggest` if you have it, or tell the owner."
+            return False, f"{reason} This app cannot ask the owner for it, and nobody looks at the inbox.{instead}"
         identifier = str(uuid.uuid4())
-        suggested = await asyncio.to_thread(self._policy.suggested_grants, tool, tool_input)
+        suggested = await asyncio.to_thread(self._policy.suggested_grants, tool, tool_input) if by_grant else ()
         grants = tuple(map(str, suggested))
         details = {"tool": tool, "input": tool_input, "reason": reason}
         request = Question(identifier, [], asyncio.get_running_loop().create_future(), grants, details)

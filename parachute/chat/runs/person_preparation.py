@@ -91,7 +91,7 @@ class PersonPreparation:
                 ),
                 self._known(session, run.request.message, directory.path),
             )
-        run.is_direct = preparation.execution.mode == "direct"
+        run.is_direct, run.knows = preparation.execution.mode == "direct", bool(knowledge.text)
         for warning in await self._warnings(run, preparation):
             run.log.append(warning)
         if run.added:

@@ -13,6 +13,7 @@ from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
 from parachute.chat.changes.service import Changes
 from parachute.chat.contexts.service import Contexts
+from parachute.chat.origins.service import Origins
 from parachute.chat.permissions.models import EVERYTHING, SessionPermissions
 from parachute.chat.permissions.service import Permissions
 from parachute.chat.prompts.service import Prompt, Prompts
@@ -56,6 +57,7 @@ class AgentServices:
     changes: Changes
     contexts: Contexts
     permissions: Permissions
+    origins: Origins
 
 
 @dataclass(frozen=True, slots=True)

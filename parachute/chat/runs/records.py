@@ -82,6 +82,7 @@ class ToolRecords:
             session=session,
             run=self._run.log.run,
             owner=self._run.profile.owner.module if self._run.profile else None,
+            origin=_origin(self._run),
             **described,
             **fields,
         )
@@ -146,6 +147,7 @@ def record_run(audit: Audit, run: Run, error: str | None) -> None:
         owner=run.profile.owner.module if run.profile else None,
         workspace=run.session.workspace_id,
         direct=run.is_direct or None,
+        origin=_origin(run),
         model=run.model,
         **(used_in(run.used) if run.used else {}),
         target_module=run.profile.owner.module if run.profile else "chat",
@@ -177,9 +179,15 @@ def record_changes(audit: Audit, run: Run, entries: Sequence[Entry]) -> None:
         session=run.session.id,
         run=run.log.run,
         target_module="chat",
+        origin=_origin(run),
         target_endpoint=f"{len(entries)} files",
         files=files,
     )
+
+
+def _origin(run: Run) -> str | None:
+    """The lowest origin of what had entered a run."""
+    return run.origin.value.value if run.origin else None
 
 
 def _para_ids(tool_input: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from parachute.base.clock import now
 from parachute.chat.agent_processes.client import AgentClient
+from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs import events
 from parachute.chat.runs.log import EventLog, said
 from parachute.chat.runs.preparation import Preparation
@@ -18,6 +19,7 @@ from parachute.chat.sessions.models import Owner, Session
 from parachute.events.hooks.models import Added
 from parachute.llm.gateway.models import Usage
 from parachute.security.kill_switch.switch import KillSwitch
+from parachute.security.origin import Origin
 
 INJECTION_LIMIT = 10
 
@@ -71,6 +73,9 @@ class Profile(Protocol):
     seconds: float
     """After so long a run is stopped."""
 
+    origin: Origin
+    """That of the message and of all that the agent is told with it."""
+
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Prepare the next turn of a session; errors: ParachuteError."""
 
@@ -96,7 +101,8 @@ class Run:
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
     `caller` asked for it, `used` is what it has cost.
     `message` is the id of its message, which the agent's program writes into the transcript.
-    `cut_off` are the runs before it since the last one that ended well, `added` is what hooks add to a new session.
+    `cut_off` are the runs before it since the last one that ended well, `added` is what hooks add to a new session;
+    `knows`: modules add what they know. `given` is the origin of the message, `origin` that of all that has entered it by now.
     """
 
     session: Session
@@ -120,6 +126,9 @@ class Run:
     permissions: dict[str, Question] = field(default_factory=dict)
     texts: list[tuple[str, str]] = field(default_factory=list)
     added: Sequence[Added] = ()
+    knows: bool = False
+    given: Origin = Origin.OWNER
+    origin: RunOrigin | None = None
     typed: bool = True
     by_owner: bool = False
     is_direct: bool = False

@@ -22,6 +22,7 @@ from parachute.chat.runs.store import RunStore
 from parachute.chat.runs.turn import Turn, TurnServices
 from parachute.chat.sessions.models import Session
 from parachute.security.kill_switch.switch import KillSwitch
+from parachute.security.origin import Origin
 from parachute.security.trust_levels import TrustLevel
 
 log = logging.getLogger(__name__)
@@ -80,11 +81,12 @@ class Runs:
         *,
         typed: bool = True,
         by_owner: bool = False,
+        origin: Origin = Origin.OWNER,
     ) -> Run:
         """Admit a message for a person's session, or with a profile for one of a module, and start its run.
 
         `typed`: a person wrote it; what a module says in a conversation is no command to the agent's program.
-        `by_owner`: whoever wrote it may have it run with the owner's rights.
+        `by_owner`: whoever wrote it may have it run with the owner's rights. `origin` is that of the message.
 
         Errors: InvalidInput, NotFound, Conflict when the session is busy or belongs to a module, Stopped.
         """
@@ -98,6 +100,7 @@ class Runs:
             run.added = added
             run.caller = caller
             run.typed = typed and profile is None
+            run.given = origin
             run.by_owner = by_owner and profile is None
             # Until it is decided: what others put in now would be there when it begins.
             run.is_direct = run.by_owner and self._services.sandboxes.falls_back
@@ -386,6 +389,7 @@ class Runs:
             await self._store.end(run.log.run, run.status)
             if run.log.stored and self._ended.get(session) is run.log:
                 del self._ended[session]  # from now on it is read from the disk: a long answer takes megabytes
+        self._services.origins.end(session)
         self.changed(session)
         if run.profile is None:
             self._prewarming.app_seen()

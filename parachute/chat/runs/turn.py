@@ -14,9 +14,12 @@ from parachute.chat.agent_processes.client import AgentClient, AgentEnded
 from parachute.chat.agent_processes.options import COMPACTION_SECONDS
 from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.changes.models import Applied
+from parachute.chat.origins.calls import CallOrigins
+from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs import attachments, events, failures
 from parachute.chat.runs.applying import Applying, Recording, TurnChanges, warnings
 from parachute.chat.runs.conversation import Conversation
+from parachute.chat.runs.entering import entering
 from parachute.chat.runs.history import History
 from parachute.chat.runs.interaction import Interaction
 from parachute.chat.runs.log import LOG_LIMIT
@@ -84,9 +87,11 @@ class Turn:
         if before is None:
             return
         preparation, knowledge = await self._preparation.prepare_run(run, resume=known)
-        changes = await self._begin_changes(preparation)
+        run.origin = origin = await self._services.origins.begin(run.session.id)
+        await origin.lower(await entering(run, self._services.origins, preparation.prompt.by_agents))
+        changes = await self._begin_changes(preparation, origin)
         content = await self._content(f"{before}{run.request.message}", preparation)
-        interaction = self._interaction(preparation)
+        interaction = self._interaction(preparation, origin)
         interaction.know(knowledge.text)
         conversation = Conversation(run, interaction, changes.soon if changes else None)
         interaction.before_compaction = partial(self._before_compaction, conversation)
@@ -106,6 +111,7 @@ class Turn:
             run.used, run.model = gateway.take_used(run.session.id), conversation.model
             # Who stops an agent stops what it has started, too: that ends with its process only.
             self._pool.release(client, keep=keep and run.profile is None and not run.stopping)
+            await interaction.note_written()
             if changes is not None:
                 await self._end_changes(changes)
             # What was said until now belongs to the session, however the turn ended.
@@ -132,12 +138,19 @@ class Turn:
             await self._services.sandboxes.opened.close(session.id)
         return False
 
-    async def _begin_changes(self, preparation: Preparation) -> TurnChanges | None:
+    async def _begin_changes(self, preparation: Preparation, origin: RunOrigin) -> TurnChanges | None:
         """Begin to keep what the turn changes in its project, so that it can be undone; None without a project."""
         execution, session = preparation.execution, self._run.session.id
         if execution.view is not None and execution.project is not None:
             upper, is_reviewed = View(execution.view).upper, preparation.is_reviewed
-            await self._changes.begin(session, execution.project, upper, is_reviewed=is_reviewed, parts=execution.parts)
+            await self._changes.begin(
+                session,
+                execution.project,
+                upper,
+                is_reviewed=is_reviewed,
+                parts=execution.parts,
+                origin=lambda: origin.value,
+            )
             return Applying(self._changes, session)
         directory = Path(execution.directory)
         if execution.mode != "direct" or self._run.profile is not None or directory == self._services.vault.root:
@@ -147,7 +160,7 @@ class Turn:
         except OSError as error:
             self._run.log.append(events.RunWarning("No undo", f"{directory} cannot be read whole: {error.strerror}."))
             return None
-        return Recording(self._changes, session)
+        return Recording(self._changes, session, origin)
 
     async def _end_changes(self, changes: TurnChanges) -> None:
         try:
@@ -167,7 +180,7 @@ class Turn:
         folder = self._services.sessions.attachments(session)
         return attachments.content(text, self._decoded, names, preparation.execution, folder)
 
-    def _interaction(self, preparation: Preparation) -> Interaction:
+    def _interaction(self, preparation: Preparation, origin: RunOrigin) -> Interaction:
         async def policy_with_grants() -> Policy:
             grants = await granted(self._services, self._run.session.id)
             return dataclasses.replace(preparation.policy, grants=grants)
@@ -179,6 +192,14 @@ class Turn:
             policy_with_grants,
             self._inbox,
             refusal_of_page=preparation.refusal_of_page,
+            origin=origin,
+            calls=CallOrigins(
+                self._services.origins,
+                preparation.execution,
+                preparation.policy,
+                preparation.specification.module_tools,
+                self._run.profile.owner.module if self._run.profile else "",
+            ),
         )
         interaction.records.know(preparation.specification.module_tools)
         return interaction

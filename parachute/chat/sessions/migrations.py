@@ -158,4 +158,17 @@ def create_session_permissions(connection: sqlite3.Connection) -> None:
     )
 
 
-TRUST = (create_session_trust, create_session_owners, create_session_workspaces, create_session_permissions)
+def create_session_origins(connection: sqlite3.Connection) -> None:
+    """The lowest origin of what a session has read; in `~/.parachute/trust.db`, since a higher one raises a right."""
+    connection.execute(
+        "CREATE TABLE session_origins (session TEXT PRIMARY KEY, origin TEXT NOT NULL) STRICT, WITHOUT ROWID"
+    )
+
+
+TRUST = (
+    create_session_trust,
+    create_session_owners,
+    create_session_workspaces,
+    create_session_permissions,
+    create_session_origins,
+)

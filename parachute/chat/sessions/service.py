@@ -22,6 +22,7 @@ from parachute.chat.sessions.transcripts import Transcripts, encoded
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.config.vault.service import Vault
 from parachute.events.bus.service import SESSION_START, Events
+from parachute.security.origin import Origin
 from parachute.security.trust_levels import Floors, NoFloors, TrustLevel, normalize_trust_level
 
 _CACHED_LISTS = 16
@@ -88,6 +89,7 @@ class Sessions:
         if owner is not None:
             # After the row for the same reason; until then its label keeps everybody out.
             await self._trust.set_owner(session.id, owner)
+        await self._trust.set_origin(session.id, Origin.OWNER)
         self._generation += 1
         module = owner.module if owner else "chat"
         await self._events.publish(
@@ -282,6 +284,14 @@ class Sessions:
             await self._trust.set_level(member, "sandboxed", f"workspace {workspace}")
             await self._store.update(member, _lower)
         self._generation += 1
+
+    async def origin(self, session: str) -> Origin:
+        """The lowest origin of what a session has read; one of which this machine knows nothing came from elsewhere."""
+        return await self._trust.origin(session) or Origin.IMPORT
+
+    async def lower_origin(self, session: str, origin: Origin) -> Origin:
+        """Note what a session reads now; what its origin is then. It never rises again."""
+        return await self._trust.lower_origin(session, origin, Origin.IMPORT)
 
     async def grants(self, session: str) -> list[str]:
         """Patterns granted to a session."""

@@ -3,6 +3,7 @@
 from parachute.base.clock import now
 from parachute.base.database import Database
 from parachute.chat.sessions.models import Owner
+from parachute.security.origin import Origin, lowest
 
 
 class TrustStore:
@@ -86,6 +87,27 @@ class TrustStore:
                 (session, permissions, now(), approved_by),
             )
 
+    async def origin(self, session: str) -> Origin | None:
+        """The lowest origin of what a session has read; None for one that did not begin on this machine, or before this was kept."""
+        row = await self._database.row("SELECT origin FROM session_origins WHERE session = ?", (session,))
+        return Origin(row[0]) if row else None
+
+    async def set_origin(self, session: str, origin: Origin) -> None:
+        """Record the origin of a new session, unless a lower one is known."""
+        await self._database.write("INSERT OR IGNORE INTO session_origins VALUES (?, ?)", (session, origin.value))
+
+    async def lower_origin(self, session: str, origin: Origin, otherwise: Origin) -> Origin:
+        """Lower the origin of a session, that is `otherwise` so far where none is known, and return what it is now."""
+        async with self._database.transaction() as connection:
+            query = "SELECT origin FROM session_origins WHERE session = ?"
+            async with connection.execute(query, (session,)) as cursor:
+                row = await cursor.fetchone()
+            now_lowest = lowest(Origin(row[0]) if row else otherwise, origin)
+            await connection.execute(
+                "INSERT OR REPLACE INTO session_origins VALUES (?, ?)", (session, now_lowest.value)
+            )
+        return now_lowest
+
     async def forget(self, session: str) -> None:
         """Remove everything about a session."""
         async with self._database.transaction() as connection:
@@ -94,3 +116,4 @@ class TrustStore:
             await connection.execute("DELETE FROM session_owners WHERE session = ?", (session,))
             await connection.execute("DELETE FROM session_workspaces WHERE session = ?", (session,))
             await connection.execute("DELETE FROM session_permissions WHERE session = ?", (session,))
+            await connection.execute("DELETE FROM session_origins WHERE session = ?", (session,))

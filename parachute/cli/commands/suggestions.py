@@ -15,6 +15,7 @@ from parachute.cli.commands import JSON, YES, group
 from parachute.cli.commands.schedule import print_runs
 from parachute.cli.identifiers import short, whole
 from parachute.cli.output import ago, clean, local, print_answer, print_error, print_json, print_note
+from parachute.security.origin import Origin
 
 _ID = typer.Argument(metavar="ID", help="Id of the suggestion; its beginning is enough.")
 _MODULE = typer.Option("", "--module", help="Only those about this module.")
@@ -206,6 +207,8 @@ def _shown(suggestion: dict[str, Any], *, whole: bool = True) -> str:
     if suggestion["reasoning"]:
         lines.append(f"  “{' '.join(suggestion['reasoning'].split())}”")
     lines.append(f"  Source: {suggestion['source_agent']} • {ago(suggestion['timestamp'])}")
+    if suggestion.get("origin"):
+        lines.append(f"  It came from {Origin(suggestion['origin']).words}.")
     if suggestion["status"] != "pending":
         when = local(suggestion["resolved_at"])
         lines.append(f"  {suggestion['status'].capitalize()} by {suggestion['resolved_by']} • {when}")

@@ -5,7 +5,6 @@ import hashlib
 import json
 import sys
 from contextlib import AbstractContextManager
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +14,6 @@ from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import atomic_write, locked, private_folder, read_regular
 from parachute.config.settings.home import Home
 from parachute.events.hooks import memory
-from parachute.security.approved_prompts import ApprovedPrompts
 from parachute.security.keys.cli_token import CliToken
 from parachute.supervisor import control
 
@@ -73,16 +71,11 @@ def _remember(name: str, question: str, least_messages: int, session: str, vault
         # The same event may have come twice, and another process may have been quicker.
         if state.has_read(session, words):
             return "Another hook was quicker."
-        if lines:
-            title = " ".join(str(conversation.get("title") or "").split())[:80]
-            # The first is what the vault says, the second where it really ran.
-            is_direct = conversation["trustLevel"] == conversation["effectiveExecutionMode"] == "direct"
-            level = "direct" if is_direct else "sandboxed"
-            heading = " · ".join(filter(None, (f"{datetime.now():%Y-%m-%d %H:%M}", title, level)))
-            entry = memory.append(vault, heading, lines)
-            if is_direct:
-                memory.approve_entry(vault, ApprovedPrompts(Home.named().root), entry)
+        # The server knows what the conversation has read: with anything of others it waits for the owner.
+        kept = _call("POST", "/api/memory", {"session_id": session, "lines": lines}) if lines else {"written": True}
         state.note(session, words)
+    if not kept["written"]:
+        return f"{len(lines)} lines wait as the suggestion {kept['suggestion']}: they came from {kept['from_words']}."
     return f"{len(lines)} lines were added to {memory.FOLDER}/{memory.FILE}."
 
 

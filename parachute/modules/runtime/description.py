@@ -45,6 +45,7 @@ def read(value: Any, manifest: Manifest) -> Description:
     """
     try:
         schemas = {str(tool["name"]): dict(tool["input_schema"]) for tool in value["mcp_tools"]}
+        read_only = {str(tool["name"]) for tool in value["mcp_tools"] if tool.get("read_only") is True}
         provided = {str(each["name"]): dict(each["methods"]) for each in value["provides"]}
         methods = {
             wanted.name: {
@@ -53,7 +54,14 @@ def read(value: Any, manifest: Manifest) -> Description:
             for wanted in manifest.provides
         }
         tools = tuple(
-            OfferedTool(manifest.name, tool.name, tool.description, _schema(schemas[tool.name]), tuple(methods))
+            OfferedTool(
+                manifest.name,
+                tool.name,
+                tool.description,
+                _schema(schemas[tool.name]),
+                tuple(methods),
+                writes=bool(manifest.permissions.write) and tool.name not in read_only,
+            )
             for tool in manifest.mcp_tools
         )
         routes = tuple(_route(manifest.name, route) for route in value["routes"][:_MOST_ROUTES])

@@ -8,6 +8,7 @@ from typing import Any
 from parachute.base.errors import NotAllowed, ParachuteError, Unavailable
 from parachute.modules.manifest.models import InterfaceName
 from parachute.modules.runtime.host import Host
+from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
 
@@ -48,6 +49,11 @@ class Interfaces:
         """True if a module provides an interface that the server uses."""
         return self._provider(InterfaceName(interface)) is not None
 
+    def provider(self, interface: str) -> ApprovedModule | None:
+        """The module that provides an interface that the server uses."""
+        host = self._provider(InterfaceName(interface))
+        return host.module if host else None
+
     async def wake(self, interface: str) -> None:
         """Start whoever provides an interface, and whoever provides what that module uses, so that the next call is quick."""
         provider = self._provider(InterfaceName(interface))
@@ -80,6 +86,8 @@ class Interfaces:
             raise
         finally:
             self._calls[caller] -= 1
+            # Afterwards: the provider may have read something for it.
+            self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
             self._record(caller, provider.module.name, f"{wanted.name}.{method}", started, error)
         if not isinstance(answer, dict) or "result" not in answer:
             raise ParachuteError(f"The module {provider.module.name} gave no result.")

@@ -13,7 +13,7 @@ from parachute.modules.registry.models import Trust
 class OfferedTool:
     """An MCP tool of an enabled module, as its host describes it; `input_schema` is JSON Schema of an object.
 
-    `interfaces` are the names of those that the module provides.
+    `interfaces` are the names of those that the module provides. `writes`: it may change what the module keeps in the vault.
     """
 
     module: str
@@ -21,6 +21,7 @@ class OfferedTool:
     description: str
     input_schema: dict[str, Any]
     interfaces: tuple[str, ...] = ()
+    writes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from parachute.modules.runtime import description, folders
 from parachute.modules.runtime.client import HostClient, HostDown
 from parachute.modules.runtime.host import Host
 from parachute.modules.runtime.models import AcceptedChange, ApprovedModule, ModuleAgents, OfferedRoute, OfferedTool
+from parachute.modules.runtime.origins import ModuleOrigins
 from parachute.modules.runtime.specifications import Wanted, wanted
 from parachute.modules.runtime.units import HostUnits
 from parachute.sandbox.egress.service import Egress
@@ -58,6 +59,7 @@ class Hosts(RunningModules):
         self._tasks: set[asyncio.Task[None]] = set()
         self._descriptions: set[asyncio.Task[None]] = set()
         self._agents: ModuleAgents | None = None
+        self.origins = ModuleOrigins()
         self.after_changes: list[Callable[[], Awaitable[None]]] = []
         """What is done when other units are open than before."""
 

@@ -1,7 +1,7 @@
 """The account of one module or agent: its allowed hosts, and what went through."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import h11
@@ -12,11 +12,14 @@ from parachute.sandbox.egress.request import ProxyRequest, rewritten, rewritten_
 from parachute.sandbox.egress.route import Route, Said, Service, as_text
 from parachute.security.audit.decisions import Decisions
 
+WentOut = Callable[[str], Awaitable[None]]
+"""Is told whose request is about to go out, and is waited for."""
+
 
 class Account:
     """The list of hosts of one owner, with what its connections have in common.
 
-    `services` answer for names of their own; for all others it is a service itself.
+    `services` answer for names of their own; for all others it is a service itself. `went_out` is called before somebody connects.
     """
 
     def __init__(
@@ -27,6 +30,7 @@ class Account:
         limits: Limits,
         unlisted: Unlisted | None,
         services: Mapping[Target, Service],
+        went_out: WentOut | None = None,
     ) -> None:
         self.owner = owner
         self.allowed = allowed
@@ -34,6 +38,7 @@ class Account:
         self.services = services
         self.decisions = decisions
         self.lookups = asyncio.Semaphore(limits.lookups)
+        self.went_out = went_out
         self.sent = 0
         self.received = 0
         self._accepted = 0

@@ -69,6 +69,8 @@ class Connection:
             service = account.service(asked.target)
             described, self._said = service.describe(asked), partial(service.said, asked)
             self.route = route = await service.route(asked, request, lambda: account.allowed)
+            if account.went_out is not None:
+                await account.went_out(account.owner)
             server = await self._outside.reach(route.target, account.lookups, private=route.private, tls=route.tls)
         except Refused as refused:
             account.count(refused=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from parachute.base.budget import Budget
 from parachute.base.files import private_folder
-from parachute.sandbox.egress.account import Account
+from parachute.sandbox.egress.account import Account, WentOut
 from parachute.sandbox.egress.connection import Connection
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
@@ -30,9 +30,10 @@ class Listener:
         limits: Limits,
         unlisted: Unlisted | None,
         services: Mapping[Target, Service],
+        went_out: WentOut | None = None,
     ) -> None:
         self.path = path
-        self._account = Account(owner, allowed, decisions, limits, unlisted, services)
+        self._account = Account(owner, allowed, decisions, limits, unlisted, services, went_out)
         self._outside = outside
         self._limits = limits
         self._server: asyncio.Server | None = None

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from parachute.base import budget
 from parachute.base.errors import InvalidInput
+from parachute.sandbox.egress.account import WentOut
 from parachute.sandbox.egress.hosts import AllowedHosts, split
 from parachute.sandbox.egress.listener import Listener
 from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
@@ -44,6 +45,8 @@ class Egress:
         self._outside = Outside(self._limits, resolve, connect, kill_switch)
         self._listeners: dict[str, Listener] = {}
         self._changing = asyncio.Lock()
+        self.went_out: WentOut | None = None
+        """Is told of each request of an agent before it goes out."""
 
     async def open(
         self,
@@ -72,7 +75,15 @@ class Egress:
                 return
             decisions = Decisions(self._audit, kind, owner)
             opened = Listener(
-                owner, allowed, socket_path, decisions, self._outside, self._limits, unlisted, services or {}
+                owner,
+                allowed,
+                socket_path,
+                decisions,
+                self._outside,
+                self._limits,
+                unlisted,
+                services or {},
+                self.went_out if kind == "agent" else None,
             )
             await opened.start(self._budget)
             self._listeners[owner] = opened

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from parachute.automation.agent_requests.inbox import AgentRequestsSource
 from parachute.automation.agent_requests.service import AgentRequests
 from parachute.automation.maintenance.service import Maintenance
+from parachute.automation.memory.service import MemoryKeeping
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.questions.service import AgentQuestions
 from parachute.automation.scheduled_agents.inbox import AgentsSource
 from parachute.automation.scheduled_agents.service import ScheduledAgents
 from parachute.automation.suggestions.inbox import SuggestionsSource
-from parachute.automation.suggestions.own_settings import OwnSettings
+from parachute.automation.suggestions.own_memory import MEMORY, OwnMemory
+from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
+from parachute.automation.suggestions.own_targets import OwnTarget
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.automation.triage.service import Orchestrator
@@ -30,17 +33,32 @@ class AutomationServices:
     """Services that work without a person's message."""
 
     agent_requests: AgentRequests
+    memory: MemoryKeeping
     maintenance: Maintenance
     scheduled_agents: ScheduledAgents
     triage: Orchestrator
 
 
 async def build_suggestions(
-    installation: Installation, storage: Storage, events: EventServices, modules: ModuleServices
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    modules: ModuleServices,
+    sessions: SessionServices,
 ) -> Suggestions:
-    """Suggestions stand below conversations, whose agents make some."""
-    store = SuggestionStore(storage.suggestions)
-    suggestions = Suggestions(store, modules.hosts, OwnSettings(installation.home), events.events, storage.audit)
+    """Suggestions stand below runs, whose agents make some."""
+    own: dict[str, OwnTarget] = {
+        SETTINGS: OwnSettings(installation.home),
+        MEMORY: OwnMemory(storage.vault.root, installation.home.root),
+    }
+    suggestions = Suggestions(
+        SuggestionStore(storage.suggestions),
+        modules.hosts,
+        own,
+        events.events,
+        storage.audit,
+        sessions.sessions.origin,
+    )
     await suggestions.start()
     events.inbox.add(SuggestionsSource(suggestions), ModulesSource(installation.modules, modules.staged))
     return suggestions
@@ -64,8 +82,8 @@ async def build_automation(
     llm.questions.agent = questions = AgentQuestions(chat.agents, chat.pool)
     await questions.start()
     events.hooks.without_model = llm.questions.reason_unavailable
-    agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, skills=chat.skills)
-    conversations = ModuleConversations(sessions.sessions, chat.runs)
+    agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, modules.hosts.origins, skills=chat.skills)
+    conversations = ModuleConversations(sessions.sessions, chat.runs, modules.hosts.origins)
     requests = AgentRequests(
         agents, modules.hosts, events.events, storage.audit, minutes=installation.settings.agents.approval_minutes
     )
@@ -101,6 +119,13 @@ async def build_automation(
         )
     )
     await lifecycle.start(events.scheduler)
+    memory = MemoryKeeping(
+        sessions.sessions, suggestions, OwnMemory(storage.vault.root, installation.home.root), storage.audit
+    )
     return AutomationServices(
-        agent_requests=requests, maintenance=maintenance, scheduled_agents=scheduled_agents, triage=triage
+        agent_requests=requests,
+        memory=memory,
+        maintenance=maintenance,
+        scheduled_agents=scheduled_agents,
+        triage=triage,
     )

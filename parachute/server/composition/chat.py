@@ -33,6 +33,7 @@ from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions
+from parachute.chat.origins.service import Origins
 from parachute.chat.permissions.service import Permissions
 from parachute.chat.prompts.inbox import PromptsSource
 from parachute.chat.prompts.service import Prompts
@@ -156,6 +157,8 @@ async def build_chat(
     changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
     await changes.start()
     contexts = Contexts(vault, SelectionStore(storage.sessions), changes, is_approved)
+    origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
+    sandbox.egress.went_out = origins.went_out
     decisions, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)
     await decisions.load()
     await decided.load()
@@ -181,6 +184,7 @@ async def build_chat(
         changes,
         contexts,
         permissions,
+        origins,
     )
     capabilities = ConversationCapabilities(mcp_servers, own_agents, skills, plugins)
     preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, proposing)

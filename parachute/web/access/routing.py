@@ -112,6 +112,8 @@ RULES = (
     Rule("/api/events", "events", write="admin"),
     # Who decides about a suggestion also needs `write` in the module that it is about: the route looks.
     Rule("/api/suggestions", "suggestions"),
+    # What is written there is told to every conversation.
+    Rule("/api/memory", "memory", read="admin", write="admin", writers="credential"),
     # What each item needs is its own: the route looks.
     Rule("/api/inbox", "inbox"),
     # They say where everything lies, and what went wrong with it.

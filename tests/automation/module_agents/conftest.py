@@ -9,6 +9,7 @@ import pytest
 
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.origins import ModuleOrigins
 from parachute.sandbox.egress.service import Egress
 from tests.automation.module_agents.modules import Shelf, approved
 from tests.chat.agent_processes.core import Core, core
@@ -63,7 +64,7 @@ async def make_place(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> Async
             stack.push_async_callback(internet.close)
             egress = Egress(made.audit, resolve=internet.resolve, connect=internet.connect)
             stack.push_async_callback(egress.close_all)
-            agents = ModuleAgents(made.services, made.runs, egress, seconds=seconds)
+            agents = ModuleAgents(made.services, made.runs, egress, ModuleOrigins(), seconds=seconds)
             return Place(made, agents, egress, internet, running)
 
         yield make

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from parachute.automation.module_agents.service import ModuleAgents
-from parachute.automation.suggestions.own_settings import OwnSettings
+from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import ALL, SuggestionStore
 from parachute.automation.suggestions.tools import AgentTools
@@ -17,9 +17,11 @@ from parachute.chat.sessions.trust_store import TrustStore
 from parachute.core.errors import ModuleError
 from parachute.events.bus.service import Events
 from parachute.modules.runtime.models import AcceptedChange, ApprovedModule, OfferedTool
+from parachute.modules.runtime.origins import ModuleOrigins
 from parachute.modules.runtime.service import Hosts
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
+from parachute.security.origin import Origin
 from tests.automation.module_agents.modules import approved
 from tests.chat.agent_processes.core import core
 from tests.supervisor.launching import launcher
@@ -94,14 +96,21 @@ async def place(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         database = Database(running.folder / "suggestions.db", ALL)
         stack.push_async_callback(database.close)
         await database.open()
-        suggestions = Suggestions(SuggestionStore(database), hosts, OwnSettings(running.home), Events(audit), audit)
         trust: list[TrustStore] = []
+
+        async def origin_of(session: str) -> Origin:
+            return await trust[0].origin(session) or Origin.IMPORT
+
+        own = {SETTINGS: OwnSettings(running.home)}
+        suggestions = Suggestions(SuggestionStore(database), hosts, own, Events(audit), audit, origin_of)
         tools = AgentTools(hosts, suggestions, lambda session: trust[0].owner(session))
         made = await stack.enter_async_context(core(running, api.url, tools))
         trust.append(made.services.sessions._trust)
         egress = Egress(made.audit)
         stack.push_async_callback(egress.close_all)
-        yield Place(ModuleAgents(made.services, made.runs, egress), suggestions, modules.known["journal"])
+        yield Place(
+            ModuleAgents(made.services, made.runs, egress, ModuleOrigins()), suggestions, modules.known["journal"]
+        )
 
 
 async def test_an_agent_proposes_within_its_manifest(place: Place, api: MessagesAPI) -> None:

@@ -10,19 +10,21 @@ import pytest
 from parachute.automation.suggestions.chats import ChatSuggestions
 from parachute.automation.suggestions.inbox import SuggestionsSource
 from parachute.automation.suggestions.models import OUTSIDE_LIMIT, Suggestion
-from parachute.automation.suggestions.own_settings import OwnSettings
+from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import ALL, SuggestionStore
 from parachute.automation.suggestions.tools import AgentTools
 from parachute.base.database import Database
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.chat.runs.request import TurnRequest
+from parachute.chat.sessions.service import Sessions
 from parachute.events.bus.service import Events
 from parachute.events.inbox.models import Answer
 from parachute.modules.runtime.models import AcceptedChange, OfferedTool
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import FULL_ACCESS, Caller
+from parachute.security.origin import Origin
 from tests.chat.agent_processes.core import Answer as Answered
 from tests.chat.agent_processes.core import Core, core
 from tests.supervisor.launching import launcher
@@ -139,7 +141,13 @@ def place(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> Make:
             database = Database(running.folder / "suggestions.db", ALL)
             stack.push_async_callback(database.close)
             await database.open()
-            suggestions = Suggestions(SuggestionStore(database), hosts, OwnSettings(running.home), Events(audit), audit)
+            sessions: list[Sessions] = []
+
+            async def origin_of(session: str) -> Origin:
+                return await sessions[0].origin(session)
+
+            own = {SETTINGS: OwnSettings(running.home)}
+            suggestions = Suggestions(SuggestionStore(database), hosts, own, Events(audit), audit, origin_of)
             tools = AgentTools(hosts, suggestions, lambda session: nobody())
             made = await stack.enter_async_context(
                 core(
@@ -150,6 +158,7 @@ def place(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> Make:
                     **chosen,
                 )
             )
+            sessions.append(made.services.sessions)
             made.inbox.add(SuggestionsSource(suggestions))
             yield Place(made, suggestions, modules, api)
 

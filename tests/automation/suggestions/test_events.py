@@ -8,17 +8,17 @@ from typing import Any, cast
 import pytest
 
 from parachute.automation.suggestions.models import Decision, Proposal, Source
-from parachute.automation.suggestions.own_settings import OwnSettings
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import ALL, SuggestionStore
 from parachute.base.database import Database
 from parachute.base.errors import Unavailable
-from parachute.config.settings.home import Home
 from parachute.events.bus.models import Event
 from parachute.events.bus.service import Events
 from parachute.modules.runtime.models import AcceptedChange, ApprovedModule
+from parachute.modules.runtime.origins import ModuleOrigins
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
+from parachute.security.origin import Origin
 from tests.automation.module_agents.modules import approved
 
 DOCUMENT = {"action": "create", "target_module": "people", "payload": {"name": "Ann"}}
@@ -39,12 +39,26 @@ class FullDisk(Events):
 class Everybody:
     """Every module is there."""
 
+    origins = ModuleOrigins()
+
+    def __init__(self, module: ApprovedModule) -> None:
+        self._module = module
+
+    def approved(self, name: str) -> ApprovedModule:
+        """The one that proposes."""
+        return self._module
+
     async def host(self, name: str) -> None:
         """It is."""
 
     def changes(self) -> tuple[AcceptedChange, ...]:
         """None that is declared."""
         return ()
+
+
+async def at_the_owners(session: str) -> Origin:
+    """Where every session came from."""
+    return Origin.OWNER
 
 
 class Place:
@@ -66,10 +80,11 @@ class Place:
         """What a process makes of the database."""
         return Suggestions(
             self.store,
-            cast(Hosts, Everybody()),
-            OwnSettings(Home(self.root)),
+            cast(Hosts, Everybody(self.module)),
+            {},
             self.events,
             self._audit,
+            at_the_owners,
         )
 
 
@@ -85,7 +100,7 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 async def test_what_a_killed_process_wrote_the_next_one_publishes(place: Place) -> None:
-    made, _ = await place.store.add(Source("journal"), Proposal.read(DOCUMENT), None)
+    made, _ = await place.store.add(Source("journal"), Proposal.read(DOCUMENT), None, origin=Origin.OWN_FILE)
     await place.process().start()
     assert place.published == [("suggestion.created", made.id)]
     await place.store.resolve(made, Decision("user", "somebody"), None, rejected=True)

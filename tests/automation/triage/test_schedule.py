@@ -13,7 +13,6 @@ import pytest
 from parachute.automation.module_agents.task import Task
 from parachute.automation.scheduled_agents.store import AgentStore
 from parachute.automation.suggestions.models import OUTSIDE, Proposal, Source
-from parachute.automation.suggestions.own_settings import OwnSettings
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import ALL, SuggestionStore
 from parachute.automation.triage.run import KEY
@@ -22,12 +21,12 @@ from parachute.base.clock import as_text, now
 from parachute.base.database import Database
 from parachute.base.errors import Unavailable
 from parachute.chat.sessions.service import Sessions
-from parachute.config.settings.home import Home
 from parachute.config.settings.models import OrchestratorSettings
 from parachute.events.bus.service import Events
 from parachute.events.scheduler.service import Clock, Scheduler
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
+from parachute.security.origin import Origin
 
 ZONE = ZoneInfo("Europe/Berlin")
 
@@ -61,7 +60,7 @@ class Office:
         await database.open()
         self.rows = SuggestionStore(database)
         audit = Audit(self.folder / "audit")
-        suggestions = Suggestions(self.rows, cast(Hosts, None), OwnSettings(Home(self.folder)), Events(audit), audit)
+        suggestions = Suggestions(self.rows, cast(Hosts, None), {}, Events(audit), audit, cast(Any, None))
         self.scheduler = Scheduler(Clock(lambda: self.now, ZONE))
         service = Orchestrator(
             OrchestratorSettings(time=time),
@@ -84,7 +83,7 @@ class Office:
         """Proposals, made now."""
         for name in names:
             proposal = Proposal("create", "people", None, f'{{"name":"{name}"}}', "")
-            await self.rows.add(Source(source), proposal, None)
+            await self.rows.add(Source(source), proposal, None, origin=Origin.OWN_FILE)
         moment = now()
         while now() == moment:  # times have milliseconds, and a run shall begin later
             await asyncio.sleep(0)

@@ -25,6 +25,7 @@ from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions, create_host_decisions
+from parachute.chat.origins.service import Origins
 from parachute.chat.permissions.service import Permissions
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.repositories.inbox import RepositoriesSource
@@ -220,11 +221,14 @@ async def core(
             Contexts(vault, SelectionStore(session_rows), changes),
             Prompts(vault, agents=agent_store(vault)),
         )
-        interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
+        hosts = Hosts(home, Modules(home, vault.root), events, Egress(audit))
+        interfaces = Interfaces(hosts)
+        origins = Origins(vault, sessions, changes, hosts, interfaces)
         knowledge = KnowledgeService(interfaces, sandboxes.check_directory, vault.root)
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
         internet = internet or Internet()
         egress = Egress(audit, resolve=internet.resolve, connect=internet.connect)
+        egress.went_out = origins.went_out
         stack.push_async_callback(egress.close_all)
         certificates = Certificates(settings.git.ca_file)
         repositories = Repositories(
@@ -233,7 +237,7 @@ async def core(
         networks = Networks(settings.network, egress, HostDecisions(trust), repositories, inbox.changed)
         permissions = Permissions(home, vault, settings, sessions, workspaces, networks, tools)
         agents = AgentServices(
-            home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts, permissions
+            home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts, permissions, origins
         )
         inbox.add(HostsSource(networks), RepositoriesSource(repositories))
         offers = proposing(sessions) if proposing else None

@@ -25,6 +25,7 @@ from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind
 from parachute.sandbox.engines.execution import Execution
 from parachute.security.audit.service import Audit
+from parachute.security.origin import Origin
 from parachute.security.permissions.policy import Policy
 from tests.chat.agent_processes.module_tools import Reading
 
@@ -57,6 +58,28 @@ async def audit(tmp_path: Path) -> AsyncIterator[Audit]:
     await service.close()
 
 
+class Unknown:
+    """Origins of which nobody knows anything."""
+
+    async def lower(self, origin: Origin | None) -> None:
+        """Nothing falls."""
+
+    value = Origin.OWNER
+
+    async def of(self, tool: str, tool_input: dict[str, Any], now: Origin) -> None:
+        """It brings nothing."""
+
+    async def note_written(self, tool: str, origin: Origin) -> None:
+        """It writes nothing."""
+
+    def writes_of_module(self, tool: str) -> None:
+        """None does."""
+
+    def writes_instructions(self, tool: str, tool_input: dict[str, Any]) -> bool:
+        """None does."""
+        return False
+
+
 def interaction(run: Run, audit: Audit, folder: Path) -> Interaction:
     """The handler of a direct session without trust mode, whose person answers nothing."""
     policy = Policy("direct", folder, folder / ".parachute", folder, user_home=folder)
@@ -64,7 +87,9 @@ def interaction(run: Run, audit: Audit, folder: Path) -> Interaction:
     async def again() -> Policy:
         return policy
 
-    return Interaction(run, policy, audit, again, Inbox(audit), question_seconds=0.01, permission_seconds=0.01)
+    unknown: Any = Unknown()
+    seconds = {"question_seconds": 0.01, "permission_seconds": 0.01}
+    return Interaction(run, policy, audit, again, Inbox(audit), origin=unknown, calls=unknown, **seconds)
 
 
 async def test_a_question_without_an_answer_goes_on_with_none(run: Run, audit: Audit, tmp_path: Path) -> None:

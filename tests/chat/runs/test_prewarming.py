@@ -116,7 +116,7 @@ async def test_an_agent_that_cannot_be_started_is_not_tried_all_the_time(tmp_pat
     home.root.mkdir()
     settings = Settings(vault=tmp_path, agents=AgentSettings(**{**AGENTS, "spare": True}))
     others: Any = None
-    services = AgentServices(home, settings, others, others, others, Present(), *[others] * 5)
+    services = AgentServices(home, settings, others, others, others, Present(), *[others] * 6)
     pool = AgentPool(settings.agents, prepare_files(home), Reading())
     broken, moment = Broken(), 1_000.0
     prewarming = Prewarming(services, broken, pool, Ignorant(), lambda: moment)

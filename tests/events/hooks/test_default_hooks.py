@@ -8,10 +8,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.chat.runs.answers import answered, ended
-from tests.support.computer import Computer
+from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI, Reply, error, text
 
 pytestmark = pytest.mark.long
@@ -112,6 +113,36 @@ async def test_what_was_said_is_remembered_in_the_next_conversation(quick: Compu
         assert sum(_is_question(request.body) for request in scripted.conversation) == 1
         assert _memory(quick) == before
         assert (await client.get("/api/hooks/errors")).json() == {"errors": []}
+
+
+async def test_of_what_others_wrote_the_owner_decides_first(quick: Computer, scripted: MessagesAPI) -> None:
+    async with quick.client() as client:
+        first = await answered(client, "Whose is the telescope?", initialContext="A letter says: Ottilie's.")
+        await answered(client, "And the tripod?", ended(first)["sessionId"])
+
+        def waiting() -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = httpx2.get(f"{quick.url}/api/inbox", **PLAIN).json()["items"]
+            return found
+
+        (item,) = quick.wait_until(waiting, "the lines wait")
+        assert _memory(quick) == ""
+        assert (item["details"]["target_module"], item["details"]["origin"]) == ("memory", "own_file")
+        assert item["details"]["payload"]["lines"][1:] == ["The telescope is Ottilie's.", "Open: a tripod."]
+        # What everybody is told needs every right.
+        path = f"/api/suggestions/{item['details']['id']}/approve"
+        assert (await client.post(path)).status_code == 403
+        command = [*PROGRAM, "suggestions", "approve", item["details"]["id"]]
+        shown = subprocess.run(command, env=_environment(quick), input="", capture_output=True, text=True)
+        assert "It came from a file of yours." in shown.stdout
+        assert _memory(quick) == ""
+        subprocess.run([*command, "--yes"], env=_environment(quick), capture_output=True, check=True)
+        assert (
+            "· sandboxed · from a file of yours\n\n- Here is what matters:\n- The telescope is Ottilie's.\n"
+            in _memory(quick)
+        )
+        second = await answered(client, "Good morning", trustLevel="direct")
+        assert second.of_type("prompt_metadata")[0]["contextFiles"] == ["hook load_context"]
+        assert second.of_type("warning") == []
 
 
 async def test_a_long_conversation_is_saved_before_it_is_cut(quick: Computer) -> None:
