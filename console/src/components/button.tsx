@@ -49,11 +49,18 @@ export function Button({ label, onPress, kind = "plain", icon, iconOnly, disable
   );
 }
 
-export function LinkButton({ label, href, icon, kind = "plain" }: Pick<Props, "label" | "icon" | "kind"> & { href: string }) {
+export function LinkButton({ label, href, icon, kind = "plain", iconOnly }: LinkProps) {
   return (
-    <a class={`button ${kind}`} href={href}>
+    <a
+      class={`button ${kind}${iconOnly ? " icon-only" : ""}`}
+      href={href}
+      aria-label={iconOnly ? label : undefined}
+      title={iconOnly ? label : undefined}
+    >
       {icon && <Icon name={icon} />}
-      <span>{label}</span>
+      {!iconOnly && <span>{label}</span>}
     </a>
   );
 }
+
+type LinkProps = Pick<Props, "label" | "icon" | "kind" | "iconOnly"> & { href: string };

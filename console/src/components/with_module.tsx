@@ -9,7 +9,7 @@ import { messages } from "~/text/messages";
 import { Button, LinkButton } from "./button";
 import { ask, Dialog } from "./dialog";
 import type { IconName } from "./icons";
-import { Empty, Loaded } from "./layout";
+import { Empty, Loaded, Page } from "./layout";
 
 const t = messages({
   en: {
@@ -59,6 +59,8 @@ interface Offer {
 interface Props {
   /** The module, such as `daily`. */
   name: string;
+  /** The title of the screen. */
+  screen: string;
   /** Its name for people. */
   title: string;
   icon: IconName;
@@ -71,15 +73,11 @@ type State = "ready" | "disabled" | "not_installed" | "pending_approval" | "miss
 
 async function stateOf(name: string, signal: AbortSignal): Promise<State> {
   if (!may("modules")) return "ready";
-  try {
-    return (await api.get<{ state: State }>("/api/modules/{name}", { params: { name }, signal })).state;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return "not_installed";
-    throw error;
-  }
+  const { modules } = await api.get<{ modules: { name: string; state: State }[] }>("/api/modules", { signal });
+  return modules.find((each) => each.name === name)?.state ?? "not_installed";
 }
 
-export function WithModule({ name, title, icon, text, children }: Props) {
+export function WithModule({ name, screen, title, icon, text, children }: Props) {
   const state = useResource((signal) => stateOf(name, signal), name, ["modules"]);
   const isOwner = may("modules", "admin");
   const turnOn = async () => {
@@ -87,31 +85,36 @@ export function WithModule({ name, title, icon, text, children }: Props) {
     toast(t("turned_on", { name: title }));
     await state.reload();
   };
+  const now = state.value;
+  if (now === "ready" || now === "installing") return <>{children}</>;
   return (
-    <Loaded of={state}>
-      {(now) => {
-        if (now === "ready" || now === "installing") return children;
-        if (now === "not_installed") {
+    <Page title={screen}>
+      <Loaded of={state}>
+        {() => {
+          if (now === "not_installed") {
+            return (
+              <Empty icon={icon} title={t("not_installed", { name: title })} text={isOwner ? text : t("owner")}>
+                {isOwner && (
+                  <Button label={t("read_first")} icon="download" kind="primary" onPress={() => install(name, title, state.reload)} />
+                )}
+              </Empty>
+            );
+          }
+          if (now === "disabled") {
+            return (
+              <Empty icon={icon} title={t("off", { name: title })} text={t("off_text")}>
+                {isOwner && <Button label={t("turn_on")} kind="primary" onPress={turnOn} />}
+              </Empty>
+            );
+          }
           return (
-            <Empty icon={icon} title={t("not_installed", { name: title })} text={isOwner ? text : t("owner")}>
-              {isOwner && <Button label={t("read_first")} icon="download" kind="primary" onPress={() => install(name, title, state.reload)} />}
+            <Empty icon={icon} title={t("waits", { name: title })} text={t("waits_text")}>
+              <LinkButton label={t("look")} kind="primary" href={to("inbox")} />
             </Empty>
           );
-        }
-        if (now === "disabled") {
-          return (
-            <Empty icon={icon} title={t("off", { name: title })} text={t("off_text")}>
-              {isOwner && <Button label={t("turn_on")} kind="primary" onPress={turnOn} />}
-            </Empty>
-          );
-        }
-        return (
-          <Empty icon={icon} title={t("waits", { name: title })} text={t("waits_text")}>
-            <LinkButton label={t("look")} kind="primary" href={to("inbox")} />
-          </Empty>
-        );
-      }}
-    </Loaded>
+        }}
+      </Loaded>
+    </Page>
   );
 }
 

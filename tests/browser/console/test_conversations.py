@@ -3,7 +3,6 @@
 import io
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -21,12 +20,11 @@ HOSTILE = "<img src=x onerror=alert(1)> \u202etxt.exe"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def furnished(computer: Computer) -> Iterator[None]:
+def furnished(computer: Computer) -> None:
     """Sixty conversations, one of them in a workspace, and a history with Claude Code."""
     sessions = furnishing.add_conversations(computer)
     furnishing.add_workspace(computer, "Garden", sessions[:1])
     furnishing.add_claude_code(computer)
-    yield
 
 
 def act(page: Page, title: str, action: str) -> None:
