@@ -49,11 +49,14 @@ export function Button({ label, onPress, kind = "plain", icon, iconOnly, disable
   );
 }
 
-export function LinkButton({ label, href, icon, kind = "plain", iconOnly }: LinkProps) {
+/** With `isElsewhere` it leads to a page of somebody else, which opens beside this one and learns nothing of it. */
+export function LinkButton({ label, href, icon, kind = "plain", iconOnly, isElsewhere }: LinkProps) {
   return (
     <a
       class={`button ${kind}${iconOnly ? " icon-only" : ""}`}
       href={href}
+      target={isElsewhere ? "_blank" : undefined}
+      rel={isElsewhere ? "noopener noreferrer" : undefined}
       aria-label={iconOnly ? label : undefined}
       title={iconOnly ? label : undefined}
     >
@@ -63,4 +66,4 @@ export function LinkButton({ label, href, icon, kind = "plain", iconOnly }: Link
   );
 }
 
-type LinkProps = Pick<Props, "label" | "icon" | "kind" | "iconOnly"> & { href: string };
+type LinkProps = Pick<Props, "label" | "icon" | "kind" | "iconOnly"> & { href: string; isElsewhere?: boolean };

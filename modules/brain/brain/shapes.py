@@ -61,6 +61,7 @@ def link(edge: Edge, other: Found | None) -> dict[str, Any]:
         "kind": edge.kind,
         "note": edge.note,
         "target": edge.target if other is None else other.name,
+        "written": edge.target,
         "para_id": None if other is None else other.para_id,
         "name": None if other is None else other.name,
         "type": None if other is None else other.type,
@@ -139,7 +140,7 @@ def schema(kind: Kind) -> dict[str, Any]:
 def _field(field: Field) -> dict[str, Any]:
     """A field without rules is shown as what people write into it, since the app has a form for each type."""
     shown = "array" if field.name in KNOWN and field.name != "type" else "string"
-    return field.document() | ({"type": shown} if field.type == "any" else {})
+    return field.document() | ({"type": shown, "is_any": True} if field.type == "any" else {})
 
 
 def interface_entity(

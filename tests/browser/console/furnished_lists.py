@@ -31,7 +31,46 @@ def furnish_lists(computer: Computer) -> None:
     furnishing.add_workspace(computer, "Garden", sessions[:1])
     furnishing.add_workspace(computer, "Choir", sessions[5:6])
     furnishing.add_claude_code(computer)
+    furnish_knowledge(computer)
     furnish_journal(computer)
+
+
+PEOPLE = {
+    "Maria Costa": "Gardens, and sings alto. Lives in Lisbon half of the year, near [[Beatriz Costa]].",
+    "Kevin Nguyen": "Leads the [[Choir]]. Knows [[Maria Costa]] from school.",
+    "Beatriz Costa": "Sister of [[Maria Costa]], a potter.",
+    "Jonas Weber": "Tenor in the [[Choir]]; repairs bicycles.",
+    "Aunt Ruth": "Taught me to bake. See [[Sourdough]].",
+    "Samira Haddad": "Neighbour. Lends her ladder for the [[Garden]].",
+}
+PROJECTS = {
+    "Garden": "The bed behind the house, with [[Maria Costa]].\n\n## Recent Activity\n\n- Seeds are here: tomatoes, basil, [[Sweet peas]]\n- Ask about `[[water]]` in the evening",
+    "Choir": "Thursdays. In June outside, in the [[Park]].",
+    "Red bicycle": "From [[Jonas Weber]]. The chain is new.",
+}
+TOPICS = {
+    "Tides": "The moon, and why there are two a day.",
+    "Sourdough": "Flour, water, salt and time. A recipe of [[Aunt Ruth]].",
+    "Sweet peas": "Sow them early. For the [[Garden]].",
+    "Park": "By the river. The [[Choir]] may sing there until nine.",
+    "Lisbon": "[[Maria Costa]] and [[Beatriz Costa]] live there.",
+}
+
+
+def furnish_knowledge(computer: Computer) -> str:
+    """People, projects and topics that link to each other; the id of the garden."""
+    furnishing.install(computer, "brain")
+    for name, text in PEOPLE.items():
+        furnishing.add_entity(computer, "person", name, text)
+    for name, text in TOPICS.items():
+        furnishing.add_entity(computer, "topic", name, text)
+    ids = {}
+    for name, text in PROJECTS.items():
+        links = {"relationships": ["[[Samira Haddad]] - lends a ladder"]} if name == "Garden" else {}
+        ids[name] = furnishing.add_entity(
+            computer, "project", name, text, status="active", tags=["home"], aliases=[f"The {name.lower()}"], **links
+        )
+    return ids["Garden"]
 
 
 def furnish_journal(computer: Computer) -> None:

@@ -12,7 +12,9 @@ from tests.support.computer import Computer
 pytestmark = pytest.mark.long
 
 
-@pytest.mark.parametrize(("screen", "module", "ready"), [("journal", "daily", "Journal")])
+@pytest.mark.parametrize(
+    ("screen", "module", "ready"), [("journal", "daily", "Journal"), ("knowledge", "brain", "Knowledge")]
+)
 def test_a_module_is_installed_after_its_consent_was_read(
     make_person: MakePerson, computer: Computer, screen: str, module: str, ready: str
 ) -> None:

@@ -2,6 +2,7 @@
 import { Empty, Loaded, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
+import { plain } from "~/text/plain";
 import { search } from "./data";
 import { dayName } from "./dates";
 import { t } from "./texts";
@@ -20,7 +21,7 @@ export function Found({ words }: { words: string }) {
                 key={entry.id ?? index}
                 title={dayName(entry.date)}
                 href={to("journal", [entry.date])}
-                text={<bdi>{(entry.snippet || entry.content).slice(0, 300)}</bdi>}
+                text={<bdi>{plain((entry.snippet || entry.content).slice(0, 400))}</bdi>}
               />
             ))}
           </ul>
