@@ -119,7 +119,7 @@ function Counts({ of }: { of: ImportState }) {
   add(t("count_files_skipped"), of.filesSkipped);
   if (of.oldest && of.newest) {
     const [first, last] = [of.oldest, of.newest].map((day) => moment(day, { dateStyle: "medium" }));
-    facts.push([t("time"), `${first} – ${last}`]);
+    facts.push([t("time"), first === last ? `${first}` : `${first} – ${last}`]);
   }
   return <Facts facts={facts} />;
 }

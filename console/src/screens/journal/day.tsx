@@ -22,7 +22,8 @@ export function Day({ date }: { date: string | undefined }) {
   const broken = useResource(problems, "problems");
   const [search, setSearch] = useState("");
   const [isCalendarOpen, setCalendarOpen] = useState(false);
-  const words = useDebounced(search).trim();
+  const settled = useDebounced(search).trim();
+  const words = search.trim() && settled;
   const composer = useRef<HTMLTextAreaElement>(null);
   const shown = day.value?.date ?? date;
   useEffect(() => {

@@ -47,8 +47,9 @@ export function places({ nodes, links }: Neighbourhood, radii: Size["radii"]): M
     const width = (360 * weight(node)) / whole;
     placed.set(node.para_id, at(node, start + width / 2, radii[0]));
     const children = behind.get(node.para_id) ?? [];
+    // Beside the ray of the inner one, on which its name stands.
     children.forEach((child, index) => {
-      placed.set(child.para_id, at(child, start + (width * (index + 0.5)) / children.length, radii[1]));
+      placed.set(child.para_id, at(child, start + (width * (index + 0.75)) / children.length, radii[1]));
     });
     start += width;
   }
