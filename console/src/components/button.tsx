@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { attempt } from "~/state/toasts";
 import { Icon, type IconName } from "./icons";
 
@@ -19,12 +19,15 @@ interface Props {
 
 export function Button({ label, onPress, kind = "plain", icon, iconOnly, disabled, submit, pressed, children }: Props) {
   const [isBusy, setBusy] = useState(false);
+  const isRunning = useRef(false);
   const press = async () => {
-    if (!onPress || isBusy) return;
+    if (!onPress || isRunning.current) return;
+    isRunning.current = true;
     const work = attempt(async () => onPress());
     const timer = setTimeout(() => setBusy(true), 100);
     await work;
     clearTimeout(timer);
+    isRunning.current = false;
     setBusy(false);
   };
   return (
@@ -32,7 +35,8 @@ export function Button({ label, onPress, kind = "plain", icon, iconOnly, disable
       type={submit ? "submit" : "button"}
       class={`button ${kind}${iconOnly ? " icon-only" : ""}`}
       onClick={press}
-      disabled={disabled || isBusy}
+      // Not while it is busy: a button that is disabled loses the focus, and a dialog could not give it back.
+      disabled={disabled}
       aria-busy={isBusy}
       aria-pressed={pressed}
       aria-label={iconOnly ? label : undefined}

@@ -38,6 +38,7 @@ function blocks(text: string): number[] {
 function draw(text: string): DocumentFragment {
   const fragment = DOMPurify.sanitize(markdown.render(text), SAFE) as unknown as DocumentFragment;
   for (const link of fragment.querySelectorAll("a")) {
+    if (link.getAttribute("href")?.startsWith("#/")) continue;
     link.target = "_blank";
     link.rel = "noopener noreferrer";
     link.title = link.href;

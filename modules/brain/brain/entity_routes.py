@@ -5,7 +5,7 @@ from typing import Any
 
 from parachute.core import InvalidInput, NotFound, Response, route
 
-from . import found, graph, shapes
+from . import found, graph, questions, shapes
 from .context import MOST_TOKENS, TOKENS
 from .editing import Change
 from .found import Found
@@ -14,6 +14,7 @@ from .service import meant
 from .types_file import find
 
 LIMIT = 1_000
+MOST_NEAR = 300
 
 
 class EntityRoutes(Part):
@@ -164,6 +165,15 @@ class EntityRoutes(Part):
         edges = [shapes.link(*entry) for entry in await self.brain.edges(entity)]
         mentions = await self.brain.ask(graph.mentions, entity.para_id)
         return {"para_id": entity.para_id, "name": entity.name, "links": edges, "mentions": mentions}
+
+    @route("GET", "/neighbourhood")
+    async def neighbourhood_route(self, id: str, limit: int = 150) -> Any:
+        """What an entity is linked with in two steps, the nearest first."""
+        if not 1 <= limit <= MOST_NEAR:
+            raise InvalidInput(f"limit: 1 to {MOST_NEAR} is allowed.")
+        entity: Found = await self.brain.known(id)
+        near, known = await self.brain.ask(questions.neighbourhood, entity.number, limit)
+        return {"para_id": entity.para_id, "name": entity.name, **shapes.neighbourhood(near, known)}
 
     @route("POST", "/link")
     async def link_route(self, source_id: str, para_id: str) -> Any:

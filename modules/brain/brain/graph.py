@@ -30,6 +30,15 @@ class MentionOf:
     at: str
 
 
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """What is linked with an entity in two steps: `rings` has rows with their distance, `lines` pairs of rows with a note."""
+
+    rings: dict[int, int]
+    lines: dict[tuple[int, int], str]
+    is_cut: bool
+
+
 def outgoing(connection: sqlite3.Connection, number: int, limit: int = 500) -> list[Edge]:
     """Links of the entity's file, relationships first."""
     rows = connection.execute(
@@ -81,3 +90,22 @@ def mentions(connection: sqlite3.Connection, para_id: str, limit: int = 100) -> 
         "SELECT source_id, at FROM mentions WHERE para_id = ? ORDER BY at DESC, source_id LIMIT ?", (para_id, limit)
     )
     return [MentionOf(row["source_id"], row["at"]) for row in rows]
+
+
+def neighbourhood(connection: sqlite3.Connection, number: int, limit: int) -> Neighbourhood:
+    """The entities at one and two steps from one, up to a limit, the nearest first, and the links between them."""
+    rings, is_cut = {number: 0}, False
+    lines: dict[tuple[int, int], str] = {}
+    for ring in (1, 2):
+        for source in [known for known, distance in rings.items() if distance == ring - 1]:
+            for edge in (*outgoing(connection, source), *incoming(connection, source)):
+                if edge.number is None:
+                    continue
+                if edge.number not in rings:
+                    if len(rings) >= limit:
+                        is_cut = True
+                        continue
+                    rings[edge.number] = ring
+                ends = (source, edge.number) if edge.direction == "out" else (edge.number, source)
+                lines[ends] = lines.get(ends) or edge.note
+    return Neighbourhood(rings, lines, is_cut)

@@ -82,3 +82,11 @@ def mention_path(connection: sqlite3.Connection, source_id: str, para_id: str) -
         "SELECT path FROM mentions WHERE source_id = ? AND para_id = ?", (source_id, para_id)
     ).fetchone()
     return None if row is None else row["path"]
+
+
+def neighbourhood(
+    connection: sqlite3.Connection, number: int, limit: int
+) -> tuple[graph.Neighbourhood, dict[int, Found]]:
+    """What is linked with an entity in two steps, and the entities that it names."""
+    near = graph.neighbourhood(connection, number, limit)
+    return near, {entity.number: entity for entity in found.by_number(connection, near.rings)}

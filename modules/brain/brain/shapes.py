@@ -10,7 +10,7 @@ from . import yaml_text
 from .entity import KNOWN, Entity
 from .entity_types import Field, Kind
 from .found import Found
-from .graph import Edge
+from .graph import Edge, Neighbourhood
 from .resolving import Candidate
 from .search import Hit
 from .suggesting import Mentioned
@@ -61,9 +61,27 @@ def link(edge: Edge, other: Found | None) -> dict[str, Any]:
         "kind": edge.kind,
         "note": edge.note,
         "target": edge.target if other is None else other.name,
+        "written": edge.target,
         "para_id": None if other is None else other.para_id,
         "name": None if other is None else other.name,
         "type": None if other is None else other.type,
+    }
+
+
+def neighbourhood(near: Neighbourhood, known: Mapping[int, Found]) -> dict[str, Any]:
+    """Entities with their distance, 0 to 2, and the links between them by their para-ids."""
+    return {
+        "nodes": [
+            {"para_id": known[number].para_id, "name": known[number].name, "type": known[number].type, "ring": ring}
+            for number, ring in near.rings.items()
+            if number in known
+        ],
+        "links": [
+            {"source": known[source].para_id, "target": known[target].para_id, "note": note}
+            for (source, target), note in near.lines.items()
+            if source in known and target in known
+        ],
+        "truncated": near.is_cut,
     }
 
 
@@ -122,7 +140,7 @@ def schema(kind: Kind) -> dict[str, Any]:
 def _field(field: Field) -> dict[str, Any]:
     """A field without rules is shown as what people write into it, since the app has a form for each type."""
     shown = "array" if field.name in KNOWN and field.name != "type" else "string"
-    return field.document() | ({"type": shown} if field.type == "any" else {})
+    return field.document() | ({"type": shown, "is_any": True} if field.type == "any" else {})
 
 
 def interface_entity(

@@ -131,3 +131,20 @@ async def test_context_holds_the_entity_its_neighbours_entries_and_project(
         assert (await brain.interface("BrainInterface", "context", topic="Nobody at all"))["text"] == ""
         guide.unlink()
         assert "Projects/parachute/AGENTS.md" in await brain.tool("brain-context", topic="Parachute")
+
+
+async def test_the_neighbourhood_has_two_rings_and_the_links_between_them(brain: Running, add: Any) -> None:
+    middle = (await add("project", "Parachute", "With [[Maria]] and [[Kevin]], and [[Nobody]]."))["entity_id"]
+    maria = (await add("person", "Maria", "Knows [[Kevin]]."))["entity_id"]
+    kevin = (await add("person", "Kevin"))["entity_id"]
+    far = (await add("topic", "Maps", "Drawn by [[Maria]]."))["entity_id"]
+    await add("topic", "Farther", "About [[Maps]].")
+    near = (await brain.get("/neighbourhood", id=middle)).json()
+    assert {node["para_id"]: node["ring"] for node in near["nodes"]} == {middle: 0, maria: 1, kevin: 1, far: 2}
+    lines = {(line["source"], line["target"]) for line in near["links"]}
+    assert lines == {(middle, maria), (middle, kevin), (maria, kevin), (far, maria)}
+    assert near["truncated"] is False
+    cut = (await brain.get("/neighbourhood", id=middle, limit="2")).json()
+    assert ([node["ring"] for node in cut["nodes"]], cut["truncated"]) == ([0, 1], True)
+    assert (await brain.get("/neighbourhood", id=middle, limit="0")).status == 422
+    assert (await brain.get("/neighbourhood", id="para:brain:zzzzzzzzzzzz")).status == 404

@@ -31,7 +31,7 @@ other: 1
 async def test_the_defaults_hold_until_something_is_changed(brain: Running, add: Any) -> None:
     types = {entry["name"]: entry for entry in (await brain.get("/types")).json()}
     assert list(types) == ["person", "project", "topic", "resource"]
-    assert types["project"]["fields"][0] == {"name": "status", "type": "string", "required": False}
+    assert types["project"]["fields"][0] == {"name": "status", "type": "string", "is_any": True, "required": False}
     await add("person", "Ann")
     assert not (brain.vault / "Brain/types.yaml").exists()
     made = {"name": "organization", "icon": "🏢", "fields": ["aliases"], "key_strategy": "lexical"}

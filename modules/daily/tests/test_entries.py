@@ -330,3 +330,48 @@ async def test_what_other_modules_and_agents_use(daily: Running) -> None:
     assert today["date"] == "2025-03-05"
     now += datetime.timedelta(minutes=1)
     assert (await daily.get("/today")).json() == {"date": "2025-03-06", "entries": []}
+
+
+async def test_a_removed_entry_comes_back_where_it_stood_with_its_id_and_fields(daily: Running) -> None:
+    first, second = await add(daily, "First"), await add(daily, "Second", title="A title")
+    await add(daily, "Third")
+    before = (daily.vault / FILE).read_text()
+    assert (await daily.delete(f"/entries/{second['id']}")).status == 200
+    await daily.put(f"/entries/{first['id']}", {"content": "First, changed since"})
+    await add(daily, "Fourth")
+    back = await daily.post(f"/entries/{second['id']}/restore", {"date": DAY})
+    assert back.status == 200, back.text
+    assert (back.json()["id"], back.json()["title"], back.json()["fields"]) == (
+        second["id"],
+        "A title",
+        second["fields"],
+    )
+    assert await texts(daily, date=DAY) == ["First, changed since", "Second", "Third", "Fourth"]
+    assert before.partition("# ")[2].partition("# ")[2] in (daily.vault / FILE).read_text()
+    await daily.module.journal.publisher.settled()
+    created = [data["entry_id"] for name, data in daily.published if name == "daily.entry.created"]
+    assert created.count(second["id"]) == 2
+    again = await daily.post(f"/entries/{second['id']}/restore", {"date": DAY})
+    assert again.status == 409, again.text
+
+
+@pytest.mark.parametrize("entry", ["para:daily:aaaaaaaaaaaa", "nonsense"])
+async def test_what_was_never_there_is_not_brought_back(daily: Running, entry: str) -> None:
+    await add(daily, "First")
+    before = (daily.vault / FILE).read_bytes()
+    assert (await daily.post(f"/entries/{entry}/restore", {"date": DAY})).status == 404
+    assert (await daily.post(f"/entries/{entry}/restore", {"date": "yesterday"})).status == 422
+    assert (daily.vault / FILE).read_bytes() == before
+
+
+async def test_days_with_entries_are_counted(daily: Running) -> None:
+    await add(daily, "One")
+    gone = await add(daily, "Two")
+    await add(daily, "Elsewhere", date="2025-04-30")
+    await add(daily, "Too late", date="2025-05-01")
+    query = {"from": "2025-03-01", "to": "2025-04-30"}
+    days = [{"date": DAY, "entries": 2}, {"date": "2025-04-30", "entries": 1}]
+    assert (await daily.get("/days", **query)).json() == {"days": days}
+    await daily.delete(f"/entries/{gone['id']}")
+    assert (await daily.get("/days", **query)).json()["days"][0] == {"date": DAY, "entries": 1}
+    assert (await daily.get("/days", **{"from": "2025-03"})).status == 422

@@ -164,6 +164,13 @@ class Index:
         query = "SELECT coalesce(sum(entries), 0) FROM days WHERE number >= ? AND number < ?"
         return int(await self._database.run(lambda connection: connection.execute(query, bounds).fetchone()[0]))
 
+    async def days(self, first: str, last: str) -> list[tuple[str, int]]:
+        """The days that have entries, from one to another, each with how many."""
+        bounds = _first(first) // _DAY, _first(last, 1) // _DAY
+        query = "SELECT number, entries FROM days WHERE number >= ? AND number < ? AND entries > 0 ORDER BY number"
+        rows = await self._database.run(lambda connection: connection.execute(query, bounds).fetchall())
+        return [(datetime.date.fromordinal(row[0]).isoformat(), row[1]) for row in rows]
+
     async def search(self, text: str, first: str, last: str, limit: int) -> list[Found]:
         """Entries with all the words of a text, the last one perhaps unfinished (from two letters on), newest first; error: InvalidInput."""
         words = _WORD.findall(text)[:_MOST_WORDS]

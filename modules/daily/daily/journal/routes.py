@@ -5,7 +5,9 @@ from typing import Any
 from daily.journal import names
 from daily.journal.documents import document_of, journal_entry
 from daily.journal.mentions import Linker
+from daily.journal.removed import last_with
 from daily.journal.service import Journal
+from daily.sync.versions import Versions
 from parachute.core import InvalidInput, NotFound, route
 from parachute.core.interfaces import JournalEntry
 from parachute.core.services import Core
@@ -17,6 +19,7 @@ class EntryRoutes:
     core: Core
     journal: Journal
     linker: Linker
+    versions: Versions
 
     @route("POST", "/entries")
     async def add_entry(
@@ -77,6 +80,20 @@ class EntryRoutes:
         """Take an entry out of the journal; the version before is kept."""
         await self.journal.delete(entry_id)
         return {"deleted": entry_id}
+
+    @route("POST", "/entries/{entry_id}/restore")
+    async def restore_entry(self, entry_id: str, date: str) -> dict[str, Any]:
+        """Bring an entry of a day back that was removed, as it was then."""
+        for path in names.files_of(names.checked_date(date)):
+            if before := await last_with(self.versions, path, entry_id):
+                return document_of(await self.journal.restore(entry_id, date, before))
+        raise NotFound(f"No version of {date} is kept that has {entry_id[:80]}.")
+
+    @route("GET", "/days")
+    async def list_days(self, **query: Any) -> dict[str, Any]:
+        """The days that have entries, `from` one `to` another, each with how many."""
+        found = await self.journal.days(query.get("from"), query.get("to"))
+        return {"days": [{"date": date, "entries": count} for date, count in found]}
 
     @route("GET", "/search")
     async def search_entries(self, q: str, limit: int = 20, **other: Any) -> dict[str, Any]:

@@ -164,6 +164,38 @@ class Journal:
         self.reconciler.refresh_soon()
         return await self.index.between(*bounds, limit, offset), await self.index.count(*bounds)
 
+    async def days(self, first: str | None, last: str | None) -> list[tuple[str, int]]:
+        """The days that have entries, each with how many; error: InvalidInput."""
+        bounds = _bounds(first, last)
+        await self.reconciler.ready()
+        self.reconciler.refresh_soon()
+        return await self.index.days(*bounds)
+
+    async def restore(self, entry_id: str, date: str, before: Day) -> Found:
+        """Put an entry that was removed back where it stood in the day of then; errors: NotFound, Conflict."""
+        key = key_of(entry_id)
+        removed = next((each for each in before.written if key and each.block.key == key), None)
+        if key is None or removed is None:
+            raise NotFound(f"There is no entry {entry_id[:80]}.")
+        if await self._find(entry_id) is not None:
+            raise Conflict(f"{id_of(key)} is in the journal already.")
+        event = entry_event(CREATED, id_of(key), removed.entry.content, audio_of(removed.entry))
+        earlier = before.blocks[: before.blocks.index(removed.block)]
+        keys = {block.key for block in earlier}
+
+        def edit(day: Day) -> Day:
+            if day.entry(key) is not None:
+                raise Conflict(f"{id_of(key)} is in the journal already.")
+            there = [n for n, block in enumerate(day.blocks) if block in earlier or (block.key and block.key in keys)]
+            first = 1 if day.blocks and day.blocks[0].heading is None else 0
+            return day.insert(removed.block, there[-1] + 1 if there else first, date).say(key, removed.fields, date)
+
+        path = next(names.files_of(date))
+        day = await self._writing.change(path, edit, event)
+        entry = day.entry(key)
+        assert entry is not None
+        return Found(0, date, path, entry)
+
     async def search(
         self, text: str, first: str | None = None, last: str | None = None, limit: int = 20
     ) -> list[Found]:

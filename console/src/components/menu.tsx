@@ -1,0 +1,28 @@
+/** What can be done with one thing: a list of words from which one is chosen, from below on a phone. */
+import { ask, Dialog } from "./dialog";
+import { Icon, type IconName } from "./icons";
+
+export interface Choice<T extends string> {
+  value: T;
+  label: string;
+  icon: IconName;
+  isDanger?: boolean;
+}
+
+/** Ask for one of the words; undefined if there was none. */
+export function choose<T extends string>(title: string, choices: readonly Choice<T>[]): Promise<T | undefined> {
+  return ask<T>((close) => (
+    <Dialog title={title} onClose={() => close()}>
+      <ul class="menu">
+        {choices.map(({ value, label, icon, isDanger }) => (
+          <li key={value}>
+            <button type="button" class={`menu-entry${isDanger ? " danger" : ""}`} onClick={() => close(value)}>
+              <Icon name={icon} />
+              <span>{label}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  ));
+}

@@ -1,0 +1,5 @@
+/** The export that was looked at first: to import it, it need not be chosen again. It is gone with the page. */
+import { signal } from "@preact/signals";
+import type { Kind } from "./import_data";
+
+export const chosen = signal<{ file: File; kind: Kind; archived: boolean } | undefined>(undefined);

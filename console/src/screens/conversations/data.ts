@@ -1,0 +1,63 @@
+/** Conversations as lists have them. */
+import { api } from "~/api/client";
+
+export interface Session {
+  id: string;
+  title: string | null;
+  updatedAt: string;
+  messageCount: number;
+  archived: boolean;
+  source: string;
+  trustLevel: string;
+  linkedBotPlatform: string | null;
+  workspaceId: string | null;
+}
+
+export interface Workspace {
+  slug: string;
+  name: string;
+}
+
+export interface Shown {
+  search: string;
+  workspace: string;
+  archived: boolean;
+}
+
+export interface Page {
+  sessions: Session[];
+  hasMore: boolean;
+}
+
+export const PAGE = 50;
+const MOST = 1000;
+
+async function fetched({ search, workspace, archived }: Shown, offset: number, limit: number, signal?: AbortSignal): Promise<Session[]> {
+  // A single letter finds too much to be asked for.
+  const words = search.trim().length > 1 ? search.trim() : undefined;
+  const query = { limit, offset, archived: archived || undefined, workspaceId: workspace, search: words };
+  return (await api.get<{ sessions: Session[] }>("/api/chat", { query, signal })).sessions;
+}
+
+/** The newest conversations, as many as were shown before; one more tells whether there are others. */
+export async function newest(shown: Shown, count: number, signal: AbortSignal): Promise<Page> {
+  const limit = Math.min(count + 1, MOST);
+  const sessions = await fetched(shown, 0, limit, signal);
+  return { sessions: sessions.slice(0, limit - 1), hasMore: sessions.length === limit };
+}
+
+/** A page with the next ones behind it. */
+export async function further(shown: Shown, page: Page): Promise<Page> {
+  const next = await fetched(shown, page.sessions.length, PAGE + 1);
+  const known = new Set(page.sessions.map(({ id }) => id));
+  const added = next.slice(0, PAGE).filter(({ id }) => !known.has(id));
+  return { sessions: [...page.sessions, ...added], hasMore: next.length > PAGE };
+}
+
+export async function workspaces(signal: AbortSignal): Promise<Workspace[]> {
+  return (await api.get<{ workspaces: Workspace[] }>("/api/workspaces", { signal })).workspaces;
+}
+
+export async function answering(signal: AbortSignal): Promise<Set<string>> {
+  return new Set((await api.get<{ streams: string[] }>("/api/chat/active-streams", { signal })).streams);
+}

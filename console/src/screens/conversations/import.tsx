@@ -1,0 +1,174 @@
+/** One import: how far it is, what it brought and left out, and taking it back. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api, upload } from "~/api/client";
+import { events } from "~/api/stream";
+import { Button, LinkButton } from "~/components/button";
+import { confirm } from "~/components/dialog";
+import { Badge, Facts, Failure, Loading, Notice, Page, Progress, Section } from "~/components/layout";
+import { go, to } from "~/state/router";
+import { may } from "~/state/session";
+import { moment, number } from "~/text/messages";
+import { chosen } from "./chosen";
+import { type ImportState, isOver, reason } from "./import_data";
+import { t } from "./texts";
+
+/** Follow an import until it is over; `again` does so once more, such as after an undo has begun. */
+function useImport(id: string) {
+  const [state, setState] = useState<ImportState>();
+  const [error, setError] = useState<unknown>();
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const { signal, abort } = withAbort();
+    const follow = async () => {
+      try {
+        for await (const each of events<ImportState>("GET", "/api/imports/{import_id}/events", { params: { import_id: id }, signal })) {
+          setState(each);
+        }
+      } catch (problem) {
+        if (!signal.aborted) setError(problem);
+      }
+    };
+    setError(undefined);
+    void follow();
+    return abort;
+  }, [id, turn]);
+  return { state, error, again: () => setTurn(turn + 1) };
+}
+
+function withAbort() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+export function Import({ id }: { id: string }) {
+  const { state, error, again } = useImport(id);
+  return (
+    <Page title={state?.dryRun ? t("what_is_in_it") : t("import")} back={to("conversations", ["import"])}>
+      {error !== undefined ? <Failure error={error} again={again} /> : state ? <Shown of={state} again={again} /> : <Loading />}
+    </Page>
+  );
+}
+
+function Shown({ of, again }: { of: ImportState; again: () => void }) {
+  const params = { import_id: of.id };
+  const cancel = () => api.delete("/api/imports/{import_id}", { params });
+  const undo = async () => {
+    if (!(await confirm(t("undo_question"), t("undo_text"), t("undo_import")))) return;
+    await api.post("/api/imports/{import_id}/undo", { params });
+    again();
+  };
+  const forget = async () => {
+    await api.delete("/api/imports/{import_id}", { params });
+    go(to("conversations", ["import"]));
+  };
+  const isOwner = may("imports", "admin");
+  const hasBrought = of.imported + of.filesImported > 0;
+  return (
+    <>
+      <div class="import-state">
+        <h2>
+          <bdi>{of.name}</bdi>
+        </h2>
+        <Badge
+          text={t(`state_${of.state}`)}
+          kind={of.state === "failed" ? "danger" : of.state === "done" ? "good" : isOver(of) ? "plain" : "accent"}
+        />
+      </div>
+      {!isOver(of) && <Progress label={t(`state_${of.state}`)} value={of.state === "running" ? of.progress : undefined} />}
+      <Counts of={of} />
+      {of.errors.map((sentence) => (
+        <Notice key={sentence} kind="danger">
+          <p>{sentence}</p>
+        </Notice>
+      ))}
+      {of.leftOut.length > 0 && <LeftOut of={of} />}
+      {of.kept.length > 0 && (
+        <Section title={t("kept_after_undo")}>
+          <ul class="plain-list">
+            {of.kept.map((each) => (
+              <li key={each}>
+                <bdi>{each}</bdi>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <div class="form-actions">
+        {!isOver(of) && isOwner && <Button label={t("cancel")} onPress={cancel} />}
+        {isOver(of) && isOwner && <Button label={t("forget")} kind="quiet" onPress={forget} />}
+        {isOver(of) && isOwner && !of.dryRun && hasBrought && of.state !== "undone" && (
+          <Button label={t("undo_import")} icon="undo" kind="danger" onPress={undo} />
+        )}
+        {of.dryRun && of.state === "done" && isOwner && <ForReal of={of} />}
+        {!of.dryRun && of.state === "done" && <LinkButton label={t("to_conversations")} kind="primary" href={to("conversations")} />}
+      </div>
+    </>
+  );
+}
+
+function Counts({ of }: { of: ImportState }) {
+  const facts: [string, string][] = [];
+  const add = (name: string, value: number) => value > 0 && facts.push([name, number(value)]);
+  if (of.kind) facts.push([t("kind"), t(`kind_${of.kind}` as "kind_chatgpt")]);
+  facts.push([t("count_conversations"), number(of.conversations)]);
+  add(t("count_messages"), of.messages);
+  if (!of.dryRun) add(t("count_imported"), of.imported);
+  add(t("count_skipped"), of.skipped);
+  add(t("count_files"), of.files);
+  if (!of.dryRun) add(t("count_files_imported"), of.filesImported);
+  add(t("count_files_skipped"), of.filesSkipped);
+  if (of.oldest && of.newest) {
+    const [first, last] = [of.oldest, of.newest].map((day) => moment(day, { dateStyle: "medium" }));
+    facts.push([t("time"), first === last ? `${first}` : `${first} – ${last}`]);
+  }
+  return <Facts facts={facts} />;
+}
+
+function LeftOut({ of }: { of: ImportState }) {
+  return (
+    <Section title={t("left_out")}>
+      <ul class="plain-list">
+        {of.leftOut.map((each) => (
+          <li key={each.what}>
+            <strong>{number(each.count)}</strong>
+            {" · "}
+            {reason(each)}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** The button that imports what was only looked at; after a reload the file has to be chosen again. */
+function ForReal({ of }: { of: ImportState }) {
+  const [sent, setSent] = useState<number>();
+  const running = useRef<AbortController | undefined>(undefined);
+  const file = chosen.value?.file.name.slice(0, 200) === of.name ? chosen.value : undefined;
+  if (!file) return <LinkButton label={t("choose_again")} kind="primary" href={to("conversations", ["import"])} />;
+  const begin = async () => {
+    const { signal } = (running.current = new AbortController());
+    setSent(0);
+    try {
+      const query = { kind: of.kind ?? file.kind, name: of.name, archived: file.archived };
+      const begun = await upload<ImportState>("POST", "/api/imports", file.file, { query, signal, onProgress: setSent });
+      chosen.value = undefined;
+      go(to("conversations", ["import", begun.id]));
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      setSent(undefined);
+    }
+  };
+  return (
+    <>
+      {sent !== undefined && (
+        <>
+          <Progress label={t("uploading", { name: of.name })} value={sent} />
+          <Button label={t("cancel")} onPress={() => running.current?.abort()} />
+        </>
+      )}
+      <Button label={t("import_now")} kind="primary" onPress={begin} />
+    </>
+  );
+}

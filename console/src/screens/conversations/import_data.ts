@@ -1,0 +1,37 @@
+/** An import as the server describes it. */
+import { t } from "./texts";
+
+export interface ImportState {
+  id: string;
+  name: string;
+  kind: string | null;
+  state: "receiving" | "waiting" | "running" | "done" | "failed" | "cancelled" | "interrupted" | "undoing" | "undone";
+  dryRun: boolean;
+  archived: boolean;
+  startedAt: string;
+  progress: number;
+  conversations: number;
+  imported: number;
+  skipped: number;
+  files: number;
+  filesImported: number;
+  filesSkipped: number;
+  messages: number;
+  oldest: string | null;
+  newest: string | null;
+  leftOut: { what: string; count: number; why: string }[];
+  errors: string[];
+  kept: string[];
+}
+
+export const KINDS = ["auto", "chatgpt", "claude", "parachute", "obsidian"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const isOver = ({ state }: ImportState) => !["receiving", "waiting", "running", "undoing"].includes(state);
+
+/** What was left out and why, in the language of the page; a reason that it does not know is the server's. */
+export function reason({ what, why }: { what: string; why: string }): string {
+  const key = `left_${what}` as "left_images";
+  const known = t(key);
+  return known === key ? why : known;
+}

@@ -1,0 +1,112 @@
+/** All conversations: found by words, of a workspace, put away or not. */
+import { useRef, useState } from "preact/hooks";
+import { Button, LinkButton } from "~/components/button";
+import { TextField } from "~/components/field";
+import { Chips, Empty, Loaded, Page } from "~/components/layout";
+import { choose } from "~/components/menu";
+import { useDebounced } from "~/state/debounced";
+import { useResource } from "~/state/resource";
+import { go, to } from "~/state/router";
+import { may } from "~/state/session";
+import { answering, further, newest, PAGE, type Shown, workspaces } from "./data";
+import { Line } from "./line";
+import { t } from "./texts";
+
+const ARCHIVED = "\u0000archived";
+
+export function List() {
+  const [search, setSearch] = useState("");
+  const [chip, setChip] = useState("");
+  const settled = useDebounced(search);
+  const count = useRef(PAGE);
+  const known = useResource(workspaces, "workspaces", ["workspaces"]);
+  const active = useResource(answering, "active", ["runs", "sessions"]);
+  const shown: Shown = { search: settled, workspace: chip === ARCHIVED ? "" : chip, archived: chip === ARCHIVED };
+  const key = JSON.stringify(shown);
+  const page = useResource((signal) => newest(shown, count.current, signal), key, ["sessions", "imports"]);
+  const names = new Map((known.value ?? []).map(({ slug, name }) => [slug, name]));
+  const choices = [
+    { value: "", label: t("all") },
+    ...(known.value ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
+    { value: ARCHIVED, label: t("archived") },
+  ];
+  const narrow = (change: () => void) => {
+    count.current = PAGE;
+    change();
+  };
+  const more = async () => {
+    if (!page.value) return;
+    const next = await further(shown, page.value);
+    count.current = Math.max(PAGE, next.sessions.length);
+    page.set(next);
+  };
+  return (
+    <Page
+      title={t("title")}
+      actions={may("chat", "write") && <LinkButton label={t("new")} icon="plus" kind="primary" href={to("chat")} />}
+    >
+      <div class="search-row">
+        <TextField
+          label={t("search")}
+          placeholder={t("search")}
+          isLabelHidden
+          type="search"
+          value={search}
+          onInput={(text) => narrow(() => setSearch(text))}
+        />
+        <Button label={t("elsewhere")} icon="download" iconOnly kind="quiet" onPress={elsewhere} />
+      </div>
+      <Chips label={t("which")} value={chip} options={choices} onChange={(value) => narrow(() => setChip(value))} />
+      <Loaded of={page}>
+        {({ sessions, hasMore }) =>
+          sessions.length === 0 ? (
+            <Nothing shown={shown} onClear={() => narrow(() => setSearch(""))} />
+          ) : (
+            <>
+              <ul class="rows" aria-label={t("title")}>
+                {sessions.map((session) => (
+                  <Line
+                    key={session.id}
+                    session={session}
+                    workspace={session.workspaceId ? (names.get(session.workspaceId) ?? session.workspaceId) : undefined}
+                    isActive={active.value?.has(session.id) ?? false}
+                    onChange={page.reload}
+                  />
+                ))}
+              </ul>
+              {hasMore && (
+                <div class="center">
+                  <Button label={t("more")} icon="down" onPress={more} />
+                </div>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+async function elsewhere(): Promise<void> {
+  const place = await choose(t("elsewhere"), [
+    { value: "import", label: t("import_long"), icon: "upload" },
+    { value: "claude-code", label: t("claude_code"), icon: "computer" },
+  ]);
+  if (place) go(to("conversations", [place]));
+}
+
+function Nothing({ shown, onClear }: { shown: Shown; onClear: () => void }) {
+  if (shown.search.trim()) {
+    return (
+      <Empty icon="search" title={t("nothing_found")} text={t("nothing_found_text")}>
+        <Button label={t("clear")} onPress={onClear} />
+      </Empty>
+    );
+  }
+  if (shown.archived) return <Empty icon="archive" title={t("none_archived")} text={t("none_archived_text")} />;
+  return (
+    <Empty icon="chat" title={t("empty")} text={t("empty_text")}>
+      {may("chat", "write") && <LinkButton label={t("begin")} icon="chat" kind="primary" href={to("chat")} />}
+    </Empty>
+  );
+}

@@ -1,0 +1,119 @@
+/** What the module Daily answers; its README describes these routes. */
+import { api, send } from "~/api/client";
+
+export interface Entry {
+  id: string | null;
+  date: string;
+  time: string | null;
+  title: string;
+  content: string;
+  type: string;
+  path: string;
+  audio_path: string | null;
+  mentions: string[];
+  fields: Record<string, unknown>;
+  snippet?: string;
+}
+
+export interface DayOf {
+  date: string;
+  entries: Entry[];
+}
+
+export interface Version {
+  id: number;
+  path: string;
+  size: number;
+  kept_at: string;
+  why: string;
+}
+
+export interface NewEntry {
+  content: string;
+  date: string;
+  audio_path?: string;
+  duration?: number;
+  idempotency_key: string;
+}
+
+const BASE = "/api/daily";
+
+/** A day with its entries; without a date, today by the computer's clock. */
+export async function dayOf(date: string | undefined, signal: AbortSignal): Promise<DayOf> {
+  if (!date) return api.module<DayOf>("GET", `${BASE}/today`, { signal });
+  const { entries } = await api.module<DayOf>("GET", `${BASE}/entries`, { query: { date, limit: 1000 }, signal });
+  return { date, entries };
+}
+
+/** The number of entries of each day that has some. */
+export async function days(from: string, to: string, signal: AbortSignal): Promise<Map<string, number>> {
+  const query = { from, to };
+  const found = await api.module<{ days: { date: string; entries: number }[] }>("GET", `${BASE}/days`, { query, signal });
+  return new Map(found.days.map(({ date, entries }) => [date, entries]));
+}
+
+export async function search(words: string, signal: AbortSignal): Promise<Entry[]> {
+  const query = { q: words, limit: 50 };
+  return (await api.module<{ entries: Entry[] }>("GET", `${BASE}/search`, { query, signal })).entries;
+}
+
+export async function problems(signal: AbortSignal): Promise<{ path: string; problem: string }[]> {
+  return (await api.module<{ problems: { path: string; problem: string }[] }>("GET", `${BASE}/problems`, { signal })).problems;
+}
+
+export const write = (body: NewEntry) => api.module<Entry>("POST", `${BASE}/entries`, { body });
+
+export const change = (id: string, body: { content: string; title: string }) =>
+  api.module<Entry>("PUT", `${BASE}/entries/{id}`, { params: { id }, body });
+
+export const remove = (id: string) => api.module("DELETE", `${BASE}/entries/{id}`, { params: { id } });
+
+export const restore = (id: string, date: string) =>
+  api.module<Entry>("POST", `${BASE}/entries/{id}/restore`, { params: { id }, body: { date } });
+
+/** Keep a recording or a picture, and give its path within the journal. */
+export async function keepAsset(name: string, date: string, data: Blob): Promise<string> {
+  const headers = { "content-type": data.type || "application/octet-stream" };
+  const options = { params: { name }, query: { date }, body: data, headers };
+  return (await api.module<{ path: string }>("POST", `${BASE}/assets/{name}`, options)).path;
+}
+
+/** The address of a recording or picture, from its path within the vault or the journal. */
+export function assetAddress(path: string): string {
+  const inner = path.replace(/^Daily\//, "").split("/").map(encodeURIComponent).join("/");
+  return `${BASE}/${inner}`;
+}
+
+export async function versions(date: string, signal: AbortSignal): Promise<Version[]> {
+  const query = { path: `journals/${date}.md`, limit: 50 };
+  return (await api.module<{ versions: Version[] }>("GET", `${BASE}/versions`, { query, signal })).versions;
+}
+
+export async function versionText(id: number, signal: AbortSignal): Promise<string> {
+  return (await send("GET", `${BASE}/versions/{id}`, { params: { id }, signal })).text();
+}
+
+export const bringBack = (id: number) => api.module("POST", `${BASE}/versions/{id}/restore`, { params: { id } });
+
+const PICTURE = /!\[([^\]]*)\]\((?:\.\.\/|\.\/)?(?:Daily\/)?(assets\/[^)\s]+)\)/g;
+
+/** A text without the pictures that it shows, and those pictures. */
+export function pictures({ content, fields }: Entry): { text: string; shown: { path: string; alt: string }[] } {
+  const shown = [...content.matchAll(PICTURE)].map(([, alt = "", path = ""]) => ({ path: decoded(path), alt }));
+  const own = fields.image;
+  if (typeof own === "string" && /^(?:Daily\/)?assets\//.test(own)) shown.push({ path: own, alt: "" });
+  return { text: content.replace(PICTURE, "").trim(), shown };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A word that no other request has: the same entry is not written twice when its answer is lost. */
+export function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

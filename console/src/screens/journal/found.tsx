@@ -1,0 +1,32 @@
+/** Entries with all the words, newest first, each leading to its day. */
+import { Empty, Loaded, Row } from "~/components/layout";
+import { useResource } from "~/state/resource";
+import { to } from "~/state/router";
+import { plain } from "~/text/plain";
+import { search } from "./data";
+import { dayName } from "./dates";
+import { t } from "./texts";
+
+export function Found({ words }: { words: string }) {
+  const found = useResource((signal) => search(words, signal), words, ["data"]);
+  return (
+    <Loaded of={found}>
+      {(entries) =>
+        entries.length === 0 ? (
+          <Empty icon="search" title={t("nothing_found")} text={t("nothing_found_text")} />
+        ) : (
+          <ul class="rows" aria-label={t("found")}>
+            {entries.map((entry, index) => (
+              <Row
+                key={entry.id ?? index}
+                title={dayName(entry.date)}
+                href={to("journal", [entry.date])}
+                text={<bdi>{plain((entry.snippet || entry.content).slice(0, 400))}</bdi>}
+              />
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  );
+}

@@ -1,0 +1,203 @@
+"""The list of conversations: found, put away, renamed and deleted, and what comes from elsewhere."""
+
+import io
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.console import furnishing
+from tests.browser.console.accessibility import violations
+from tests.browser.console.conftest import MakePerson
+from tests.browser.console.people import DESKTOP, PHONE, Person
+from tests.chat.imports import exports
+from tests.support.computer import Computer
+
+pytestmark = pytest.mark.long
+
+HOSTILE = "<img src=x onerror=alert(1)> \u202etxt.exe"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def furnished(computer: Computer) -> None:
+    """Sixty conversations, one of them in a workspace, and a history with Claude Code."""
+    sessions = furnishing.add_conversations(computer)
+    furnishing.add_workspace(computer, "Garden", sessions[:1])
+    furnishing.add_claude_code(computer)
+
+
+def act(page: Page, title: str, action: str) -> None:
+    """Choose what to do with a conversation."""
+    page.get_by_role("button", name=f"What to do with {title}", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name=action, exact=True).click()
+
+
+def rows(page: Page) -> "object":
+    return page.get_by_role("list", name="Conversations").get_by_role("listitem")
+
+
+def test_pages_and_search_as_one_types(person: Person) -> None:
+    page = person.open("conversations")
+    expect(rows(page)).to_have_count(50)
+    page.get_by_role("button", name="Show more").click()
+    expect(rows(page)).not_to_have_count(50)
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+    page.get_by_label("Search in conversations").fill("lis")
+    expect(rows(page)).to_have_count(1)
+    expect(page.get_by_role("link", name="Trip to Lisbon with Maria")).to_have_attribute(
+        "href", re.compile(r"^#/chat/[\w-]+$")
+    )
+    page.get_by_label("Search in conversations").fill("nowhere at all")
+    page.get_by_role("button", name="Clear the search").click()
+    expect(rows(page)).to_have_count(50)
+
+
+def test_a_workspace_and_the_archive(person: Person) -> None:
+    page = person.open("conversations")
+    page.get_by_role("button", name="Garden", exact=True).click()
+    expect(rows(page)).to_have_count(1)
+    page.get_by_role("button", name="All", exact=True).click()
+    title = "Explaining tides to a child"
+    act(page, title, "Archive")
+    expect(page.get_by_role("link", name=title)).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("link", name=title)).to_be_visible()
+    act(page, title, "Archive")
+    page.get_by_role("button", name="Archived", exact=True).click()
+    expect(rows(page)).to_have_count(1)
+    act(page, title, "Take back from the archive")
+    expect(page.get_by_text("Nothing is archived")).to_be_visible()
+
+
+def test_renaming_ending_and_deleting(person: Person, computer: Computer) -> None:
+    answer = furnishing.call(
+        computer, "POST", "/api/import", json={"data": [furnishing.talk("Short", 900, 0)], "archived": False}
+    )
+    (session,) = answer["session_ids"]
+    page = person.open("conversations")
+    act(page, "Short", "Rename")
+    page.get_by_label("Name", exact=True).fill(HOSTILE)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
+    assert page.locator("main img").count() == 0
+    act(page, HOSTILE, "End now")
+    expect(page.get_by_text("has ended")).to_be_visible()
+    act(page, HOSTILE, "Delete")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
+    act(page, HOSTILE, "Delete")
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_role("link", name=HOSTILE)).to_have_count(0)
+    found = furnishing.call(computer, "GET", "/api/chat", params={"limit": 1000})["sessions"]
+    assert session not in [each["id"] for each in found]
+
+
+def test_another_device_shows_what_changed(make_person: MakePerson, computer: Computer) -> None:
+    page = make_person().open("conversations")
+    expect(rows(page)).to_have_count(50)
+    talks = [furnishing.talk("From another device", 901, 0)]
+    (session,) = furnishing.call(computer, "POST", "/api/import", json={"data": talks, "archived": False})[
+        "session_ids"
+    ]
+    expect(page.get_by_role("link", name="From another device")).to_be_visible()
+    furnishing.call(computer, "DELETE", f"/api/chat/{session}")
+    expect(page.get_by_role("link", name="From another device")).to_have_count(0)
+
+
+def test_a_conversation_is_adopted_from_claude_code(make_person: MakePerson) -> None:
+    page = make_person(PHONE).open("conversations")
+    page.get_by_role("button", name="Bring conversations from elsewhere").click()
+    page.get_by_role("button", name="From Claude Code").click()
+    soon = page.get_by_role("list", name="Gone soon")
+    expect(soon.get_by_role("listitem")).to_have_count(1)
+    page.get_by_role("button", name="Keep all").click()
+    expect(page.get_by_text("1 conversation is kept here now.")).to_be_visible()
+    expect(soon).to_have_count(0)
+    page.get_by_label("Find by title or project").fill("website")
+    newest = page.get_by_role("list", name="Newest")
+    expect(newest.get_by_role("listitem")).to_have_count(1)
+    newest.get_by_role("button", name="Go on here").click()
+    expect(page).to_have_url(re.compile(r"#/chat/[0-9a-f-]{36}$"))
+    page.goto(re.sub("#.*", "#/conversations", page.url))
+    expect(page.get_by_role("link", name="Make the pictures smaller")).to_be_visible()
+
+
+def test_an_export_is_looked_at_imported_and_taken_back(person: Person) -> None:
+    name = "phone" if person.page.viewport_size["width"] < 500 else "desktop"  # type: ignore[index]
+    talks = [
+        exports.tree(
+            exports.node("root", None),
+            exports.node("q", "root", "user", "Which kettle?"),
+            exports.node("i", "q", "user", kind="multimodal_text", parts=[{"content_type": "image_asset_pointer"}]),
+            exports.node("a", "i", "assistant", "The red one."),
+            title=f"Kettles {name}",
+            current="a",
+            name=f"kettle-{name}",
+        )
+    ]
+    page = person.open("conversations/import")
+    file = {"name": f"{name}.json", "mimeType": "application/json", "buffer": json.dumps(talks).encode()}
+    page.get_by_label("Export").set_input_files(file)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Look what is in it").click()
+    expect(page.get_by_role("heading", name="What is in it")).to_be_visible()
+    expect(page.get_by_text("pictures: they are not read")).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_role("link", name="To the conversations")).to_be_visible()
+    page.get_by_role("link", name="To the conversations").click()
+    page.get_by_label("Search in conversations").fill(f"Kettles {name}")
+    expect(page.get_by_role("link", name=f"Kettles {name}")).to_be_visible()
+    page.go_back()
+    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("dialog").get_by_role("button", name="Take it back").click()
+    expect(page.get_by_text("Taken back", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Remove from the list").click()
+    expect(page.get_by_role("heading", name="Import", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name=f"{name}.json")).to_have_count(1)  # the look at it
+
+
+def test_what_is_no_export_is_said(make_person: MakePerson) -> None:
+    page = make_person().open("conversations/import")
+    page.get_by_label("Export").set_input_files(
+        {"name": "holiday.json", "mimeType": "application/json", "buffer": io.BytesIO(b"not JSON").getvalue()}
+    )
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("Not complete")).to_be_visible()
+    expect(page.locator(".notice.danger")).not_to_be_empty()
+
+
+def test_by_keyboard_alone(make_person: MakePerson) -> None:
+    page = make_person().open("conversations")
+    expect(rows(page)).to_have_count(50)
+    page.get_by_role("button", name="What to do with Why does bread need salt?").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="What to do with Why does bread need salt?")).to_be_focused()
+    page.get_by_role("link", name="Why does bread need salt?").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#/chat/"))
+
+
+def test_a_key_that_may_only_read_changes_nothing(make_person: MakePerson) -> None:
+    page = make_person(scopes=["chat:read"]).open("conversations")
+    expect(rows(page)).to_have_count(50)
+    expect(page.get_by_role("button", name=re.compile("What to do with"))).to_have_count(0)
+    expect(page.get_by_role("link", name="New", exact=True)).to_have_count(0)
+    page.goto(re.sub("#.*", "#/conversations/import", page.url))
+    expect(page.get_by_text("Only somebody with all rights can import.")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_screen_readers_find_everything(make_person: MakePerson, size: dict[str, object], scheme: str) -> None:
+    person = make_person(size, color_scheme=scheme, bypass_csp=True)
+    for place, ready in (
+        ("conversations", "What to do with Why does bread need salt?"),
+        ("conversations/claude-code", "Go on here"),
+        ("conversations/import", "Look what is in it"),
+    ):
+        page = person.open(place)
+        page.get_by_role("button", name=ready).first.wait_for()
+        assert violations(page) == []
