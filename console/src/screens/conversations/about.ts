@@ -1,4 +1,4 @@
 import type { About } from "~/screens";
 import { t } from "./texts";
 
-export const about: About = { name: "conversations", icon: "list", title: () => t("title"), order: 3, group: "daily", needs: "chat" };
+export const about: About = { name: "conversations", icon: "list", title: () => t("title"), short: () => t("short"), order: 3, group: "daily", needs: "chat" };

@@ -2,6 +2,7 @@ import { messages } from "~/text/messages";
 
 export const t = messages({
   en: {
+    short: "History",
     title: "Conversations",
     new: "New",
     search: "Search in conversations",
@@ -121,6 +122,7 @@ export const t = messages({
     left_different_files: "files of whose name there is another one already, which stays",
   },
   de: {
+    short: "Verlauf",
     title: "Gespräche",
     new: "Neu",
     search: "In Gesprächen suchen",

@@ -2,6 +2,7 @@ import { messages } from "~/text/messages";
 
 export const t = messages({
   en: {
+    short: "Waiting",
     title: "Waiting for you",
     empty: "Nothing waits for you",
     empty_text: "Questions of agents, hosts they want to reach, suggestions, and whatever else needs your word will be here.",
@@ -46,6 +47,7 @@ export const t = messages({
     kind_spending: "Spending",
   },
   de: {
+    short: "Wartet",
     title: "Wartet auf dich",
     empty: "Nichts wartet auf dich",
     empty_text: "Fragen von Agenten, Rechner, die sie erreichen wollen, Vorschläge und was sonst dein Wort braucht, steht hier.",
