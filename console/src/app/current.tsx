@@ -3,7 +3,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Failure, Loading } from "~/components/layout";
 import { type ScreenProps, screens } from "~/screens";
-import { go, place, to } from "~/state/router";
+import { go, here, place, to } from "~/state/router";
 
 const loaded = new Map<string, ComponentType<ScreenProps>>();
 
@@ -15,7 +15,8 @@ export function Current() {
   const [error, setError] = useState<unknown>();
   useEffect(() => {
     const first = known[0];
-    if (!screen && first) go(to(first.name), { replace: true });
+    // Whoever has gone elsewhere since it was drawn is not sent to the first screen.
+    if (!screen && first && here().screen === name) go(to(first.name), { replace: true });
     if (!screen || loaded.has(name)) return;
     setError(undefined);
     screen.load().then(

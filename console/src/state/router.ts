@@ -27,6 +27,11 @@ export const place = signal<Place>(read());
 
 addEventListener("hashchange", () => (place.value = read()));
 
+/** The place of the address now: its event may not have come yet. */
+export function here(): Place {
+  return read();
+}
+
 /** The address of a screen, for a link. */
 export function to(screen: string, rest: string[] = [], query: Record<string, string> = {}): string {
   const path = [screen, ...rest].map(encodeURIComponent).join("/");

@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
@@ -33,7 +33,8 @@ def act(page: Page, title: str, action: str) -> None:
     page.get_by_role("dialog").get_by_role("button", name=action, exact=True).click()
 
 
-def rows(page: Page) -> "object":
+def rows(page: Page) -> Locator:
+    """The lines of the list."""
     return page.get_by_role("list", name="Conversations").get_by_role("listitem")
 
 

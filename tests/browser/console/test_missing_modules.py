@@ -18,7 +18,8 @@ pytestmark = pytest.mark.long
 def test_a_module_is_installed_after_its_consent_was_read(
     make_person: MakePerson, computer: Computer, screen: str, module: str, ready: str
 ) -> None:
-    page = make_person(PHONE, bypass_csp=True).open(screen)
+    person = make_person(PHONE, bypass_csp=True)
+    page = person.open(screen)
     expect(page.get_by_role("heading", name=ready, exact=True)).to_be_visible()
     page.get_by_role("button", name="Read what it may do").click()
     expect(page.get_by_role("dialog").locator("pre")).to_contain_text("Verified")
@@ -31,6 +32,8 @@ def test_a_module_is_installed_after_its_consent_was_read(
     furnishing.call(computer, "POST", f"/api/modules/{module}/disable")
     page.get_by_role("button", name="Turn on").click()
     expect(page.locator("input[type=search]").first).to_be_visible()
+    # What the screen asked of the module before it knew that it is off was refused, which the browser notes.
+    person.problems[:] = [problem for problem in person.problems if "409" not in problem]
 
 
 def test_who_may_not_install_is_told_who_may(make_person: MakePerson, computer: Computer) -> None:
