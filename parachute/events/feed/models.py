@@ -51,7 +51,7 @@ ALL = (
     Topic("schedule", "Agents that work once a day.", "/api/scheduler", ("scheduler",)),
     Topic("workspaces", "Workspaces; id: of one.", "/api/workspaces", ("workspaces",), ("workspaces",)),
     Topic("network", "Hosts and repositories that were allowed or refused.", "/api/network", ("network", "git")),
-    Topic("files", "Files of the vault, by a device or a run.", "/api/ls", ("files", "write")),
+    Topic("files", "Files of the vault, by a device or a run.", "/api/ls", ("files", "memory", "write")),
     Topic("imports", "Imports; id: of one.", "/api/imports", ("imports",), ("imports",)),
     Topic(
         "settings", "The model, the image of sandboxes, settings.", "/api/provider", ("provider", "setup", "sandbox")

@@ -78,6 +78,9 @@ class Agents:
             await asyncio.Event().wait()
         yield {"type": "text", "content": answer}
 
+    async def note_written(self, path: str, session: str | None) -> None:
+        """Which run has written a page is nothing that these tests ask for."""
+
 
 class Nursery:
     """An installation whose core is started and stopped by the test; `now` is what its clock shows."""
