@@ -109,9 +109,7 @@ class Runs:
         self.changed(session.id)
         return run
 
-    async def follow(
-        self, session: str, after: int, *, as_deltas: bool = False
-    ) -> AsyncIterator[tuple[int, Event]]:
+    async def follow(self, session: str, after: int, *, as_deltas: bool = False) -> AsyncIterator[tuple[int, Event]]:
         """The events of the session's running or last run from behind `after`; error: NotFound."""
         if log_in_memory := self._log(session):
             return log_in_memory.read(after, as_deltas=as_deltas)
