@@ -12,7 +12,9 @@ from pydantic import BaseModel
 
 from parachute import __version__
 from parachute.base.services import provided, services_of
+from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
+from parachute.config.settings.store import load
 from parachute.llm.gateway.service import Gateway
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.web.discovery.avahi import announced_name
@@ -29,7 +31,10 @@ BrowsersDependency = Annotated[BrowserSessions, Depends(provided(BrowserSessions
 
 
 class Setup(BaseModel):
-    """What is known of a computer before anybody has chosen anything; `is_open` while it waits for being set up."""
+    """What is known of a computer before anybody has chosen anything; `is_open` while it waits for being set up.
+
+    `model_chosen` is false while nothing but the small model answers, and nobody has chosen that.
+    """
 
     is_open: bool
     name: str | None
@@ -38,6 +43,7 @@ class Setup(BaseModel):
     version: str
     vault: str
     provider: dict[str, Any]
+    model_chosen: bool
 
 
 class Done(BaseModel):
@@ -58,6 +64,9 @@ async def status(request: Request, service: FirstBootDependency) -> Setup:
     await asyncio.to_thread(service.note_use, request.scope["state"]["caller"])
     await asyncio.to_thread(service.begin)
     services = services_of(request)
+    provider = await services.get(Gateway).status()
+    # As it is now: it may have been chosen since the server has started.
+    settings = await asyncio.to_thread(load, services.get(Home))
     return Setup(
         is_open=await asyncio.to_thread(lambda: service.is_open),
         name=await announced_name(),
@@ -65,7 +74,8 @@ async def status(request: Request, service: FirstBootDependency) -> Setup:
         time_zone=await asyncio.to_thread(_time_zone),
         version=__version__,
         vault=str(services.get(Settings).vault),
-        provider=await services.get(Gateway).status(),
+        provider=provider,
+        model_chosen=settings.provider != "auto" or provider["provider"] not in (None, "offline"),
     )
 
 

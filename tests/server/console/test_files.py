@@ -48,7 +48,9 @@ async def test_nothing_runs_that_is_not_a_file_of_ours(browser: httpx2.AsyncClie
         assert word in policy
     assert not re.search(r"<script(?![^>]*src)|<style|\son\w+=|style=", page.text)
     for name, file in console_files().items():
-        assert (await browser.get(f"/console/{name}", headers=HTML)).headers.get("content-security-policy", policy) == policy
+        assert (await browser.get(f"/console/{name}", headers=HTML)).headers.get(
+            "content-security-policy", policy
+        ) == policy
         text = file.path.read_text(errors="replace")
         assert not re.search(r"\beval\(|new Function\(", text), name
 

@@ -18,6 +18,7 @@ interface Setup {
   version: string;
   vault: string;
   provider: Provider;
+  model_chosen: boolean;
 }
 
 export interface Backups {
@@ -63,11 +64,10 @@ export function useKnown(): Resource<Known> {
   return useResource(load, "known", ["keys", "modules", "backups", "settings"]);
 }
 
-/** Whether a step has nothing left to do; the small model is there without anybody having chosen it. */
+/** Whether a step has nothing left to do. */
 export function isDone(step: StepName, { setup, modules, devices, backups }: Known): boolean {
-  const { provider } = setup.provider;
   return {
-    model: provider !== null && provider !== "offline",
+    model: setup.model_chosen,
     modules: modules.length > 0,
     phone: devices.length > 0,
     backup: backups.configured,
