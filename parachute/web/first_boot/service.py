@@ -89,14 +89,15 @@ class FirstBoot:
             progress = self._store.read() or Progress()
             if progress.done_at is not None:
                 return
-            if not any(key.is_admin for key in (*self._others(), *browsers)):
+            has_browser = any(browser.is_admin for browser in browsers)
+            if not has_browser and not any(key.is_admin for key in self._others()):
                 raise Conflict(
                     "There is no other key with admin rights yet, and no browser, so that nobody could administer this computer any more.",
                     "Sign a browser in, or make a key for your app first.",
                     key="no_other_key",
                 )
             # The key goes first: cut off here, the next start of the machine shows a new one.
-            self._revoke()
+            self._revoke(keep_admin=not has_browser)
             self._store.write(Progress(done_at=now()))
 
     def _refusal(self, boot: str | None) -> Invitation | None:
@@ -125,8 +126,8 @@ class FirstBoot:
     def _others(self) -> list[Key]:
         return [key for key in self._keys.list() if key.label != FIRST_BOOT]
 
-    def _revoke(self, keep: str | None = None) -> None:
+    def _revoke(self, keep: str | None = None, *, keep_admin: bool = True) -> None:
         for key in self._keys.list():
             if key.label == FIRST_BOOT and key.id != keep:
                 # The others may be revoked at this very moment.
-                self._keys.revoke(key.id, keep_admin=True)
+                self._keys.revoke(key.id, keep_admin=keep_admin)

@@ -1,6 +1,6 @@
 /** Where the model runs, and whether it answers: asked with a real question. */
 import { useRef, useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, ApiError } from "~/api/client";
 import { Button } from "~/components/button";
 import { Choice, Form, TextField } from "~/components/field";
 import { Notice, Progress } from "~/components/layout";
@@ -9,7 +9,10 @@ import type { Provider, StepProps } from "./models";
 import { t } from "./texts";
 
 type Kind = "anthropic" | "compatible" | "offline";
-type Trial = { is: "asked" } | { is: "answered"; text: string; model: string } | { is: "failed"; error: unknown; isSaved: boolean };
+type Trial =
+  | { is: "asked" | "unnamed" }
+  | { is: "answered"; text: string; model: string }
+  | { is: "failed"; error: unknown; isSaved: boolean };
 
 const TOKENS = 60;
 
@@ -20,6 +23,8 @@ export function ModelStep({ known, reload }: StepProps) {
   const [address, setAddress] = useState("");
   const [model, setModel] = useState("");
   const [trial, setTrial] = useState<Trial>();
+  // Of a server that has several models, and none was named.
+  const [offered, setOffered] = useState<readonly string[]>([]);
   const running = useRef<AbortController | undefined>(undefined);
   const submit = async () => {
     if (trial?.is === "asked") return;
@@ -36,7 +41,22 @@ export function ModelStep({ known, reload }: StepProps) {
       const answer = await api.post<{ text: string; model: string }>("/api/ask", { body: { prompt: t("question"), max_tokens: TOKENS }, signal });
       setTrial({ is: "answered", text: answer.text, model: answer.model });
     } catch (error) {
+      if (error instanceof ApiError && error.key === "no_model" && !offered.length) return choose(error);
       setTrial(signal.aborted ? undefined : { is: "failed", error, isSaved });
+    }
+  };
+  const moved = (value: string) => {
+    setAddress(value);
+    setOffered([]);
+  };
+  const choose = async (error: ApiError) => {
+    try {
+      const names = (await api.get<{ models: { id: string }[] }>("/supervisor/models")).models.map(({ id }) => id);
+      setOffered(names);
+      setModel(names[0] ?? "");
+      setTrial(names.length ? { is: "unnamed" } : { is: "failed", error, isSaved: true });
+    } catch (problem) {
+      setTrial({ is: "failed", error: problem, isSaved: true });
     }
   };
   return (
@@ -53,8 +73,12 @@ export function ModelStep({ known, reload }: StepProps) {
         />
         {kind === "compatible" && (
           <>
-            <TextField label={t("server")} hint={t("server_hint")} type="url" value={address} onInput={setAddress} required autocomplete="off" />
-            <TextField label={t("model_name")} hint={t("model_name_hint")} value={model} onInput={setModel} autocomplete="off" />
+            <TextField label={t("server")} hint={t("server_hint")} type="url" value={address} onInput={moved} required autocomplete="off" />
+            {offered.length ? (
+              <Choice label={t("model_name")} value={model} options={offered.map((name) => ({ value: name, label: name }))} onChange={setModel} />
+            ) : (
+              <TextField label={t("model_name")} hint={t("model_name_hint")} value={model} onInput={setModel} autocomplete="off" />
+            )}
           </>
         )}
         {kind !== "offline" && (
@@ -75,6 +99,11 @@ export function ModelStep({ known, reload }: StepProps) {
             <p>{t("asking")}</p>
             <Progress label={t("asking")} />
             <Button label={t("cancel")} onPress={() => running.current?.abort()} />
+          </Notice>
+        )}
+        {trial?.is === "unnamed" && (
+          <Notice>
+            <p>{t("choose_model")}</p>
           </Notice>
         )}
         {trial?.is === "answered" && (
