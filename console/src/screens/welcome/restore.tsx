@@ -16,7 +16,7 @@ export function Restore() {
   return (
     <>
       <p>{t("restore_text")}</p>
-      <pre class="text-block" tabIndex={0}>
+      <pre class="text-block welcome-commands" tabIndex={0}>
         {COMMANDS}
       </pre>
       <p>{t("restore_lines")}</p>
