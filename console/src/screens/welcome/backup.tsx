@@ -29,8 +29,14 @@ export function BackupStep({ known, reload }: StepProps) {
   }
   return (
     <>
-      <Facts facts={[[t("place"), <bdi>{known.backups.repository}</bdi>]]} />
-      {password ? <Emergency password={password} onRead={() => setPassword(undefined)} /> : <Button label={t("show_password")} onPress={show} />}
+      {password ? (
+        <Emergency password={password} onRead={() => setPassword(undefined)} />
+      ) : (
+        <>
+          <Facts facts={[[t("place"), <bdi>{known.backups.repository}</bdi>]]} />
+          <Button label={t("show_password")} onPress={show} />
+        </>
+      )}
       <First backups={known.backups} reload={reload} />
       <p class="muted">{t("each_night")}</p>
     </>
@@ -72,10 +78,13 @@ function Emergency({ password, onRead }: { password: Password; onRead: () => voi
   return (
     <Notice kind="warning">
       <p>{t("emergency")}</p>
+      <p>
+        {t("password")}
+        <code class="welcome-password">{password.password}</code>
+      </p>
       <Facts
         facts={[
           [t("place"), <bdi>{password.repository}</bdi>],
-          [t("password"), <code class="welcome-password">{password.password}</code>],
           [t("to_restore"), <code>{RESTORE}</code>],
         ]}
       />
