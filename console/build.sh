@@ -2,8 +2,10 @@
 # Build the console into the package, with the npm of this machine or the one that PyPI has: build.sh PYTHON [check]
 # With `check` its types, texts and rules are checked as well.
 set -euo pipefail
+# Its path is as the caller's folder has it.
+program=$(command -v "$1")
+python=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
 cd "$(dirname "$0")"
-python=$1
 
 is_new_enough() { "$1" -e 'process.exit(process.versions.node.split(".")[0] >= 20 ? 0 : 1)' 2>/dev/null; }
 

@@ -1,4 +1,4 @@
-# A virtual machine to try it in: `nix run .#vm`, then http://127.0.0.1:3333/setup in the browser of this machine.
+# A virtual machine to try it in: `nix run .#vm`, then http://127.0.0.1:3333 in the browser of this machine.
 {
   config,
   lib,

@@ -9,7 +9,7 @@ in
     default = false;
     example = true;
     description = ''
-      Whether the machine's screen shows the address, and a key, until the computer has been set up at `/setup`. It takes the
+      Whether the machine's screen shows the address, and a key, until the computer has been set up. It takes the
       first terminal, on which nobody can log in then; the others stay as they are.
     '';
   };

@@ -14,8 +14,8 @@ export interface About {
   short?: () => string;
   /** Where it stands among the others; those below 10 are in the bar of a phone as well. */
   order: number;
-  /** Heading of the navigation under which it stands. */
-  group: "daily" | "agents" | "computer";
+  /** Heading of the navigation under which it stands; null for one that is not in it. */
+  group: "daily" | "agents" | "computer" | null;
   /** What a key must be able to read for it to be shown, such as `chat`; `admin` for the owner alone, nothing for everyone. */
   needs: string;
 }

@@ -68,7 +68,7 @@ SECTIONS = {
         "pair": "Show a code with which a browser signs in, once and within five minutes, with its address and a picture to scan",
         "devices": "List the browsers that are signed in, and sign them out",
         "keys": "Make, list and revoke the keys of your other devices",
-        "first-boot": "Make the key for the set-up page of a new computer, and show it with the page's address and a code to scan",
+        "first-boot": "Make the key with which a new computer is set up, and show it with its address and a code to scan",
         "tls": "Show and renew the certificate for https, and trust it on this machine",
         "backup": "Encrypted backups of the vault and, apart from it, of keys and approvals",
         "service": "Run the computer as services of systemd, also after a boot",

@@ -1,1 +1,1 @@
-"""The server's process: composition, routes, status and the set-up page; nothing else builds the parts."""
+"""The server's process: composition, routes, status and set-up; nothing else builds the parts."""

@@ -41,8 +41,9 @@ from parachute.sandbox.image.api import router as image
 from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
 from parachute.server.console.api import router as console
-from parachute.server.setup_page.api import router as setup_page
+from parachute.server.first_run.api import router as first_run
 from parachute.server.status.supervisor_api import router as supervisor
+from parachute.server.trust_page.api import router as trust_page
 from parachute.web.pairing.api import router as pairing
 from parachute.web.tls.api import router as tls
 
@@ -93,6 +94,7 @@ ROUTERS = (
     memory,
     supervisor,
     console,
-    setup_page,
+    first_run,
+    trust_page,
     tls,
 )

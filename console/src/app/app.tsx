@@ -4,7 +4,7 @@ import { Toasts } from "~/components/toasts";
 import { Failure, Loading } from "~/components/layout";
 import { connect, disconnect } from "~/state/live";
 import { go } from "~/state/router";
-import { isSignedIn, load, me, signIn } from "~/state/session";
+import { isSignedIn, load, me, signIn, signInFirst } from "~/state/session";
 import { attempt } from "~/state/toasts";
 import { useResource } from "~/state/resource";
 import { Banners } from "./banners";
@@ -12,16 +12,19 @@ import { Current } from "./current";
 import { Navigation } from "./navigation";
 import { SignIn } from "./sign_in";
 
-/** A pairing code that the address brought; it is taken out of the address before anything else happens. */
-function codeOfAddress(): string | null {
-  const code = /^#pair=([\w-]{4,20})$/.exec(location.hash)?.[1] ?? null;
-  if (code) go("#/", { replace: true });
-  return code;
+/** A pairing code, or the key of a new computer, that the address brought; it is taken out of it before anything else happens. */
+function ofAddress(): [string, string] | null {
+  const found = /^#(pair|key)=([\w-]{4,200})$/.exec(location.hash);
+  if (found) go("#/", { replace: true });
+  return found?.[1] && found[2] ? [found[1], found[2]] : null;
 }
 
+// Opened in a page that is open already, such an address loads nothing by itself.
+addEventListener("hashchange", () => /^#(pair|key)=/.test(location.hash) && location.reload());
+
 async function begin(): Promise<true> {
-  const code = codeOfAddress();
-  if (code) await attempt(() => signIn({ code }));
+  const [kind, secret] = ofAddress() ?? [];
+  if (secret) await attempt(() => (kind === "pair" ? signIn({ code: secret }) : signInFirst(secret)));
   if (!me.value?.signed_in) await load();
   return true;
 }

@@ -5,6 +5,7 @@ import { Button } from "~/components/button";
 import { ask, Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import { Notice } from "~/components/layout";
+import { confirmFirst } from "~/state/session";
 import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
 import { secretOf } from "./sign_in";
@@ -55,7 +56,11 @@ let open: Promise<boolean> | undefined;
 
 /** Two calls that need it at once ask once. */
 listeners.confirm = () =>
-  (open ??= ask<boolean>((close) => <Confirm close={close} />).then((answer) => {
+  (open ??= confirmed().finally(() => {
     open = undefined;
-    return answer ?? false;
   }));
+
+async function confirmed(): Promise<boolean> {
+  if (await confirmFirst()) return true;
+  return (await ask<boolean>((close) => <Confirm close={close} />)) ?? false;
+}

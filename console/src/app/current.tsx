@@ -4,6 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 import { Failure, Loading } from "~/components/layout";
 import { type ScreenProps, screens } from "~/screens";
 import { go, here, place, to } from "~/state/router";
+import { me } from "~/state/session";
+
+const SET_UP = "welcome";
 
 const loaded = new Map<string, ComponentType<ScreenProps>>();
 
@@ -14,9 +17,11 @@ export function Current() {
   const [, redraw] = useState(0);
   const [error, setError] = useState<unknown>();
   useEffect(() => {
-    const first = known[0];
+    const first = known.find(({ group }) => group !== null);
+    // A computer that nobody has set up begins with that; any other screen is there all the same.
+    const begins = !name && me.value?.set_up === false && known.find((candidate) => candidate.name === SET_UP);
     // Whoever has gone elsewhere since it was drawn is not sent to the first screen.
-    if (!screen && first && here().screen === name) go(to(first.name), { replace: true });
+    if (!screen && (begins || first) && here().screen === name) go(to((begins || first)!.name), { replace: true });
     if (!screen || loaded.has(name)) return;
     setError(undefined);
     screen.load().then(

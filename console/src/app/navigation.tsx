@@ -34,7 +34,7 @@ const IN_BAR = 4;
 const GROUPS = ["daily", "agents", "computer"] as const;
 
 export function Navigation() {
-  const all = screens();
+  const all = screens().filter(({ group }) => group !== null);
   const [isOpen, setOpen] = useState(false);
   const column = useRef<HTMLElement>(null);
   useEffect(() => setOpen(false), [place.value]);

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Form, TextField } from "~/components/field";
 import { Notice } from "~/components/layout";
-import { signIn } from "~/state/session";
+import { signIn, signInFirst } from "~/state/session";
 import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
 
@@ -29,7 +29,8 @@ const CODE = /^[0-9a-z]{4}[- ]?[0-9a-z]{4}$/i;
 /** A typed text as what it is: a pairing code has eight characters, a key many more. */
 export function secretOf(text: string): { code: string } | { key: string } {
   const trimmed = text.trim();
-  return CODE.test(trimmed) ? { code: trimmed } : { key: trimmed };
+  // A screen shows the key of a new computer in two lines.
+  return CODE.test(trimmed) ? { code: trimmed } : { key: trimmed.replace(/\s+/g, "") };
 }
 
 export function SignIn() {
@@ -38,7 +39,8 @@ export function SignIn() {
   const submit = async () => {
     setError(undefined);
     try {
-      await signIn(secretOf(text));
+      const secret = secretOf(text);
+      await ("key" in secret ? signInFirst(secret.key) : signIn(secret));
     } catch (problem) {
       setError(problem);
     }

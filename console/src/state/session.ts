@@ -10,9 +10,11 @@ export interface Me {
   scopes: string[];
   admin: boolean;
   confirmed_until: string | null;
+  /** Whether this computer was set up; null for those who do not administer it. */
+  set_up: boolean | null;
 }
 
-const NOBODY: Me = { signed_in: false, kind: null, id: null, name: null, scopes: [], admin: false, confirmed_until: null };
+const NOBODY: Me = { signed_in: false, kind: null, id: null, name: null, scopes: [], admin: false, confirmed_until: null, set_up: null };
 
 /** Undefined until the server has answered for the first time. */
 export const me = signal<Me | undefined>(undefined);
@@ -28,8 +30,36 @@ export async function signIn(secret: { code: string } | { key: string }): Promis
   await load();
 }
 
+/** The key of the first boot, until set-up is over or the page is left: in no storage, and in no address any more. */
+let firstKey: string | undefined;
+
+/** Sign in with the key that a new computer shows; while it is being set up, that confirms who sits here as well. */
+export async function signInFirst(key: string): Promise<void> {
+  await signIn({ key });
+  if (me.value?.set_up === false) firstKey = key;
+}
+
+/** Whether the key of the first boot has confirmed who sits here, so that nobody needs to be asked. */
+export async function confirmFirst(): Promise<boolean> {
+  if (!firstKey) return false;
+  try {
+    await api.post("/api/pairing/confirm", { body: { key: firstKey } });
+    return true;
+  } catch {
+    firstKey = undefined;
+    return false;
+  }
+}
+
+/** Set-up is over, and with it the key of the first boot. */
+export async function endFirst(): Promise<void> {
+  firstKey = undefined;
+  await load();
+}
+
 export async function signOut(): Promise<void> {
   await api.post("/api/pairing/sign-out");
+  firstKey = undefined;
   me.value = NOBODY;
 }
 

@@ -16,7 +16,7 @@ from parachute.cli.output import print_facts, print_json, print_note
 from parachute.config.settings.home import Home
 from parachute.security.keys.service import Keys
 from parachute.web.discovery.avahi import announced_name
-from parachute.web.first_boot.addresses import page_addresses
+from parachute.web.first_boot.addresses import addresses
 from parachute.web.first_boot.screen import Welcome, code_lines, console_lines
 from parachute.web.first_boot.service import FirstBoot, current_boot
 from parachute.web.tls.making import make
@@ -26,15 +26,15 @@ from parachute.web.tls.wanted import is_wanted
 
 def first_boot(
     console: bool = typer.Option(False, "--console", help="Fill a console of 80 columns, also if it is no terminal."),
-    again: bool = typer.Option(False, "--again", help="Begin anew, also after set-up: a new key, a new page."),
+    again: bool = typer.Option(False, "--again", help="Begin anew, also after set-up, with a new key."),
     as_json: bool = JSON,
 ) -> None:
-    """Make the key for the set-up page of a new computer, and show it with the page's address and a code to scan."""
+    """Make the key with which a new computer is set up, and show it with its address and a code to scan."""
     refuse_journal()
     home = Home.find()
     host, port = listening(home)
     name = asyncio.run(announced_name())
-    urls = page_addresses(host, port, name)
+    urls = addresses(host, port, name)
     invitation = FirstBoot(home.root, Keys(home.root)).invite(again=again, boot=current_boot())
     fingerprint = _fingerprint(home, host)
     welcome = Welcome(urls, invitation.secret, fingerprint) if invitation.secret and urls else None
@@ -48,11 +48,9 @@ def first_boot(
         return
     _show(welcome, invitation.secret, console)
     if not urls:
-        print_note(f"This machine has no network yet; the page is on port {port} of whatever address it gets.")
+        print_note(f"This machine has no network yet; it answers on port {port} of whatever address it gets.")
     elif urls[0].startswith(("http://localhost", "http://127.", "http://[::1]")):
-        print_note(
-            "Only this computer reaches the page. For others: parachute config set host 0.0.0.0, and start again."
-        )
+        print_note("Only this computer reaches it. For others: parachute config set host 0.0.0.0, and start again.")
 
 
 app = group(first_boot)
@@ -95,7 +93,7 @@ def _show(welcome: Welcome | None, secret: str, console: bool) -> None:
         if on_screen:
             print("\033[0m\033[2J\033[H", end="")
     else:
-        facts = [*(("Page", url) for url in welcome.urls), ("Key", secret)]
+        facts = [*(("Address", url) for url in welcome.urls), ("Key", secret)]
         if welcome.fingerprint:
             first, second = in_two_lines(welcome.fingerprint)
             facts += [("Fingerprint", first), ("", second)]

@@ -15,7 +15,7 @@ from parachute.modules.registry.scopes import KnownScopes
 from parachute.security.keys.models import FULL_ACCESS, Scope
 from parachute.security.keys.service import Keys, LastAdminKey
 from parachute.web.discovery.avahi import announced_name
-from parachute.web.first_boot.addresses import PATH, page_addresses
+from parachute.web.first_boot.addresses import addresses
 from parachute.web.first_boot.screen import code_lines
 
 
@@ -94,8 +94,8 @@ def _print_way(home: Home, secret: str) -> None:
     if is_loopback(host):
         print_note("Only this computer reaches it. For others: parachute config set host 0.0.0.0, and start again.")
         return
-    for url in page_addresses(host, port, asyncio.run(announced_name())):
-        print_note(f"Other devices reach this computer at {url.removesuffix(PATH)}")
+    for url in addresses(host, port, asyncio.run(announced_name())):
+        print_note(f"Other devices reach this computer at {url}")
     if sys.stdout.isatty() and sys.stderr.isatty():
         for line in code_lines(secret):
             # White on black whatever the colours of the terminal are: not every camera reads the opposite.

@@ -132,7 +132,8 @@ def _target(home: Home, host: str | None, port: int | None) -> tuple[str, int, d
     """Host, port and further variables of the supervisor; errors: ConfigError, NotSafe."""
     found = settings(home)
     chosen = found.host if host is None else host
-    check_exposure(found.auth_mode, chosen, Keys(home.root))
+    keys = Keys(home.root)
+    check_exposure(found.auth_mode, chosen, keys, BrowserSessions(home.root, keys))
     # The supervisor runs in another folder, where a relative path would name something else.
     paths = {"PARACHUTE_VAULT": found.vault, "PARACHUTE_OFFLINE__MODEL": found.offline.model}
     absolute = {name: str(path) for name, path in paths.items() if name in os.environ and path}

@@ -5,6 +5,7 @@ from parachute.cli.commands import JSON, group
 from parachute.cli.installation import settings
 from parachute.cli.output import print_json, print_note
 from parachute.config.settings.home import Home
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.service import Keys
 from parachute.supervisor import backup_units
 from parachute.web.access.exposure import check_exposure
@@ -15,7 +16,8 @@ def install(as_json: bool = JSON) -> None:
     """Write the units, start them, and keep them running while nobody is logged in."""
     home = Home.find()
     found = settings(home)
-    check_exposure(found.auth_mode, found.host, Keys(home.root))
+    keys = Keys(home.root)
+    check_exposure(found.auth_mode, found.host, keys, BrowserSessions(home.root, keys))
     with lifecycle.one_at_a_time(home):
         user_services.check_possible(home)
         linger = user_services.linger()

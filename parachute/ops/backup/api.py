@@ -1,4 +1,4 @@
-"""Routes of backups: how they are, making one now, and whether the newest could be restored.
+"""Routes of backups: where they go, how they are, making one now, and whether the newest could be restored.
 
 Restoring is the command line's: it puts another vault in the place of the one that the server works in, which has to be stopped.
 """
@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.services import provided
 from parachute.config.settings.home import Home
@@ -16,6 +16,8 @@ from parachute.config.settings.store import load
 from parachute.ops.backup.access import Access
 from parachute.ops.backup.jobs import BackupJobs, Job
 from parachute.ops.backup.models import NotSetUp
+from parachute.ops.backup.new_repository import make_repository
+from parachute.ops.backup.password import read_password
 from parachute.ops.backup.state import State
 
 router = APIRouter(prefix="/api/backups", tags=["backups"])
@@ -59,6 +61,37 @@ class Backups(BaseModel):
     """The backups in the repository, the newest last."""
 
     backups: list[Backup]
+
+
+class Wanted(BaseModel):
+    """Where backups shall go: a folder on another disk, or what else restic takes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    repository: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class ShownPassword(BaseModel):
+    """The password without which nobody reads the backups, where they are, and the file that it is in."""
+
+    password: str
+    repository: str
+    file: str
+
+
+@router.put("/repository")
+async def put_repository(body: Wanted, home: HomeDependency, jobs: JobsDependency) -> Status:
+    """Make a repository for backups, with a password unless there is one, and have them go there; if it fails nothing changes."""
+    await make_repository(home, jobs, body.repository)
+    return await backup_status(home, jobs)
+
+
+@router.post("/password")
+async def show_password(home: HomeDependency) -> ShownPassword:
+    """The password of the backups, to be written down: it is in none of them."""
+    await _check_set_up(home)
+    found = await asyncio.to_thread(read_password, home)
+    return ShownPassword(password=found.secret, repository=found.repository, file=str(found.file))
 
 
 @router.get("")

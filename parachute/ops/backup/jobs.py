@@ -41,6 +41,8 @@ class BackupJobs:
         self._home = home
         self._changed = changed
         self._task: asyncio.Task[None] | None = None
+        self.new_repository = asyncio.Lock()
+        """Held while the place of backups is changed."""
         self.running: Job | None = None
         self.problem: str | None = None
         """The sentence with which the last one failed."""
@@ -70,6 +72,13 @@ class BackupJobs:
                 "The list of backups cannot be read.", "`parachute backup list` shows why.", key="backup_failed"
             ) from error
         return found
+
+    async def make_repository(self) -> None:
+        """Make the repository that the settings name, with a password unless there is one; errors: Conflict, Unavailable."""
+        if self.running is not None:
+            raise Conflict(f"A {_called(self.running.kind)} is under way.", "Wait until it has ended.", key="busy")
+        await self._program("init", _LIST_SECONDS)
+        self._changed()
 
     async def _run(self, job: Job) -> None:
         def said(line: str) -> None:

@@ -76,6 +76,11 @@ class BrowserSessions(StoredSecrets):
         """Return those that are signed in, with when each was seen last; KeysUnreadable if the file is not understood."""
         return tuple(each for each in super().list() if self._is_alive(each))
 
+    @property
+    def has_any(self) -> bool:
+        """Return whether a browser has signed in, also one whose time is over; KeysUnreadable if unknown."""
+        return bool(super().list())
+
     def holds(self, identifier: str) -> bool:
         """Return whether this browser is signed in now."""
         try:

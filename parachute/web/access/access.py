@@ -66,7 +66,7 @@ class AccessMiddleware:
         peers: Peers | None = None,
     ) -> None:
         self.app = app
-        self._auth_mode = check_exposure(auth_mode, bind, keys, awaits_set_up=awaits_set_up)
+        self._auth_mode = check_exposure(auth_mode, bind, keys, browsers, awaits_set_up=awaits_set_up)
         self._keys = keys
         self._browsers = browsers
         self._recognition = Recognition(keys, cli_token, browsers)

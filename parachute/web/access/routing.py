@@ -75,10 +75,8 @@ RULES = (
     # The console holds nothing secret; all it does goes through the API, signed in.
     Rule("/", "console", write="admin", readers="everyone", is_exact=True),
     Rule("/console", "console", write="admin", readers="everyone"),
-    # The page that sets a new computer up holds nothing secret; all it does goes through the API with a key.
+    # It leads to the console: addresses that were printed for it are about.
     Rule("/setup", "setup", readers="everyone", is_exact=True),
-    Rule("/setup/page.css", "setup", readers="everyone", is_exact=True),
-    Rule("/setup/page.js", "setup", readers="everyone", is_exact=True),
     Rule(
         "/api/setup",
         "setup",
@@ -91,6 +89,7 @@ RULES = (
     # What every connection with TLS is told anyway; and the certificate, which a device has to trust before it can show a key.
     Rule("/api/tls", "tls", write="admin", readers="everyone"),
     Rule("/tls", "tls", readers="everyone", is_exact=True),
+    Rule("/tls/page.css", "tls", readers="everyone", is_exact=True),
     Rule("/tls/page.js", "tls", readers="everyone", is_exact=True),
     Rule("/tls/ca.crt", "tls", readers="everyone", is_exact=True),
     Rule("/tls/ca.mobileconfig", "tls", readers="everyone", is_exact=True),
@@ -118,6 +117,9 @@ RULES = (
     Rule("/api/inbox", "inbox"),
     # They say where everything lies, and what went wrong with it.
     Rule("/api/doctor", "doctor", read="admin", write="admin"),
+    # Where everything goes, and what opens it there.
+    Rule("/api/backups/repository", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
+    Rule("/api/backups/password", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups", "backups", read="admin", write="admin"),
     Rule("/api/logs", "logs", read="admin", write="admin"),
     # It says what was done with everything.

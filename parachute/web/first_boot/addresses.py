@@ -1,19 +1,13 @@
-"""The addresses under which another device reaches the computer and its set-up page."""
+"""The addresses under which another device reaches the computer."""
 
 import socket
 from collections.abc import Iterable
 
 from parachute.base.addresses import Address, is_loopback, own_addresses, parse_address
 
-PATH = "/setup"
 # Addresses of documentation (RFC 5737, 3849): asking the kernel for the way there sends nothing.
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 _MOST = 3
-
-
-def page_addresses(host: str, port: int, name: str | None) -> list[str]:
-    """URLs of the page; see `addresses`."""
-    return [url + PATH for url in addresses(host, port, name)]
 
 
 def addresses(host: str, port: int, name: str | None, scheme: str = "http") -> list[str]:

@@ -18,7 +18,7 @@ _BLOCKS = {(True, True): "█", (True, False): "▀", (False, True): "▄", (Fal
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The content of the screen: URLs of the set-up page, the best first, the key, and the fingerprint for https, if any."""
+    """The content of the screen: addresses of the computer, the best first, the key, and the fingerprint for https, if any."""
 
     urls: list[str]
     secret: str
@@ -26,13 +26,13 @@ class Welcome:
 
     @property
     def link(self) -> str:
-        """The page with the key in the fragment of its address.
+        """The console with the key in the fragment of its address, which signs in with it.
 
         Browsers keep the fragment to themselves: it is in no request, so in no log and in no header that says where
         somebody came from. An address with numbers is preferred, since not every phone asks the network for names.
         """
         numbers = [url for url in self.urls if parse_address(urlsplit(url).hostname or "")]
-        return f"{(numbers or self.urls)[0]}#key={self.secret}"
+        return f"{(numbers or self.urls)[0]}/#key={self.secret}"
 
 
 def code_lines(text: str) -> list[str]:

@@ -1,5 +1,6 @@
 """The key that sets a new computer up: made once, shown until it is used, and worthless when set-up is done."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,23 +69,35 @@ class FirstBoot:
             if progress is not None and progress.done_at is None and not progress.used:
                 self._store.write(replace(progress, used=True))
 
-    def finish(self) -> None:
-        """Set-up is done: the first key is revoked.
+    def begin(self) -> None:
+        """Note that somebody sets the computer up: a key that is made meanwhile does not end that, `finish` does.
 
-        Errors: Conflict if no other key with admin rights was made, SetupUnreadable, OSError.
+        Errors: SetupUnreadable, KeysUnreadable, OSError.
+        """
+        if self._store.read() is not None or not self.is_open:
+            return
+        with locked(self._store.path):
+            if self._store.read() is None:
+                self._store.write(Progress())
+
+    def finish(self, browsers: Iterable[Key] = ()) -> None:
+        """Set-up is done: the first key is revoked; `browsers` are those that are signed in.
+
+        Errors: Conflict if neither another key nor a browser has admin rights, SetupUnreadable, OSError.
         """
         with locked(self._store.path):
             progress = self._store.read() or Progress()
             if progress.done_at is not None:
                 return
-            if not any(key.is_admin for key in self._others()):
+            has_browser = any(browser.is_admin for browser in browsers)
+            if not has_browser and not any(key.is_admin for key in self._others()):
                 raise Conflict(
-                    "There is no other key with admin rights yet, so that nobody could administer this computer any more.",
-                    "Make a key for your app first.",
+                    "There is no other key with admin rights yet, and no browser, so that nobody could administer this computer any more.",
+                    "Sign a browser in, or make a key for your app first.",
                     key="no_other_key",
                 )
             # The key goes first: cut off here, the next start of the machine shows a new one.
-            self._revoke()
+            self._revoke(keep_admin=not has_browser)
             self._store.write(Progress(done_at=now()))
 
     def _refusal(self, boot: str | None) -> Invitation | None:
@@ -113,8 +126,8 @@ class FirstBoot:
     def _others(self) -> list[Key]:
         return [key for key in self._keys.list() if key.label != FIRST_BOOT]
 
-    def _revoke(self, keep: str | None = None) -> None:
+    def _revoke(self, keep: str | None = None, *, keep_admin: bool = True) -> None:
         for key in self._keys.list():
             if key.label == FIRST_BOOT and key.id != keep:
                 # The others may be revoked at this very moment.
-                self._keys.revoke(key.id, keep_admin=True)
+                self._keys.revoke(key.id, keep_admin=keep_admin)

@@ -73,7 +73,10 @@ class CodeAnswer(BaseModel):
 
 
 class Me(BaseModel):
-    """Who asks: `kind` is null for somebody without any rights, `needs` what lets a browser in that is not signed in."""
+    """Who asks: `kind` is null for somebody without any rights, `needs` what lets a browser in that is not signed in.
+
+    `set_up` is for those with admin rights: whether this computer was set up, null for others and where that is not known.
+    """
 
     signed_in: bool
     kind: Literal["session", "key", "local"] | None
@@ -83,6 +86,7 @@ class Me(BaseModel):
     admin: bool
     confirmed_until: str | None
     needs: Literal["code"] | None
+    set_up: bool | None
 
 
 class Session(BaseModel):
@@ -111,7 +115,7 @@ class Done(BaseModel):
 
 
 @router.get("/me")
-async def me(request: Request, response: Response, browsers: BrowsersDependency) -> Me:
+async def me(request: Request, response: Response, service: PairingDependency, browsers: BrowsersDependency) -> Me:
     """Who asks and what they may do, also for callers without credentials; a browser's cookie is renewed."""
     caller = _caller(request)
     response.headers["cache-control"] = "no-store"
@@ -119,7 +123,7 @@ async def me(request: Request, response: Response, browsers: BrowsersDependency)
         cookies = [value for name, value in request.scope["headers"] if name == b"cookie"]
         if presented := presented_session(cookies, request.scope["scheme"]):
             response.headers.append("set-cookie", cookie(*presented))
-    return _me(caller, browsers)
+    return await _me(caller, service, browsers)
 
 
 @router.post("/codes")
@@ -170,7 +174,7 @@ async def sign_in(
     response.headers.append(
         "set-cookie", cookie(secret, (_own_address(request) or request.scope["scheme"]).startswith("https"))
     )
-    return _me(caller, browsers)
+    return await _me(caller, service, browsers)
 
 
 @router.post("/sign-out")
@@ -193,7 +197,7 @@ async def confirm(request: Request, body: ProofBody, service: PairingDependency,
     except WrongCode:
         _record(request)
         raise
-    return _me(caller, browsers)
+    return await _me(caller, service, browsers)
 
 
 @router.get("/sessions")
@@ -230,7 +234,7 @@ def _record(request: Request) -> None:
         decisions.record(f"from {request.scope['state']['client_address']}", "wrong_code")
 
 
-def _me(caller: Caller, browsers: BrowserSessions) -> Me:
+async def _me(caller: Caller, service: Pairing, browsers: BrowserSessions) -> Me:
     is_browser = caller.kind == "browser"
     seconds = browsers.confirmed_for(caller.key) if is_browser and caller.key else 0.0
     has_shown_one = caller.kind in ("browser", "key", "cli")
@@ -249,6 +253,7 @@ def _me(caller: Caller, browsers: BrowserSessions) -> Me:
         admin=caller.may("auth", "admin"),
         confirmed_until=_later(seconds) if seconds else None,
         needs=None if has_shown_one else "code",
+        set_up=await asyncio.to_thread(service.is_set_up) if caller.may("setup", "admin") else None,
     )
 
 

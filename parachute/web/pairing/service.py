@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from parachute.base.clock import elapsed
-from parachute.base.errors import Conflict, InvalidInput, NotAllowed
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.document import label_problem
 from parachute.security.keys.models import FIRST_BOOT, Caller, Key, Scope, allows, check_grant
@@ -50,6 +50,13 @@ class Pairing:
         if name is not None and (problem := label_problem(name)):
             raise InvalidInput(f"name: {problem}.")
         return self._codes.make(maker, name, granted)
+
+    def is_set_up(self) -> bool | None:
+        """Return whether this computer was set up, None where that is not known."""
+        try:
+            return not self._first_boot.is_open
+        except ParachuteError:
+            return None  # the log of the start and `parachute doctor` say why
 
     def cancel_code(self, identifier: str) -> None:
         """End a code before its time; error: NotFound."""

@@ -5,6 +5,9 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from parachute.base.clock import now
+from parachute.web.first_boot.models import Progress
+from parachute.web.first_boot.store import ProgressStore
 from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI
 
@@ -14,9 +17,11 @@ MILLISECONDS = 60_000.0
 
 
 def computer_with(model: MessagesAPI, **settings: Any) -> Computer:
-    """A computer that asks the scripted model; a context manager."""
+    """A computer that asks the scripted model, and was set up; a context manager."""
     environment = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "sk-ant-api03-scripted"}
-    return Computer(settings=settings, environment=environment)
+    made = Computer(settings=settings, environment=environment)
+    ProgressStore(made.home.root).write(Progress(done_at=now()))
+    return made
 
 
 def pairing_link(computer: Computer, **fields: Any) -> str:

@@ -28,6 +28,7 @@ def main(wanted: list[str]) -> None:
                 screens = page.evaluate(
                     "[...document.querySelectorAll('nav.column li a')].map((link) => link.hash.slice(2))"
                 )
+                screens.append("welcome")  # which is not in the navigation
                 for place in (wanted or screens) if scheme == "light" else (wanted or screens[:2]):
                     person.open(place)
                     page.wait_for_timeout(400)

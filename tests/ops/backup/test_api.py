@@ -71,3 +71,37 @@ async def test_a_backup_is_made_listed_and_drilled(computer: Computer, owner: ht
     assert "repository" in found["problem"]
     assert "ended with status" not in found["problem"]
     assert (await owner.get("/api/backups/list")).json()["key"] == "backup_failed"
+
+
+async def test_a_place_is_chosen_with_a_password_to_write_down(
+    computer: Computer, owner: httpx2.AsyncClient, tmp_path: Path
+) -> None:
+    before = (await owner.get("/api/backups")).json()["repository"]
+    for wrong, key in (
+        (str(computer.vault / "backups"), "invalid_input"),
+        ("backups", "config_invalid"),
+        ("sftp:-oProxyCommand=id:/x", "invalid_input"),
+        (str(tmp_path / "not plugged in" / "backups"), "backup_failed"),
+        (before, "backup_failed"),
+    ):
+        refused = await owner.put("/api/backups/repository", json={"repository": wrong})
+        assert refused.status_code >= 400
+        assert (await owner.get("/api/backups")).json()["repository"] == before, wrong
+        assert refused.json()["key"] == key, (wrong, refused.json())
+    (computer.home.root / "backup" / "password").unlink()
+    assert (await owner.post("/api/backups/password")).json()["key"] == "backup_not_set_up"
+    new = str(tmp_path / "new")
+    made = await owner.put("/api/backups/repository", json={"repository": new})
+    assert (made.status_code, made.json()["repository"]) == (200, new)
+    shown = (await owner.post("/api/backups/password")).json()
+    assert shown["password"] == (computer.home.root / "backup" / "password").read_text().strip()
+    assert shown["repository"] == new
+    assert shown["password"] not in computer.logs()
+    assert (await owner.post("/api/backups")).status_code == 202
+    assert (await ended(owner))["create"]["result"] == "ok"
+
+
+async def test_where_they_go_and_what_opens_them_is_the_owners_word(computer: Computer) -> None:
+    async with computer.client() as local:
+        for method, path in (("PUT", "/api/backups/repository"), ("POST", "/api/backups/password")):
+            assert (await local.request(method, path, json={"repository": "/media/x"})).status_code == 403

@@ -71,7 +71,7 @@ def test_what_runs_counts_as_well_as_what_is_set(machine: Machine) -> None:
 
 def test_a_computer_that_waits_for_its_set_up_is_no_problem(machine: Machine) -> None:
     machine.settings["host"] = "0.0.0.0"
-    assert "/setup" in str(machine.warns("exposure", supervisor=status(main_server_host="0.0.0.0")).hint)
+    assert "set-up in the console" in str(machine.warns("exposure", supervisor=status(main_server_host="0.0.0.0")).hint)
 
 
 def test_keys_in_use_are_fine(machine: Machine) -> None:

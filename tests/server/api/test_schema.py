@@ -32,14 +32,14 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 EXAMPLES = 10
 LEFT_OUT = (
     *("/supervisor/server/restart", "/supervisor/server/stop", "/api/panic", "/api/resume"),
-    *("/api/provider", "/api/setup/finish"),
+    *("/api/provider", "/api/setup/finish", "/api/backups/repository"),
 )
-"""These end the server that is asked, or all agents, or take the model away; the tests of each call them."""
+"""These end the server that is asked, or all agents, take the model away, or make folders; the tests of each call them."""
 
 NEVER_RIGHT = (
     "/api/events/dead-letters/{identifier}/retry",
     *("/api/doctor/fix", "/api/doctor/dismiss", "/api/doctor/undismiss"),
-    *("/api/backups", "/api/backups/list", "/api/backups/drill"),
+    *("/api/backups", "/api/backups/list", "/api/backups/drill", "/api/backups/password"),
 )
 """There is a dead letter only after ten tries, which take nine minutes, a problem of the doctor where there is one, and a list of backups
 in a repository: the tests of each use them."""

@@ -75,7 +75,7 @@ def test_a_computer_that_waits_for_its_set_up_starts_and_lets_nobody_in(gate: Ma
     for method, path in (("GET", "/api/chat"), ("POST", "/api/auth/keys"), ("GET", "/api/setup"), ("PUT", "/setup")):
         assert made.call(method, path, client=REMOTE).status == 401
         assert made.call(method, path, {"X-API-Key": "para_x"}, client=REMOTE).status == 401
-    for path in ("/api/health", "/setup", "/setup/page.css", "/setup/page.js"):
+    for path in ("/api/health", "/", "/console/main.js", "/setup"):
         assert made.call("GET", path, client=REMOTE).status == 200
     _, secret = made.keys.create_first()
     assert made.call("GET", "/api/setup", {"X-API-Key": secret}, client=REMOTE).status == 200
@@ -83,10 +83,8 @@ def test_a_computer_that_waits_for_its_set_up_starts_and_lets_nobody_in(gate: Ma
         gate(bind=bind, awaits_set_up=True, auth_mode="disabled")
 
 
-@pytest.mark.parametrize(
-    "path", ["/setup/", "/setup/x", "/setup/page.html", "/setup/page.js/", "/setupx", "/api/setup/"]
-)
-def test_nothing_beside_the_page_is_open(gate: MakeGate, path: str) -> None:
+@pytest.mark.parametrize("path", ["/setup/", "/setup/x", "/setup/page.css", "/setup/page.js", "/setupx", "/api/setup/"])
+def test_nothing_beside_the_console_is_open(gate: MakeGate, path: str) -> None:
     assert gate().call("GET", path, client=REMOTE).status == 401
 
 

@@ -48,7 +48,7 @@ def test_a_foreign_page_that_hides_its_origin_reaches_nothing(gate: MakeGate, si
     for method in METHODS:
         answer = made.call(method, "/api/chat", {"Sec-Fetch-Site": site})
         assert (answer.status, answer.json["key"]) == (403, "origin_not_allowed"), method
-    # A link may lead to the page that sets a new computer up.
+    # A link may lead to where a new computer is set up.
     for path in ("/setup", "/api/health"):
         assert made.call("GET", path, {"Sec-Fetch-Site": site}).status == 200
 

@@ -12,13 +12,13 @@ import pytest
 import segno
 
 from parachute.security.keys.service import Keys
-from parachute.web.first_boot.addresses import page_addresses
+from parachute.web.first_boot.addresses import addresses
 from parachute.web.first_boot.screen import HEIGHT, WIDTH, Welcome, code_lines, console_lines
 from parachute.web.tls.store import Store
 from tests.support.terminal import Terminal
 
 SECRET = "para_" + "Ab-_9" * 8 + "xyz"
-URLS = ["http://parachute.local:3333/setup", "http://192.168.178.123:3333/setup"]
+URLS = ["http://parachute.local:3333", "http://192.168.178.123:3333"]
 COMMAND = (sys.executable, "-m", "parachute.cli", "first-boot")
 
 
@@ -32,7 +32,7 @@ def modules_of(lines: list[str]) -> list[list[bool]]:
     return [row[2:-2] for row in rows[:width]][2:-2]
 
 
-@pytest.mark.parametrize("link", ["http://10.0.0.1:3333/setup#key=" + SECRET, "http://parachute.local:3333/setup"])
+@pytest.mark.parametrize("link", ["http://10.0.0.1:3333/#key=" + SECRET, "http://parachute.local:3333"])
 def test_the_code_is_the_link(link: str) -> None:
     expected = [[bool(square) for square in row] for row in segno.make_qr(link, error="l").matrix]
     assert modules_of(code_lines(link)) == expected
@@ -43,8 +43,8 @@ def test_the_code_is_the_link(link: str) -> None:
     [
         URLS,
         URLS[:1],
-        [URLS[0], "http://192.168.178.123:3333/setup", "http://[2001:db8:1234:5678:9abc:def0:1234:5678]:3333/setup"],
-        ["http://a-name-that-is-rather-long-for-a-computer-at-home.local:33333/setup"],
+        [URLS[0], "http://192.168.178.123:3333", "http://[2001:db8:1234:5678:9abc:def0:1234:5678]:3333"],
+        ["http://a-name-that-is-rather-long-for-a-computer-at-home.local:33333"],
     ],
 )
 def test_all_of_it_fits_on_a_console(urls: list[str]) -> None:
@@ -77,21 +77,21 @@ def test_the_fingerprint_is_made_if_the_server_has_not_yet(parachute: Terminal, 
 
 
 def test_the_code_needs_no_names_where_there_is_an_address() -> None:
-    assert Welcome(URLS, SECRET).link == f"{URLS[1]}#key={SECRET}"
-    assert Welcome(URLS[:1], SECRET).link == f"{URLS[0]}#key={SECRET}"
+    assert Welcome(URLS, SECRET).link == f"{URLS[1]}/#key={SECRET}"
+    assert Welcome(URLS[:1], SECRET).link == f"{URLS[0]}/#key={SECRET}"
 
 
 def test_addresses_are_those_that_others_reach() -> None:
-    assert page_addresses("127.0.0.1", 3333, "home.local") == ["http://127.0.0.1:3333/setup"]
-    assert page_addresses("localhost", 3333, None) == ["http://localhost:3333/setup"]
-    assert page_addresses("192.168.1.5", 80, "home.local") == [
-        "http://home.local:80/setup",
-        "http://192.168.1.5:80/setup",
+    assert addresses("127.0.0.1", 3333, "home.local") == ["http://127.0.0.1:3333"]
+    assert addresses("localhost", 3333, None) == ["http://localhost:3333"]
+    assert addresses("192.168.1.5", 80, "home.local") == [
+        "http://home.local:80",
+        "http://192.168.1.5:80",
     ]
-    assert page_addresses("2001:db8::5", 3333, None) == ["http://[2001:db8::5]:3333/setup"]
+    assert addresses("2001:db8::5", 3333, None) == ["http://[2001:db8::5]:3333"]
     for host in ("0.0.0.0", "::", ""):
-        found = page_addresses(host, 3333, "home.local")
-        assert found[0] == "http://home.local:3333/setup"
+        found = addresses(host, 3333, "home.local")
+        assert found[0] == "http://home.local:3333"
         assert not [url for url in found if "127.0.0.1" in url or "[::1]" in url or "0.0.0.0" in url or "fe80" in url]
 
 
@@ -115,11 +115,11 @@ def test_into_a_pipe_it_is_plain_and_json_says_all_of_it(parachute: Terminal, tm
         return parachute.ok("first-boot", *options, DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={tmp_path}/nowhere")
 
     lines = said().splitlines()
-    assert [line.split()[0] for line in lines] == ["Page", "Key"]
-    assert lines[0].split()[1] == "http://127.0.0.1:3333/setup"
+    assert [line.split()[0] for line in lines] == ["Address", "Key"]
+    assert lines[0].split()[1] == "http://127.0.0.1:3333"
     assert keys_of(parachute.environment).authenticate(lines[1].split()[1])
     shown = json.loads(said("--json"))
-    assert shown["link"] == f"{shown['urls'][0]}#key={shown['key']}"
+    assert shown["link"] == f"{shown['urls'][0]}/#key={shown['key']}"
     assert (shown["done"], shown["reason"], shown["name"]) == (False, None, None)
     keys_of(parachute.environment).create("Phone")
     (parachute.home / "setup.json").unlink()

@@ -111,6 +111,24 @@ def test_set_up_ends_only_when_another_key_is_there(first_boot: FirstBoot, keys:
     assert [key.label for key in keys.list()] == ["Phone"]
 
 
+def test_once_begun_it_ends_with_finishing_and_not_with_a_key(first_boot: FirstBoot, keys: Keys, home: Path) -> None:
+    first_boot.begin()
+    keys.create("Phone")
+    assert first_boot.is_open
+    first_boot.finish()
+    assert not first_boot.is_open
+    written = (home / "setup.json").read_text()
+    first_boot.begin()
+    assert (home / "setup.json").read_text() == written, "what has ended does not begin again by itself"
+
+
+def test_looking_begins_nothing_where_keys_came_in_another_way(first_boot: FirstBoot, keys: Keys, home: Path) -> None:
+    keys.create("Phone")
+    first_boot.begin()
+    assert not first_boot.is_open
+    assert not (home / "setup.json").exists()
+
+
 def test_cut_off_while_set_up_ends_the_first_key_is_gone_and_the_next_start_shows_another(
     first_boot: FirstBoot, keys: Keys, home: Path
 ) -> None:

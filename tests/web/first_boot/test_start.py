@@ -1,5 +1,6 @@
 """Whether core starts where others can reach it, at every point of set-up."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.document import KeysUnreadable
+from parachute.security.keys.models import FULL_ACCESS
 from parachute.security.keys.service import Keys
 from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
@@ -36,6 +39,24 @@ def done(home: Home) -> None:
     """The app has its key."""
     Keys(home.root).create("Phone")
     FirstBoot(home.root, Keys(home.root)).finish()
+
+
+def done_by_a_browser(home: Home) -> None:
+    """Set up in a browser, and no app has a key."""
+    invited(home)
+    keys = Keys(home.root)
+    browsers = BrowserSessions(home.root, keys)
+    browsers.create("Phone", FULL_ACCESS)
+    FirstBoot(home.root, keys).finish(browsers.list())
+    assert not keys.list()
+
+
+def done_by_a_browser_whose_time_is_over(home: Home) -> None:
+    """Nobody comes in any more, but modules and backups work on."""
+    done_by_a_browser(home)
+    path = home.root / "browser-sessions.yaml"
+    path.write_text(re.sub(r"20\d\d-", "2001-", path.read_text()))
+    assert not BrowserSessions(home.root, Keys(home.root)).list()
 
 
 def done_and_every_key_revoked(home: Home) -> None:
@@ -66,6 +87,8 @@ POINTS: list[tuple[Callable[[Home], None], type[ParachuteError] | None]] = [
     (invited, None),
     (shown_key_is_gone, None),
     (done, None),
+    (done_by_a_browser, None),
+    (done_by_a_browser_whose_time_is_over, None),
     (done_and_begun_anew, None),
     (done_and_every_key_revoked, NotSafe),
     (broken_progress, NotSafe),

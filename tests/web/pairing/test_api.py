@@ -55,6 +55,7 @@ def test_a_stranger_learns_what_it_needs(browser: Browser) -> None:
         "admin": False,
         "confirmed_until": None,
         "needs": "code",
+        "set_up": None,
     }
 
 

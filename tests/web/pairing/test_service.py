@@ -6,7 +6,7 @@ import pytest
 
 from parachute.base.errors import ParachuteError
 from parachute.security.keys.browser_sessions import BrowserSessions
-from parachute.security.keys.models import FULL_ACCESS, Caller
+from parachute.security.keys.models import FULL_ACCESS, Caller, Scope
 from parachute.security.keys.service import Keys
 from parachute.web.first_boot.service import FirstBoot
 from parachute.web.pairing.service import Pairing, Proof
@@ -55,13 +55,20 @@ def test_who_sets_the_computer_up_stays_signed_in(
     assert refused.value.key == "wrong_code"
 
 
-def test_a_browser_alone_does_not_end_set_up(first_boot: FirstBoot, pairing: Pairing) -> None:
+def test_a_browser_that_administers_it_is_enough_to_end_set_up(
+    browsers: BrowserSessions, first_boot: FirstBoot, pairing: Pairing
+) -> None:
     invitation = first_boot.invite(boot="b")
     assert invitation.secret is not None
-    pairing.sign_in(with_key(invitation.secret), None, "Phone", NOBODY)
+    browsers.create("Kitchen", [Scope.parse("daily:read,write")])
     with pytest.raises(ParachuteError) as refused:
-        first_boot.finish()
+        first_boot.finish(browsers.list())
     assert refused.value.key == "no_other_key"
+    made, _ = pairing.sign_in(with_key(invitation.secret), None, "Phone", NOBODY)
+    assert pairing.is_set_up() is False
+    first_boot.finish(browsers.list())
+    assert pairing.is_set_up() is True
+    assert browsers.holds(made.id), "it stays when the key ends"
 
 
 def test_the_code_of_a_key_that_is_revoked_is_over(keys: Keys, pairing: Pairing) -> None:

@@ -28,7 +28,7 @@ def examine(computer: Computer) -> Result:
             if computer.core_runs:
                 return warning(
                     f"The computer listens on {host or 'every address'} and has no key, so that nobody is let in from elsewhere.",
-                    "Finish its set-up on the page /setup, or make a key: `parachute keys create NAME`.",
+                    "Finish its set-up in the console, or make a key: `parachute keys create NAME`.",
                 )
             return problem(
                 f"The computer is to listen on {host or 'every address'}, and there is no key: it does not start.",

@@ -1,4 +1,4 @@
-"""The set-up page and what it asks of the API, from a whole computer."""
+"""What setting a new computer up asks of the API, from a whole computer."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -9,14 +9,12 @@ import pytest
 
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
-from parachute.server.setup_page.assets import ASSETS
 from parachute.web.first_boot.service import FirstBoot, current_boot
 from tests.contract.responses import check_error
+from tests.support.browser import Browser
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
-
-PAGES = {"/setup": "page.html", "/setup/page.css": "page.css", "/setup/page.js": "page.js"}
 
 
 @pytest.fixture
@@ -36,40 +34,24 @@ def keys(computer: Computer) -> Iterator[Keys]:
 
 @pytest.fixture
 async def app(computer: Computer, keys: Keys) -> AsyncIterator[httpx2.AsyncClient]:
-    """The page, with the key that the screen shows."""
+    """The console, with the key that the screen shows."""
     secret = FirstBoot(computer.home.root, keys).invite(boot=current_boot()).secret
     async with computer.client(headers={"authorization": f"Bearer {secret}", "origin": computer.url}) as client:
         yield client
 
 
-def test_the_page_is_one_of_few_words() -> None:
-    sizes = {name: len(asset.content) for name, asset in ASSETS.items()}
-    assert all(size < 16_000 for size in sizes.values()), sizes
-    for name, asset in ASSETS.items():
-        text = asset.content.decode()
-        assert "<script>" not in text, name
-        assert "style=" not in text, name
-        assert " on" + "click=" not in text, name
-        assert "http://" not in text.replace("http://192.168.1.5:11434", ""), "nothing comes from elsewhere"
-        assert "https://" not in text, name
-
-
-async def test_it_is_open_and_keeps_to_itself(computer: Computer) -> None:
+async def test_the_address_that_was_printed_leads_to_the_console(computer: Computer) -> None:
     async with computer.client() as stranger:
-        for path, name in PAGES.items():
-            answer = await stranger.get(path)
-            assert (answer.status_code, answer.content) == (200, ASSETS[name].content)
-            policy = answer.headers["content-security-policy"]
-            assert "default-src 'none'" in policy
-            assert "unsafe" not in policy
-            assert "frame-ancestors 'none'" in policy
-            assert answer.headers["referrer-policy"] == "no-referrer"
-            again = await stranger.get(path, headers={"if-none-match": answer.headers["etag"]})
-            assert (again.status_code, again.content) == (304, b"")
+        answer = await stranger.get("/setup")
+        # Without a # of its own, so that browsers take the key along that stands behind the one of the printed address.
+        assert (answer.status_code, answer.headers["location"]) == (307, "/")
+        assert answer.content == b""
         # A page of another site may lead here, and nothing more.
         elsewhere = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
-        assert (await stranger.get("/setup", headers=elsewhere)).status_code == 200
+        assert (await stranger.get("/setup", headers=elsewhere)).status_code == 307
         assert (await stranger.post("/setup", headers=elsewhere)).status_code == 403
+        for path in ("/setup/page.css", "/setup/page.js"):
+            assert (await stranger.get(path)).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["setup.json", "keys.yaml"])
@@ -77,10 +59,41 @@ async def test_a_stranger_does_not_learn_where_a_broken_file_lies(computer: Comp
     (computer.home.root / name).write_text("{")
     (computer.home.root / name).chmod(0o600)
     async with computer.client(headers={"x-forwarded-for": "192.168.1.77"}) as stranger:
-        answer = await stranger.get("/setup")
-    check_error(answer, 503)
-    assert str(computer.folder) not in answer.text
-    assert f"{computer.home.root}/{name}" in computer.logs(), "the owner reads it"
+        for path in ("/setup", "/", "/api/pairing/me"):
+            answer = await stranger.get(path)
+            assert str(computer.folder) not in answer.text
+
+
+async def test_who_administers_it_learns_whether_it_was_set_up_and_nobody_else(
+    computer: Computer, keys: Keys, app: httpx2.AsyncClient
+) -> None:
+    async def set_up(secret: str | None = None) -> Any:
+        headers = {"authorization": f"Bearer {secret}"} if secret else {"x-forwarded-for": "192.168.1.77"}
+        async with computer.client(headers=headers) as client:
+            return (await client.get("/api/pairing/me")).json()["set_up"]
+
+    _, narrow = keys.create("Reader", (Scope.parse("*:read,write"),))
+    assert (await app.get("/api/pairing/me")).json()["set_up"] is False
+    assert await set_up(narrow) is None
+    assert await set_up() is None
+    _, phone = keys.create("Phone")
+    assert await set_up(phone) is False, "it has begun, so a key alone does not end it"
+    assert (await app.post("/api/setup/finish")).status_code == 200
+    assert await set_up(phone) is True
+    assert await set_up(narrow) is None
+
+
+def test_begun_without_a_first_key_it_ends_with_finishing_and_not_with_a_key(computer: Computer, keys: Keys) -> None:
+    """`make run`: no key was shown, a browser paired by a code."""
+    with Browser(computer) as browser:
+        assert browser.sign_in()["set_up"] is False
+        assert browser.get("/api/setup").json()["is_open"] is True
+        keys.create("Phone")
+        assert browser.me()["set_up"] is False
+        keys.revoke("Phone")
+        assert browser.post("/api/setup/finish").status_code == 200, "a browser that administers it is enough"
+        assert browser.me()["set_up"] is True
+        assert browser.get("/api/setup").json()["is_open"] is False
 
 
 async def test_what_it_shows_needs_a_key_that_may_do_everything(computer: Computer, keys: Keys) -> None:
@@ -106,19 +119,18 @@ async def test_from_the_first_look_to_the_end(computer: Computer, keys: Keys, ap
     assert status["is_open"] is True
     assert (status["vault"], status["provider"]["provider"]) == (str(computer.vault), "offline")
     assert status["time_zone"]
+    assert status["model_chosen"] is False
     assert first_boot.invite(boot=current_boot()).secret is None, "the key is in somebody's hands"
     assert "no other key" in check_error(await app.post("/api/setup/finish"), 409)
     phone = (await app.post("/api/auth/keys", json={"label": "Phone"})).json()["key"]
     assert (await app.post("/api/setup/finish")).json() == {"success": True}
     check_error(await app.get("/api/setup"), 401)
-    gone = await app.get("/setup")
-    assert (gone.status_code, gone.content) == (410, ASSETS["done.html"].content)
     async with computer.client(headers={"x-api-key": phone}) as client:
         assert (await client.get("/api/setup")).json()["is_open"] is False
     assert first_boot.invite(boot="another").is_done
     assert first_boot.invite(boot="another", again=True).secret
-    async with computer.client() as stranger:
-        assert (await stranger.get("/setup")).status_code == 200, "`--again` holds at once"
+    async with computer.client(headers={"x-api-key": phone}) as client:
+        assert (await client.get("/api/setup")).json()["is_open"] is True, "`--again` holds at once"
 
 
 async def test_a_provider_is_chosen_and_holds_at_once(computer: Computer, app: httpx2.AsyncClient) -> None:
@@ -127,6 +139,7 @@ async def test_a_provider_is_chosen_and_holds_at_once(computer: Computer, app: h
     assert chosen.status_code == 200
     assert secret not in chosen.text
     assert chosen.json()["provider"] == "anthropic"
+    assert (await app.get("/api/setup")).json()["model_chosen"] is True
     assert chosen.json()["credential"]["source"] == str(computer.home.credentials)
     assert json.loads(computer.home.credentials.read_text()) == {"oauth_token": secret, "for": "anthropic"}
     assert (await app.get("/api/status")).json()["provider"]["provider"] == "anthropic"

@@ -1,12 +1,10 @@
-"""The files of the pages, read once, with their security headers."""
+"""The files of the page, read once, with their security headers."""
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-from parachute import __version__
 
 _FOLDER = Path(__file__).parent / "static"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -24,8 +22,8 @@ class Asset:
 
     @cached_property
     def content(self) -> bytes:
-        """Its bytes, with the version of the program."""
-        return (_FOLDER / self.name).read_bytes().replace(b"{version}", __version__.encode())
+        """Its bytes."""
+        return (_FOLDER / self.name).read_bytes()
 
     @cached_property
     def etag(self) -> str:
@@ -44,12 +42,10 @@ class Asset:
             "content-security-policy": _POLICY,
             "x-content-type-options": "nosniff",
             "referrer-policy": "no-referrer",
-            # It is asked for each time, and sent only when it has changed: set-up may be done, or the program newer.
+            # It is asked for each time, and sent only when it has changed: the program may be newer.
             "cache-control": "no-cache",
             "etag": self.etag,
         }
 
 
-ASSETS: Mapping[str, Asset] = {
-    name: Asset(name) for name in ("page.html", "done.html", "page.css", "page.js", "tls.html", "tls.js")
-}
+ASSETS: Mapping[str, Asset] = {name: Asset(name) for name in ("page.html", "page.css", "page.js")}

@@ -1,0 +1,80 @@
+/** What the server knows of a computer that is being set up, and the steps that this takes. */
+import { api } from "~/api/client";
+import { type Resource, useResource } from "~/state/resource";
+
+export const STEPS = ["model", "modules", "phone", "backup"] as const;
+
+export type StepName = (typeof STEPS)[number];
+
+export interface Provider {
+  provider: "anthropic" | "compatible" | "offline" | null;
+  because: string;
+}
+
+interface Setup {
+  name: string | null;
+  hostname: string;
+  time_zone: string;
+  version: string;
+  vault: string;
+  provider: Provider;
+  model_chosen: boolean;
+}
+
+export interface Backups {
+  configured: boolean;
+  repository: string | null;
+  create: { result: string } | null;
+  running: { kind: string; step: string | null } | null;
+  problem: string | null;
+}
+
+export interface Known {
+  setup: Setup;
+  /** Names of the modules that are installed. */
+  modules: string[];
+  /** Names of browsers and keys besides this browser and the key of the first boot. */
+  devices: string[];
+  backups: Backups;
+}
+
+export interface StepProps {
+  known: Known;
+  reload: () => Promise<void>;
+}
+
+const FIRST_BOOT = "First boot";
+
+async function load(signal: AbortSignal): Promise<Known> {
+  const [setup, { modules }, { sessions }, { keys }, backups] = await Promise.all([
+    api.get<Setup>("/api/setup", { signal }),
+    api.get<{ modules: { name: string }[] }>("/api/modules", { signal }),
+    api.get<{ sessions: { name: string; is_current: boolean }[] }>("/api/pairing/sessions", { signal }),
+    api.get<{ keys: { label: string }[] }>("/api/auth/keys", { signal }),
+    api.get<Backups>("/api/backups", { signal }),
+  ]);
+  const devices = [
+    ...sessions.filter((session) => !session.is_current).map(({ name }) => name),
+    ...keys.filter(({ label }) => label !== FIRST_BOOT).map(({ label }) => label),
+  ];
+  return { setup, modules: modules.map(({ name }) => name), devices, backups };
+}
+
+export function useKnown(): Resource<Known> {
+  return useResource(load, "known", ["keys", "modules", "backups", "settings"]);
+}
+
+/** Whether a step has nothing left to do. */
+export function isDone(step: StepName, { setup, modules, devices, backups }: Known): boolean {
+  return {
+    model: setup.model_chosen,
+    modules: modules.length > 0,
+    phone: devices.length > 0,
+    backup: backups.configured,
+  }[step];
+}
+
+/** A name as a title: the modules that come with the computer are named in small letters. */
+export function titleOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

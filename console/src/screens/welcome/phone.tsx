@@ -1,0 +1,31 @@
+/** The phone: its browser by a code, or the app by a key. */
+import { useState } from "preact/hooks";
+import { NewDevice } from "~/components/device";
+import { Notice } from "~/components/layout";
+import type { StepProps } from "./models";
+import { t } from "./texts";
+
+export function PhoneStep({ known, reload }: StepProps) {
+  const [count, setCount] = useState(0);
+  const done = () => {
+    setCount(count + 1);
+    void reload();
+  };
+  return (
+    <>
+      {known.devices.length > 0 && (
+        <Notice kind="good">
+          <p>{t("devices", { n: known.devices.length })}</p>
+          <ul>
+            {known.devices.map((name, index) => (
+              <li key={index}>
+                <bdi>{name}</bdi>
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      <NewDevice key={count} onDone={done} />
+    </>
+  );
+}
