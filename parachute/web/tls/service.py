@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.errors import Conflict, ParachuteError
 from parachute.web.tls.making import make
 from parachute.web.tls.models import RENEWED_BEFORE, Issued
 from parachute.web.tls.names import own_names
@@ -93,10 +93,10 @@ class Tls:
         return issued is None or self.context is None or await asyncio.to_thread(self._differs, issued, now)
 
     async def renew(self, *, force: bool = True, anew: bool = False) -> None:
-        """Make a certificate, or see that none is due unless `force`, with another authority if `anew`; error: Unavailable."""
+        """Make a certificate, or see that none is due unless `force`, with another authority if `anew`; errors: Conflict where TLS is off, ParachuteError."""
         async with self._one:
             if not self.enabled:
-                raise Unavailable(
+                raise Conflict(
                     "TLS is off.", "Switch it on: parachute config set tls.enabled true, and restart.", key="tls_off"
                 )
             self._not_before = self._now() + _RETRY
@@ -105,12 +105,10 @@ class Tls:
                 await asyncio.to_thread(make, self._home, self._now(), self._hostnames, own, force=force, anew=anew)
             except (OSError, ParachuteError) as error:
                 self._problem = f"No certificate could be made: {error}"
-                raise Unavailable(
-                    self._problem, "The log has more: parachute logs core.", key="no_certificate"
-                ) from error
+                raise Conflict(self._problem, "The log has more: parachute logs core.", key="no_certificate") from error
             await asyncio.to_thread(self._load)
             if self._problem is not None:
-                raise Unavailable(self._problem, key="no_certificate")
+                raise Conflict(self._problem, key="no_certificate")
             self._not_before = None
 
     def _differs(self, issued: Issued, now: datetime) -> bool:

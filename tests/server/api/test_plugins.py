@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -26,10 +27,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitServer]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+@pytest.fixture
+def demo(tmp_path: Path) -> Repository:
     """A plugin of somebody."""
-    return repository(tmp_path_factory.mktemp("plugin") / "demo-plugin")
+    return repository(tmp_path / "demo-plugin")
 
 
 async def inbox(owner: httpx2.AsyncClient) -> list[dict[str, Any]]:
