@@ -47,9 +47,7 @@ async def preview(conversations: Conversations, target_id: str | None, payload: 
     return Preview(found.title, _shown(found.title, found.archived), _shown(title, archived), keep)
 
 
-async def undo(
-    conversations: Conversations, target_id: str | None, keep: Mapping[str, Any], result: Any
-) -> None:
+async def undo(conversations: Conversations, target_id: str | None, keep: Mapping[str, Any], result: Any) -> None:
     """Take a change back; error: Conflict when the conversation was changed since."""
     found = await conversations.get(str(target_id))
     if all(getattr(found, name) == value for name, value in keep.items()):

@@ -82,7 +82,7 @@ class Module:
 
     def preview_suggestion(
         self, action: str, target_id: str | None, payload: dict[str, Any]
-    ) -> Preview | None | Awaitable[Preview | None]:
+    ) -> Preview | Awaitable[Preview | None] | None:
         """Return what `apply_suggestion` would make of the thing as it is now, and change nothing; may be `async`.
 
         The user reads it before the decision; without it they read the payload. It is asked once more right before the change

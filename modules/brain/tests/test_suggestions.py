@@ -119,7 +119,9 @@ async def test_a_change_is_shown_before_it_is_made_and_taken_back_after(
     result = await brain.apply("update", {"append": "- Moved"}, target_id=ann["para_id"])
     await brain.apply("update", {"append": "- Or not"}, target_id=ann["para_id"])
     with pytest.raises(Conflict):
-        await brain.undo("update", {"append": "- Moved"}, shown.keep if shown else None, result, target_id=ann["para_id"])
+        await brain.undo(
+            "update", {"append": "- Moved"}, shown.keep if shown else None, result, target_id=ann["para_id"]
+        )
     assert (brain.vault / ann["path"]).read_text().endswith("- Moved\n- Or not\n")
 
 

@@ -14,7 +14,7 @@ from parachute.core.values import encode
 log = logging.getLogger("parachute.module")
 
 _LIMIT = 6 * 1024 * 1024
-_TEXT = 200_000
+_TEXT = 100_000
 """Characters of a text that are shown."""
 
 _MOST = 200

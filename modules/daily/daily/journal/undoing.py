@@ -29,9 +29,7 @@ async def preview(journal: Journal, action: str, target_id: str | None, payload:
     )
 
 
-async def undo(
-    journal: Journal, action: str, target_id: str | None, keep: Mapping[str, Any], result: Any
-) -> None:
+async def undo(journal: Journal, action: str, target_id: str | None, keep: Mapping[str, Any], result: Any) -> None:
     """Take a change back; error: Conflict when the entry was changed since."""
     if not isinstance(result, Mapping):
         raise Conflict("What was made is not known any more.", "Change it back by hand.")
