@@ -63,7 +63,7 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
         return result
 
     async def preview_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> Preview:
-        """The file of an entity before a change and after it."""
+        """An entity before a change and after it."""
         return await undoing.preview(self.brain, action, target_id, payload)
 
     async def undo_suggestion(

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-from parachute.core import Conflict, NotFound, Preview
+from parachute.core import Conflict, NotFound, Preview, front_matter
 
 from . import mentions, questions
 from .entity import version_of
@@ -17,18 +17,18 @@ class _Seen(Exception):
 
 
 async def preview(brain: Brain, action: str, target_id: str | None, payload: Mapping[str, Any]) -> Preview:
-    """The file of an entity before a change and after it; errors: those of the change."""
+    """An entity before a change and after it; errors: those of the change."""
     if action == "create":
         name, data = payload["name"], payload.get("data", {})
         after = await brain.drawn(payload["type"], name, data, payload.get("content", ""))
-        return Preview(name, None, after, {})
+        return Preview(name, None, _shown(after), {})
     target = target_of(action, target_id)
     if action == "update":
         return await _updated(brain, target, payload)
     found, entity = await brain.opened(target)
     before = entity.changed({}).decode()
     if action == "delete":
-        return Preview(found.name, before, None, {"path": found.path, "file": before})
+        return Preview(found.name, _shown(before), None, {"path": found.path, "file": before})
     source = payload["source_id"]
     mentions.check_source(source)
     there = await brain.ask(questions.mention_path, source, found.para_id) is not None
@@ -74,4 +74,12 @@ async def _updated(brain: Brain, target: str, payload: Mapping[str, Any]) -> Pre
     with contextlib.suppress(_Seen):
         await brain.update(target, changed(payload), None, see)
     before, after = (each.decode() for each in texts)
-    return Preview(found.name, before, after, {"path": found.path, "file": before})
+    return Preview(found.name, _shown(before), _shown(after), {"path": found.path, "file": before})
+
+
+def _shown(file: str) -> str:
+    """A file as a person reads it: its fields without the id and the lines around them, and its text."""
+    parts = front_matter.split(file)
+    fields = "".join(line for line in (parts.front or "").splitlines(keepends=True) if not line.startswith("para_id:"))
+    body = parts.body.lstrip()
+    return f"{fields}\n{body}" if fields else body

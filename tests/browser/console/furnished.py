@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 from tests.browser.console.people import computer_with
+from tests.browser.console.proposals import furnish_suggestions
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
@@ -30,4 +31,5 @@ def furnished_computer() -> Iterator[Computer]:
     with MessagesAPI() as model:
         model.default(text(ANSWER))
         with computer_with(model) as computer:
+            furnish_suggestions(computer)
             yield computer
