@@ -79,9 +79,10 @@ async function load(session: Session, signal: AbortSignal): Promise<Known> {
 
 export function PermissionsDialog({ session, onClose }: { session: Session; onClose: () => void }) {
   const found = useResource((signal) => load(session, signal), session.id);
+  if (found.value) return <Editor {...{ session, known: found.value, onClose }} />;
   return (
     <Dialog title={t("title")} onClose={onClose}>
-      <Loaded of={found}>{(known) => <Editor {...{ session, known, onClose }} />}</Loaded>
+      <Loaded of={found}>{() => null}</Loaded>
     </Dialog>
   );
 }
@@ -113,7 +114,7 @@ function Editor({ session, known, onClose }: { session: Session; known: Known; o
     });
   const template = templates.find(({ permissions }) => FIELDS.every((name) => isSame(permissions[name], draft[name])));
   return (
-    <>
+    <Dialog title={t("title")} onClose={onClose} actions={<Button label={t("save")} kind="primary" onPress={save} />}>
       <p class="muted">{workspace ? t("about_workspace", { name: workspace.name }) : t("about")}</p>
       <Chips
         label={t("template")}
@@ -144,10 +145,7 @@ function Editor({ session, known, onClose }: { session: Session; known: Known; o
           monospace
         />
       )}
-      <div class="buttons">
-        <Button label={t("save")} kind="primary" onPress={save} />
-      </div>
-    </>
+    </Dialog>
   );
 }
 

@@ -62,8 +62,8 @@ function Decide({ suggestion, reload, onEdit }: { suggestion: Suggestion; reload
   return (
     <>
       <Button label={t("reject")} onPress={() => reject(suggestion).finally(reload)} />
-      {isEditable && <Button label={t("edit")} icon="edit" onPress={onEdit} />}
-      <Button label={t("approve")} kind="primary" icon="check" onPress={() => approve(suggestion).finally(reload)} />
+      {isEditable && <Button label={t("edit")} onPress={onEdit} />}
+      <Button label={t("approve")} kind="primary" onPress={() => approve(suggestion).finally(reload)} />
     </>
   );
 }
