@@ -16,17 +16,14 @@ async def preview(journal: Journal, action: str, target_id: str | None, payload:
     """An entry before a change and after it; errors: those of the change."""
     if action == "create":
         date = checked_date(payload["date"]) if payload.get("date") else journal.today()
-        title = checked_title(payload.get("title", ""))
-        heading = f"{date} {title}".rstrip()
+        heading = f"{date} {checked_title(payload.get('title', ''))}".rstrip()
         return Preview(heading, None, _text(heading, checked_content(payload["content"])), {})
     found, content, title = await change_of(journal, target_id, payload)
     entry = found.entry
     text = entry.content if content is None else checked_content(content)
-    heading = entry.title if title is None else checked_title(title)
+    named = entry.title if title is None else checked_title(title)
     keep = {"title": entry.title, "content": entry.content}
-    return Preview(
-        f"{found.date} {entry.title}".rstrip(), _text(entry.title, entry.content), _text(heading, text), keep
-    )
+    return Preview(f"{found.date} {entry.title}".rstrip(), _text(entry.title, entry.content), _text(named, text), keep)
 
 
 async def undo(journal: Journal, action: str, target_id: str | None, keep: Mapping[str, Any], result: Any) -> None:
