@@ -62,8 +62,8 @@ interface Preview {
 }
 
 const ICONS: Record<Suggestion["action"], IconName> = { create: "plus", update: "edit", delete: "trash", link: "link", batch: "list" };
-/** The computer's own settings stand where a module's name does. */
-const SETTINGS = "settings";
+/** What is the computer's own stands where a module's name does; only an owner decides about it, and nothing of it is taken back here. */
+const OWN = new Set(["settings", "memory"]);
 
 export function named(suggestion: Suggestion): string {
   return t(suggestion.action, { name: suggestion.title || suggestion.target_id || t("unnamed") });
@@ -74,14 +74,18 @@ export function mayDecide(suggestion: Suggestion): boolean {
   const parts = suggestion.members ?? [suggestion];
   return (
     may("suggestions", "write") &&
-    parts.every(({ target_module }) => (target_module === SETTINGS ? may(SETTINGS, "admin") : may(target_module, "write")))
+    parts.every(({ target_module }) => may(target_module, OWN.has(target_module) ? "admin" : "write"))
   );
 }
 
-/** Whether a decision can be taken back: settings are set again where they are. */
+/** Whether a decision can be taken back. */
 export function mayUndo(suggestion: Suggestion): boolean {
-  const isSetting = suggestion.target_module === SETTINGS && suggestion.status !== "rejected";
-  return mayDecide(suggestion) && suggestion.status !== "pending" && !isSetting;
+  return mayDecide(suggestion) && suggestion.status !== "pending" && (suggestion.status === "rejected" || isOfModule(suggestion));
+}
+
+/** Whether a module holds what it changes, and can therefore take it back. */
+export function isOfModule(suggestion: Suggestion): boolean {
+  return !OWN.has(suggestion.target_module);
 }
 
 /** The whole card; `actions` are buttons at its end. */
