@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from brain import shapes, suggestions
+from brain import shapes, suggestions, undoing
 from brain.entity_routes import EntityRoutes
 from brain.service import Brain
 from brain.tools import Tools
 from brain.type_routes import TypeRoutes
 
-from parachute.core import InvalidInput, Module, NotFound, event
+from parachute.core import InvalidInput, Module, NotFound, Preview, event
 from parachute.core.interfaces import Context, Entity, EntityType, Mention
 
 
@@ -61,6 +61,16 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
         if action == "create":
             await self.publish_created(result)
         return result
+
+    async def preview_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> Preview:
+        """An entity before a change and after it."""
+        return await undoing.preview(self.brain, action, target_id, payload)
+
+    async def undo_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], keep: Any, result: Any
+    ) -> None:
+        """Take a change back that was applied."""
+        await undoing.undo(self.brain, action, target_id, payload, keep, result)
 
     async def applied_suggestion(
         self,

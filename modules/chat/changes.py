@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from parachute.core import InvalidInput
+from parachute.core import Conflict, InvalidInput, Preview
 from parachute.core.conversations import Conversations
 from parachute.core.interfaces import Conversation
 
@@ -37,3 +37,27 @@ async def changed(
         archived=payload.get("archived"),
         version=None if version is None else str(version),
     )
+
+
+async def preview(conversations: Conversations, target_id: str | None, payload: Mapping[str, Any]) -> Preview:
+    """A conversation before a change and after it; errors: those of the change."""
+    found = await conversations.get(check(target_id, payload))
+    title, archived = payload.get("title", found.title), payload.get("archived", found.archived)
+    keep = {name: getattr(found, name) for name in payload}
+    return Preview(found.title, _shown(found.title, found.archived), _shown(title, archived), keep)
+
+
+async def undo(conversations: Conversations, target_id: str | None, keep: Mapping[str, Any], result: Any) -> None:
+    """Take a change back; error: Conflict when the conversation was changed since."""
+    found = await conversations.get(str(target_id))
+    if all(getattr(found, name) == value for name, value in keep.items()):
+        return
+    if not isinstance(result, Mapping) or found.version != result.get("version"):
+        raise Conflict("The conversation has changed since.", "Look at it as it is now.")
+    await conversations.change(
+        found.para_id, title=keep.get("title"), archived=keep.get("archived"), version=found.version
+    )
+
+
+def _shown(title: str, archived: bool) -> str:
+    return f"Title: {title}\nPut away: {'yes' if archived else 'no'}\n"

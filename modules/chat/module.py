@@ -3,11 +3,11 @@
 from dataclasses import asdict
 from typing import Any
 
-from changes import ConversationChange, changed, check
+from changes import ConversationChange, changed, check, preview, undo
 from knowledge import Knowledge
 from updates import Updates
 
-from parachute.core import Event, Module, NotFound, event, mcp_tool
+from parachute.core import Event, Module, NotFound, Preview, event, mcp_tool
 from parachute.core.interfaces import Context, Conversation, Message
 
 _CHAT_BUDGET = 12_000
@@ -79,6 +79,16 @@ class ChatModule(Module):
     ) -> dict[str, Any]:
         """Make a change that the user approved."""
         return asdict(await changed(self.core.conversations, target_id, payload, expected_version))
+
+    async def preview_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> Preview:
+        """A conversation before a change and after it."""
+        return await preview(self.core.conversations, target_id, payload)
+
+    async def undo_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], keep: Any, result: Any
+    ) -> None:
+        """Take a change back that was applied."""
+        await undo(self.core.conversations, target_id, keep, result)
 
     async def applied_suggestion(
         self,

@@ -4,7 +4,7 @@ from typing import Any
 
 from daily.assets import AssetRoutes
 from daily.conversation import ConversationRoutes
-from daily.journal import suggestions
+from daily.journal import suggestions, undoing
 from daily.journal.documents import document_of, version_of
 from daily.journal.mentions import Linker
 from daily.journal.names import ROOT
@@ -15,7 +15,7 @@ from daily.sync.routes import SyncRoutes
 from daily.sync.service import Sync
 from daily.sync.versions import Versions
 
-from parachute.core import Module, NotFound, event, mcp_tool
+from parachute.core import Module, NotFound, Preview, event, mcp_tool
 
 _FOUND = 50
 
@@ -74,6 +74,16 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, ConversationRoutes
         version = None if expected_version is None else str(expected_version)
         found = await suggestions.apply(self.journal, suggestion_id, action, target_id, payload, version)
         return _shown(document_of(found))
+
+    async def preview_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> Preview:
+        """An entry before a change and after it."""
+        return await undoing.preview(self.journal, action, target_id, payload)
+
+    async def undo_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], keep: Any, result: Any
+    ) -> None:
+        """Take a change back that was applied."""
+        await undoing.undo(self.journal, action, target_id, keep, result)
 
     async def applied_suggestion(
         self,

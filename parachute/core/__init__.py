@@ -10,6 +10,7 @@ from parachute.core.errors import ModuleError
 from parachute.core.event import Event
 from parachute.core.module import Module
 from parachute.core.para_id import ParaId
+from parachute.core.preview import Preview
 from parachute.core.request import Caller, Request
 from parachute.core.response import Response
 
@@ -25,6 +26,7 @@ __all__ = [
     "NotFound",
     "ParaId",
     "ParachuteError",
+    "Preview",
     "Request",
     "Response",
     "SandboxConfig",

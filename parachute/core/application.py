@@ -17,6 +17,7 @@ from parachute.core.errors import ModuleError
 from parachute.core.event import Event
 from parachute.core.module import Module
 from parachute.core.para_id import ParaId
+from parachute.core.preview import Preview
 from parachute.core.request import Request
 from parachute.core.response import Rendered, log, refusal, render
 from parachute.core.routing import MethodNotAllowed, Route, Routes
@@ -201,6 +202,28 @@ class Application:
         self._check_change(change)
         arguments = {name: change[name] for name in ("action", "target_id", "payload")}
         await self._guarded("check_suggestion", self.module.check_suggestion, arguments)
+
+    async def preview_suggestion(self, change: Mapping[str, Any]) -> Preview | None:
+        """Have the module tell what a change would make, None if it cannot; errors: what it raises of one that cannot be made."""
+        self._check_change(change)
+        arguments = {name: change[name] for name in ("action", "target_id", "payload")}
+        value = await self._guarded("preview_suggestion", self.module.preview_suggestion, arguments)
+        if value is None:
+            return None
+        if not isinstance(value, Preview):
+            raise ModuleError(f"{self.module.name}.preview_suggestion returned no Preview.")
+        encode(value)  # here, where the mistake was made
+        return value
+
+    async def undo_suggestion(self, change: Mapping[str, Any], keep: Any, result: Any) -> Any:
+        """Have the module take a change back, and give the version that its thing has then; errors: what it raises."""
+        arguments = {name: change[name] for name in ("action", "target_id", "payload")}
+        arguments |= {"keep": keep, "result": result}
+        await self._guarded("undo_suggestion", self.module.undo_suggestion, arguments)
+        if change["target_id"] is None:
+            return None
+        found = await self._guarded("resolve_para_id", self.module.resolve_para_id, {"para_id": change["target_id"]})
+        return found.get("version") if isinstance(found, dict) else None
 
     def _check_change(self, change: Mapping[str, Any]) -> None:
         kinds, action = self.module.accepts, change["action"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, overloa
 from parachute.base.errors import Conflict, NotAllowed
 from parachute.core.agents import AgentConfig
 from parachute.core.para_id import ParaId
+from parachute.core.preview import Preview
 
 if TYPE_CHECKING:
     from parachute.core.interfaces import BrainInterface, ConversationInterface, JournalInterface
@@ -78,6 +79,26 @@ class Module:
         Whoever proposes it hears of it at once. `payload` has a form that the class `accepts`; without that this is not called.
         """
         return None
+
+    def preview_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any]
+    ) -> Preview | Awaitable[Preview | None] | None:
+        """Return what `apply_suggestion` would make of the thing as it is now, and change nothing; may be `async`.
+
+        The user reads it before the decision; without it they read the payload. It is asked once more right before the change
+        is made, and `keep` of that answer is what `undo_suggestion` gets.
+        """
+        return None
+
+    def undo_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], keep: Any, result: Any
+    ) -> Awaitable[None] | None:
+        """Take a change back that was applied; may be `async`. `result` is what `apply_suggestion` returned.
+
+        Raise Conflict if the thing is not as the change made it any more. What is as before already is no error: it may be
+        called again after a kill.
+        """
+        raise Conflict(f"The module {self.name} cannot take back what it applied.")
 
     def applied_suggestion(
         self,

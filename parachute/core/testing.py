@@ -26,6 +26,7 @@ from parachute.core.functions import with_module
 from parachute.core.interfaces import KNOWN, methods_of
 from parachute.core.module import Module
 from parachute.core.para_id import ParaId
+from parachute.core.preview import Preview
 from parachute.core.request import Caller, Request
 from parachute.core.response import JSON, Rendered
 from parachute.core.services import Core
@@ -251,6 +252,19 @@ class Running:
         """Let the module check a suggestion that is made; what it raises is raised here."""
         await self.core.refresh_interfaces()
         await self.application.check_suggestion(_change(action, payload, target_id, None))
+
+    async def preview(self, action: str, payload: Mapping[str, Any], *, target_id: str | None = None) -> Preview | None:
+        """What the user reads of a suggestion before it is decided."""
+        await self.core.refresh_interfaces()
+        return await self.application.preview_suggestion(_change(action, payload, target_id, None))
+
+    async def undo(
+        self, action: str, payload: Mapping[str, Any], keep: Any, result: Any, *, target_id: str | None = None
+    ) -> Any:
+        """Take back what `apply` made, with `keep` of the preview before it; the version of the thing then."""
+        await self.core.refresh_interfaces()
+        change = _change(action, payload, target_id, None)
+        return await self.application.undo_suggestion(change, *json.loads(encode([keep, result])))
 
     async def applied(
         self,

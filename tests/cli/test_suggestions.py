@@ -39,11 +39,18 @@ def suggestion(identifier: str = "9f2c41d7a0be", **changes: Any) -> dict[str, An
     }
 
 
+def preview(each: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """What the API tells of its change."""
+    diff = "@@ -1,2 +1,2 @@\n Advisor.\n-Lives in Rome \x1b[2J.\n+Lives in Berlin."
+    return {"title": each["title"], "before": None, "after": None, "diff": diff, "problem": None, **changes}
+
+
 def serve(core: ScriptedCore, *found: dict[str, Any]) -> None:
     """Let the API have these."""
     core.answers["GET", PATH] = 200, {"suggestions": list(found), "total": len(found)}
     for each in found:
         core.answers["GET", f"{PATH}/{each['id']}"] = 200, {**each, "resolutions": []}
+        core.answers["GET", f"{PATH}/{each['id']}/preview"] = 200, preview(each)
         for what, status in (("approve", "approved"), ("reject", "rejected"), ("modify", "modified")):
             core.answers["POST", f"{PATH}/{each['id']}/{what}"] = 200, {**each, "status": status}
 
@@ -87,21 +94,38 @@ def test_one_is_shown_in_full(parachute: Terminal, home: Home) -> None:
         serve(core, long)
         assert "… and 20 more lines" in parachute.ok("suggestions", "list")
         core.answers["GET", f"{PATH}/{long['id']}"] = 200, {**long, "resolutions": [decided]}
+        diff = "@@ -0,0 +1,30 @@\n" + "\n".join(f"+line{number}" for number in range(30))
+        core.answers["GET", f"{PATH}/{long['id']}/preview"] = 200, preview(long, diff=diff, problem="Kevin is gone.")
         shown = parachute.ok("suggestions", "show", long["id"])
-    assert '"line29": 29' in shown
+        as_json = json.loads(parachute.ok("suggestions", "show", long["id"], "--json"))
+    assert "    +line29\n" in shown
+    assert "  It cannot be applied now: Kevin is gone.\n" in shown
+    assert as_json["preview"]["diff"] == diff
     assert "2026-01-02 03:04  failed by user (cli command line): Kevin has changed." in shown
 
 
-def test_what_would_be_replaced_is_shown_line_by_line(parachute: Terminal, home: Home) -> None:
+def test_what_would_be_changed_is_shown_line_by_line(parachute: Terminal, home: Home) -> None:
     payload = {"content": "Advisor.\nLives in Berlin.", "data": {"city": "Berlin"}, "append": "- x"}
     before = {"content": "Advisor.\nLives in Rome.", "data": {"city": "Rome \x1b[2J"}}
     with ScriptedCore(home) as core:
         serve(core, suggestion(payload=payload, before=before))
-        lines = parachute.ok("suggestions", "show", "9f2c41d7a0be").splitlines()
+        shown = parachute.ok("suggestions", "show", "9f2c41d7a0be").splitlines()
+        lines = parachute.ok("suggestions", "list").splitlines()
+    assert shown[1:4] == ["     Advisor.", "    -Lives in Rome [2J.", "    +Lives in Berlin."]
     assert lines[lines.index("  Replaces:") + 1 :][:7] == [
         *("    content:", "     Advisor.", "    -Lives in Rome.", "    +Lives in Berlin."),
         *("    data:", '    -{"city": "Rome \\u001b[2J"}', '    +{"city": "Berlin"}'),
     ]
+
+
+def test_a_decision_is_taken_back(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        serve(core, suggestion(status="approved", resolved_by="user", resolved_at="2026-01-02T03:04:06.000Z"))
+        core.answers["POST", f"{PATH}/9f2c41d7a0be/undo"] = 200, {"id": "9f2c41d7a0be", "status": "pending"}
+        assert parachute.ok("suggestions", "undo", "9f2c41d7") == "9f2c41d7: taken back; it waits again.\n"
+        assert json.loads(parachute.ok("suggestions", "undo", "9f2c41d7a0be", "--json"))["status"] == "pending"
+        core.answers["POST", f"{PATH}/9f2c41d7a0be/undo"] = 409, {"detail": "Kevin has changed since."}
+        assert "Kevin has changed since." in parachute.fails("suggestions", "undo", "9f2c41d7a0be")
 
 
 def test_nothing_is_applied_unless_somebody_says_so(parachute: Terminal, home: Home) -> None:

@@ -50,6 +50,7 @@ def test_no_example_goes_untested() -> None:
         ("python", "interfaces"),
         ("python", "own interface"),
         ("python", "suggestions"),
+        ("python", "undoing"),
     }
     assert len(re.findall(r"^```\w", TEXT, re.MULTILINE)) == len(EXAMPLES)
 
@@ -161,6 +162,22 @@ async def test_suggestions() -> None:
         with pytest.raises(InvalidInput):
             await people.apply("create", {"name": "Bob"})
         assert (await people.core.storage.get(who))["notes"] == ["Hi"]
+
+
+async def test_undoing() -> None:
+    async with run(_python("undoing")["Mottos"]) as mottos:
+        motto, change = mottos.module.new_para_id(), {"text": "Slowly."}
+        await mottos.core.storage.set(motto, "Quickly.")
+        shown = await mottos.preview("update", change, target_id=motto)
+        assert shown is not None
+        assert (shown.before, shown.after) == ("Quickly.", "Slowly.")
+        result = await mottos.apply("update", change, target_id=motto)
+        for _ in range(2):
+            await mottos.undo("update", change, shown.keep, result, target_id=motto)
+            assert await mottos.core.storage.get(motto) == "Quickly."
+        await mottos.core.storage.set(motto, "Never.")
+        with pytest.raises(Conflict):
+            await mottos.undo("update", change, shown.keep, result, target_id=motto)
 
 
 class _Journal:

@@ -1,8 +1,10 @@
 /** The page of a browser that nobody has signed in yet. */
 import { useState } from "preact/hooks";
+import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Form, TextField } from "~/components/field";
 import { Notice } from "~/components/layout";
+import { useResource } from "~/state/resource";
 import { signIn, signInFirst } from "~/state/session";
 import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
@@ -14,6 +16,8 @@ const t = messages({
     code_hint: "A device that is signed in shows a code under “Keys and devices”. On the computer itself type: parachute pair",
     sign_in: "Sign in",
     first: "A new computer shows its key on its own screen.",
+    trust: "Trust this computer",
+    trust_why: "Once done, this browser encrypts what it sends, and lets the computer use the microphone and work offline.",
   },
   de: {
     title: "An deinem Computer anmelden",
@@ -21,6 +25,8 @@ const t = messages({
     code_hint: "Ein angemeldetes Gerät zeigt einen Code unter „Schlüssel und Geräte“. Am Computer selbst: parachute pair",
     sign_in: "Anmelden",
     first: "Ein neuer Computer zeigt seinen Schlüssel auf dem eigenen Bildschirm.",
+    trust: "Diesem Computer vertrauen",
+    trust_why: "Danach verschlüsselt dieser Browser, was er sendet, und der Computer darf das Mikrofon benutzen und offline arbeiten.",
   },
 });
 
@@ -36,6 +42,7 @@ export function secretOf(text: string): { code: string } | { key: string } {
 export function SignIn() {
   const [text, setText] = useState("");
   const [error, setError] = useState<unknown>();
+  const tls = useResource((signal) => api.get<{ enabled: boolean }>("/api/tls", { signal }), "tls");
   const submit = async () => {
     setError(undefined);
     try {
@@ -58,6 +65,11 @@ export function SignIn() {
         <Button label={t("sign_in")} kind="primary" submit />
       </Form>
       <p class="muted">{t("first")}</p>
+      {tls.value?.enabled && (
+        <p class="muted">
+          <a href="/tls">{t("trust")}</a>. {t("trust_why")}
+        </p>
+      )}
     </main>
   );
 }

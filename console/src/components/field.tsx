@@ -43,17 +43,20 @@ export function TextField({ label, hint, value, onInput, type = "text", rows, mo
 }
 
 interface ChoiceProps<T extends string> extends Common {
+  isLabelHidden?: boolean;
   value: T;
   options: readonly { value: T; label: string }[];
   onChange: (value: T) => void;
 }
 
 /** One of a few words. */
-export function Choice<T extends string>({ label, hint, value, options, onChange }: ChoiceProps<T>) {
+export function Choice<T extends string>({ label, hint, value, options, onChange, isLabelHidden }: ChoiceProps<T>) {
   const id = useId();
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} class={isLabelHidden ? "visually-hidden" : ""}>
+        {label}
+      </label>
       <select
         id={id}
         value={value}

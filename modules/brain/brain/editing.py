@@ -1,7 +1,6 @@
 """Creating, changing, renaming and deleting entities: every change is one of a file, and nobody else's is lost."""
 
 import asyncio
-import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from parachute.core.files import Files
 
 from . import graph, wiki, yaml_text
 from .database import Database
-from .entity import LARGEST, ROOT, Entity, Unreadable, read
+from .entity import LARGEST, ROOT, Entity, Unreadable, read, version_of
 from .entity_types import Kind
 from .found import Found, by_number, by_para_id, by_path
 from .index import NAME
@@ -56,11 +55,7 @@ class Editing:
     async def create(self, type_: str, name: str, fields: Mapping[str, Any], content: str, para_id: str) -> Found:
         """Write a new file; errors: InvalidInput, Conflict when there is one of that type and name."""
         kind, name = await self._new(type_, name, fields)
-        front = {"para_id": para_id, "type": kind.name}
-        front |= {key: value for key, value in fields.items() if value is not None}
-        text = content.strip().replace("\r\n", "\n")
-        data = f"---\n{yaml_text.write(front)}---\n\n# {name}\n" + (f"\n{text}\n" if text else "")
-        _check_readable(data.encode())
+        data = _written({"para_id": para_id, "type": kind.name}, name, fields, content)
         async with self._reconciler.lock:
             await self._check_free(kind.name, name)
             for path in _paths(kind.folder, name, para_id):
@@ -73,6 +68,12 @@ class Editing:
         kind, name = await self._new(type_, name, fields)
         await self._check_free(kind.name, name)
 
+    async def drawn(self, type_: str, name: str, fields: Mapping[str, Any], content: str) -> str:
+        """The file that `create` would write, without an id; errors: those of `create`."""
+        kind, name = await self._new(type_, name, fields)
+        await self._check_free(kind.name, name)
+        return _written({"type": kind.name}, name, fields, content)
+
     async def _new(self, type_: str, name: str, fields: Mapping[str, Any]) -> tuple[Kind, str]:
         kind = await self._types.get(type_)
         name = _checked_name(name)
@@ -84,11 +85,11 @@ class Editing:
         para_id: str,
         change: Change,
         expected_version: str | None = None,
-        note: Callable[[str, str], Awaitable[None]] | None = None,
+        note: Callable[[bytes, bytes], Awaitable[None]] | None = None,
     ) -> tuple[Found, int]:
         """Change an entity; it, and how many others were changed since they link to it. Errors: NotFound, InvalidInput, Conflict.
 
-        `note` gets the versions before and after the change, before it is made.
+        `note` gets the file before and after the change, before it is made.
         """
         async with self._reconciler.lock:
             found, data, entity = await self._opened(para_id, expected_version)
@@ -114,7 +115,7 @@ class Editing:
             new = entity.changed(fields, body)
             _check_readable(new)
             if note is not None:
-                await note(entity.version, hashlib.sha256(new).hexdigest())
+                await note(data, new)
             sources, targets = await asyncio.to_thread(self._linking, found) if renamed else ([], set())
             if new != data and not await self._files.replace(found.path, new, data):
                 raise _changed_meanwhile(found.path)
@@ -130,6 +131,33 @@ class Editing:
             await self._files.delete(found.path)
             await self._reconciler.take([found.path])
             return found
+
+    async def restore(self, para_id: str, path: str, data: bytes, expected_version: str) -> Found:
+        """Give an entity the file that it had before a change, with its old name and place; errors: NotFound, Conflict."""
+        async with self._reconciler.lock:
+            found, now, _ = await self._opened(para_id, expected_version)
+            old = read(path, data)
+            renamed = old.name != found.name
+            if renamed or old.type != found.type:
+                await self._check_free(old.type or found.type, old.name, found.number)
+            sources, targets = await asyncio.to_thread(self._linking, found) if renamed else ([], set())
+            if not await self._files.replace(found.path, data, now):
+                raise _changed_meanwhile(found.path)
+            moved = path != found.path and await self._files.rename(found.path, path, replacing=False)
+            taken = await self._taken(path if moved else found.path, found.path)
+            if renamed:
+                await self._relink(sources, targets, found, taken)
+            return taken
+
+    async def put_back(self, path: str, data: bytes) -> Found:
+        """Write the file of an entity that was deleted; error: Conflict when something else is there, or of its name."""
+        old = read(path, data)
+        async with self._reconciler.lock:
+            if await asyncio.to_thread(self._by_para_id, old.para_id) is None:
+                await self._check_free(old.type, old.name)
+                if not await self._files.replace(path, data, None):
+                    raise Conflict(f"{path} is another file now.", "Give that one another name first.")
+            return await self._taken(path)
 
     async def opened(self, para_id: str) -> tuple[Found, Entity]:
         """An entity with its file; error: NotFound."""
@@ -147,8 +175,7 @@ class Editing:
             raise NotFound(f"The file of {found.name} is gone: {found.path}.") from error
         except Unreadable as error:
             raise Conflict(f"{found.path} cannot be read: {error}.", "Mend the file by hand.") from error
-        version = hashlib.sha256(data).hexdigest()
-        if expected_version is not None and expected_version != version:
+        if expected_version is not None and expected_version != version_of(data):
             raise _changed_meanwhile(found.path)
         return found, data, entity
 
@@ -277,6 +304,15 @@ def _paths(folder: str, name: str, para_id: str) -> list[str]:
 def _follows(stem: str, name: str) -> bool:
     """True if a file is called like its entity, with a number behind it if there were several."""
     return re.fullmatch(rf"{re.escape(slug(name))}(-\d+)?", stem) is not None
+
+
+def _written(front: dict[str, Any], name: str, fields: Mapping[str, Any], content: str) -> str:
+    """A new file; error: InvalidInput for one that could not be read again."""
+    front |= {key: value for key, value in fields.items() if value is not None}
+    text = content.strip().replace("\r\n", "\n")
+    data = f"---\n{yaml_text.write(front)}---\n\n# {name}\n" + (f"\n{text}\n" if text else "")
+    _check_readable(data.encode())
+    return data
 
 
 def _check_readable(data: bytes) -> None:

@@ -122,6 +122,11 @@ class Entity:
         return "".join(lines[:last]) + gap + text + (self.newline + rest if rest else "")
 
 
+def version_of(data: bytes) -> str:
+    """The version of a file with this content."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def read(path: str, data: bytes) -> Entity:
     """Parse a file; error: Unreadable."""
     if len(data) > LARGEST:
@@ -152,7 +157,7 @@ def read(path: str, data: bytes) -> Entity:
         tags=tuple(tag.lstrip("#") for tag in _texts(fields.get("tags"))),
         links=(*front_links.find(fields), *wiki.find(body)),
         fields={key: value for key, value in fields.items() if key not in KNOWN},
-        version=hashlib.sha256(data).hexdigest(),
+        version=version_of(data),
         body=body,
         has_front=parts.front is not None,
         mark=parts.mark,

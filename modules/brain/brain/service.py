@@ -165,7 +165,7 @@ class Brain:
         text: str,
         change: Change,
         expected_version: str | None,
-        note: Callable[[str, str], Awaitable[None]] | None = None,
+        note: Callable[[bytes, bytes], Awaitable[None]] | None = None,
     ) -> tuple[Found, int]:
         """Change an entity; it, and how many others were changed with it. Errors: NotFound, InvalidInput, Conflict."""
         fields = _writable(change.fields)
@@ -173,6 +173,18 @@ class Brain:
             fields, change.name, change.type, change.content, change.append, change.section, change.keep_alias
         )
         return await self.editing.update((await self.known(text)).para_id, change, expected_version, note)
+
+    async def drawn(self, type_: str, name: str, data: Mapping[str, Any], content: str) -> str:
+        """The file that `create` would write, without an id; errors: those of `create`."""
+        return await self.editing.drawn(type_, name, _writable(data), content)
+
+    async def restore(self, text: str, path: str, data: bytes, expected_version: str) -> Found:
+        """Give an entity the file that it had before a change; errors: NotFound, Conflict."""
+        return await self.editing.restore((await self.known(text)).para_id, path, data, expected_version)
+
+    async def put_back(self, path: str, data: bytes) -> Found:
+        """Write the file of an entity that was deleted; error: Conflict."""
+        return await self.editing.put_back(path, data)
 
     async def delete(self, text: str, expected_version: str | None) -> Found:
         """Remove an entity; errors: NotFound, Conflict."""

@@ -9,6 +9,7 @@ from parachute.core import Conflict, InvalidInput, NotFound
 
 from . import mentions, questions, shapes
 from .editing import Change
+from .entity import version_of
 from .service import Brain
 
 
@@ -58,18 +59,18 @@ async def check(brain: Brain, action: str, target_id: str | None, payload: Mappi
     if action == "create":
         await brain.check_new(payload["type"], payload["name"], payload.get("data", {}))
         return
-    target = _target(action, target_id)
+    target = target_of(action, target_id)
     if action == "link":
         mentions.check_source(payload["source_id"])
     if action != "update":
         await brain.known(target)
         return
 
-    async def stop(before: str, after: str) -> None:
+    async def stop(before: bytes, after: bytes) -> None:
         raise _Possible
 
     with contextlib.suppress(_Possible):
-        await brain.update(target, _change(payload), None, stop)
+        await brain.update(target, changed(payload), None, stop)
 
 
 async def apply(
@@ -85,16 +86,16 @@ async def apply(
         data, content, para_id = payload.get("data", {}), payload.get("content", ""), brain.new_id()
         await brain.intents.record(suggestion, para_id=para_id)
         return shapes.brief(await brain.create(payload["type"], payload["name"], data, content, para_id))
-    target = _target(action, target_id)
+    target = target_of(action, target_id)
     if action == "link":
         entity, _ = await brain.link(payload["source_id"], target)
         return shapes.brief(entity)
     if action == "delete":
         return {**shapes.brief(await brain.delete(target, expected_version)), "deleted": True}
-    change = _change(payload)
+    change = changed(payload)
 
-    async def note(before: str, after: str) -> None:
-        await brain.intents.record(suggestion, before=before, after=after)
+    async def note(before: bytes, after: bytes) -> None:
+        await brain.intents.record(suggestion, before=version_of(before), after=version_of(after))
 
     entity, _ = await brain.update(target, change, expected_version, note)
     return shapes.brief(entity)
@@ -126,13 +127,15 @@ async def applied(
     return shapes.brief(found)
 
 
-def _target(action: str, target_id: str | None) -> str:
+def target_of(action: str, target_id: str | None) -> str:
+    """The id of what a change is about; error: InvalidInput."""
     if target_id is None:
         raise InvalidInput(f"target_id: {action} needs the id of an entity.")
     return target_id
 
 
-def _change(payload: Mapping[str, Any]) -> Change:
+def changed(payload: Mapping[str, Any]) -> Change:
+    """The change that a payload describes; error: InvalidInput for one of nothing."""
     if not payload:
         raise InvalidInput("payload: it changes nothing.")
     return Change(

@@ -95,3 +95,85 @@ async def test_instructions_of_projects_are_named(brain: Running, add: Callable[
     assert known["instructions"] == ["Projects/tea/AGENTS.md"]
     assert "Boil water." not in known["text"], "the computer adds it"
     assert "Boil water." in await brain.tool("brain-context", topic="Tea")
+
+
+async def test_a_change_is_shown_before_it_is_made_and_taken_back_after(
+    brain: Running, add: Callable[..., Any]
+) -> None:
+    kevin = await add("person", "Kevin", "Advisor.", tags=["x"])
+    ann = await add("person", "Ann", "Knows [[Kevin]].")
+    files = {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")}
+    for payload in ({"append": "- Moved", "section": "News"}, {"name": "Kevin Kelly", "type": "topic"}):
+        shown = await brain.preview("update", payload, target_id=kevin["para_id"])
+        assert shown is not None
+        assert {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")} == files
+        result = await brain.apply("update", payload, target_id=kevin["para_id"])
+        assert shown.before == readable(files[brain.vault / kevin["path"]].decode())
+        assert shown.after == readable((brain.vault / result["path"]).read_text())
+        for _ in range(2):
+            seen = await brain.module.resolve_para_id(kevin["para_id"])
+            version = await brain.undo("update", payload, shown.keep, result, target_id=kevin["para_id"])
+            assert {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")} == files
+        assert version == kevin["version"] == seen["version"]
+    shown = await brain.preview("update", {"append": "- Moved"}, target_id=ann["para_id"])
+    result = await brain.apply("update", {"append": "- Moved"}, target_id=ann["para_id"])
+    await brain.apply("update", {"append": "- Or not"}, target_id=ann["para_id"])
+    with pytest.raises(Conflict):
+        await brain.undo(
+            "update", {"append": "- Moved"}, shown.keep if shown else None, result, target_id=ann["para_id"]
+        )
+    assert (brain.vault / ann["path"]).read_text().endswith("- Moved\n- Or not\n")
+
+
+async def test_what_was_created_or_deleted_is_taken_back(brain: Running, add: Callable[..., Any]) -> None:
+    payload = {"type": "topic", "name": "Tea", "content": "Green.", "data": {"tags": ["drink"]}}
+    shown = await brain.preview("create", payload)
+    assert shown is not None
+    assert (shown.title, shown.before) == ("Tea", None)
+    assert (shown.after or "").startswith("type: topic\n")
+    assert (shown.after or "").endswith("\n\n# Tea\n\nGreen.\n")
+    made = await brain.apply("create", payload)
+    for _ in range(2):
+        await brain.undo("create", payload, shown.keep, made)
+        assert not (brain.vault / made["path"]).exists()
+    changed = await brain.apply("create", payload)
+    await brain.apply("update", {"append": "Hot."}, target_id=changed["para_id"])
+    with pytest.raises(Conflict):
+        await brain.undo("create", payload, shown.keep, changed)
+    kevin = await add("person", "Kevin", "Advisor.")
+    text = (brain.vault / kevin["path"]).read_text()
+    shown = await brain.preview("delete", {}, target_id=kevin["para_id"])
+    assert shown is not None
+    assert (shown.before, shown.after) == (readable(text), None)
+    gone = await brain.apply("delete", {}, target_id=kevin["para_id"])
+    for _ in range(2):
+        assert await brain.undo("delete", {}, shown.keep, gone, target_id=kevin["para_id"]) == kevin["version"]
+        assert (brain.vault / kevin["path"]).read_text() == text
+    await brain.apply("delete", {}, target_id=kevin["para_id"])
+    await add("person", "Kevin")
+    with pytest.raises(Conflict):
+        await brain.undo("delete", {}, shown.keep, gone, target_id=kevin["para_id"])
+
+
+async def test_a_link_is_taken_back_unless_it_was_there_before(brain: Running, add: Callable[..., Any]) -> None:
+    kevin = await add("person", "Kevin")
+    link = {"source_id": "para:daily:abcdefghijkl"}
+    for is_new in (True, False):
+        shown = await brain.preview("link", link, target_id=kevin["para_id"])
+        assert shown is not None
+        assert (shown.before is None) is is_new
+        result = await brain.apply("link", link, target_id=kevin["para_id"])
+        if is_new:
+            await brain.undo("link", link, shown.keep, result, target_id=kevin["para_id"])
+            result = await brain.apply("link", link, target_id=kevin["para_id"])
+        else:
+            await brain.undo("link", link, shown.keep, result, target_id=kevin["para_id"])
+            again = await brain.preview("link", link, target_id=kevin["para_id"])
+            assert again is not None
+            assert again.before is not None
+
+
+def readable(file: str) -> str:
+    """A file without the lines around its fields and its id."""
+    _, fields, body = file.split("---\n", 2)
+    return "".join(line for line in fields.splitlines(keepends=True) if "para_id" not in line) + body

@@ -71,3 +71,22 @@ async def test_what_cannot_be_meant_changes_nothing(
     with pytest.raises((InvalidInput, NotFound)):
         await chat.apply(action, payload, target_id=target)
     assert chat.fake.changed == {}
+
+
+async def test_a_change_is_shown_before_it_is_made_and_taken_back_after(chat: Running) -> None:
+    await chat.apply("update", {"title": "Kevin"}, target_id=S1)
+    payload = {"title": "Kevin in Rome", "archived": True}
+    shown = await chat.preview("update", payload, target_id=S1)
+    assert shown is not None
+    assert (shown.before, shown.after) == (
+        "Title: Kevin\nPut away: no\n",
+        "Title: Kevin in Rome\nPut away: yes\n",
+    )
+    made = await chat.apply("update", payload, target_id=S1)
+    for _ in range(2):
+        await chat.undo("update", payload, shown.keep, made, target_id=S1)
+        assert chat.fake.changed == {"s1": {"title": "Kevin", "archived": False}}
+    made = await chat.apply("update", payload, target_id=S1)
+    await chat.apply("update", {"title": "Kevin in Berlin"}, target_id=S1)
+    with pytest.raises(Conflict):
+        await chat.undo("update", payload, shown.keep, made, target_id=S1)

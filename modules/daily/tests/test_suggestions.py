@@ -104,3 +104,39 @@ async def test_what_is_gone_is_not_changed(daily: Running) -> None:
         await daily.apply("update", {"append": "x"}, **options)
     with pytest.raises(Conflict):
         await daily.applied("update", {"append": "x"}, **options)
+
+
+async def test_a_change_is_shown_before_it_is_made_and_taken_back_after(daily: Running) -> None:
+    found = await entry(daily)
+    payload = {"append": "He moves.", "title": "Kevin"}
+    shown = await daily.preview("update", payload, target_id=found["id"])
+    assert shown is not None
+    assert shown.title == f"{DAY} Lunch"
+    assert (shown.before, shown.after) == ("# Lunch\n\nMet Kevin.\n", "# Kevin\n\nMet Kevin.\n\nHe moves.\n")
+    assert await now(daily, found) == ("Lunch", "Met Kevin.")
+    made = await daily.apply("update", payload, target_id=found["id"])
+    await daily.module.journal.mention(found["id"], {"para:brain:kevinkevin00"})
+    for _ in range(2):
+        assert await daily.undo("update", payload, shown.keep, made, target_id=found["id"]) == found["version"]
+        assert await now(daily, found) == ("Lunch", "Met Kevin.")
+    made = await daily.apply("update", payload, target_id=found["id"])
+    await daily.apply("update", {"append": "Or not."}, target_id=found["id"])
+    with pytest.raises(Conflict):
+        await daily.undo("update", payload, shown.keep, made, target_id=found["id"])
+    assert await now(daily, found) == ("Kevin", "Met Kevin.\n\nHe moves.\n\nOr not.")
+
+
+async def test_an_entry_that_was_written_is_taken_back(daily: Running) -> None:
+    payload = {"content": "Kevin moved.", "title": "News", "date": DAY}
+    shown = await daily.preview("create", payload)
+    assert shown is not None
+    assert (shown.before, shown.after) == (None, f"# {DAY} News\n\nKevin moved.\n")
+    made = await daily.apply("create", payload, suggestion_id="a1.0")
+    for _ in range(2):
+        await daily.undo("create", payload, shown.keep, made)
+        assert await daily.module.resolve_para_id(made["id"]) is None
+    made = await daily.apply("create", payload, suggestion_id="a1.1")
+    await daily.apply("update", {"append": "To Rome."}, target_id=made["id"])
+    with pytest.raises(Conflict):
+        await daily.undo("create", payload, shown.keep, made)
+    assert await daily.module.resolve_para_id(made["id"])

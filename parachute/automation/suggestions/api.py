@@ -1,5 +1,6 @@
 """Routes of suggestions: whoever may write here, and in the module that a suggestion is about, decides."""
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -46,6 +47,27 @@ class Modification(_Body):
     """The payload to apply instead of the proposed one."""
 
     payload: dict[str, Any]
+
+
+class PreviewDocument(BaseModel):
+    """What a suggestion changes, before and after; `diff` has the lines that differ."""
+
+    title: str
+    before: str | None
+    after: str | None
+    diff: str
+    problem: str | None = Field(description="Why its module could not make it now; what is shown is the payload then.")
+
+
+class UndoneDocument(BaseModel):
+    """A suggestion whose decision was taken back."""
+
+    id: str
+    status: Literal["pending", "approved", "rejected", "modified"]
+    action: str
+    target_module: str
+    target_id: str | None
+    title: str
 
 
 class Seen(_Body):
@@ -99,6 +121,22 @@ async def get_suggestion(identifier: str, service: SuggestionsDependency) -> dic
     """One suggestion, with everything that was ever decided about it."""
     found = await service.get(identifier)
     return {**found.as_json(), "resolutions": await service.resolutions(found.id)}
+
+
+@router.get("/{identifier}/preview")
+async def preview(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> PreviewDocument:
+    """What one suggestion changes, or what it changed: the text before it and after it, from the module that it is about."""
+    found = await service.get(identifier)
+    if found.target_module and not who.may(found.target_module, "read"):
+        raise NotAllowed(f"Reading what belongs to {found.target_module} is not allowed to this key.")
+    return PreviewDocument(**asdict(await service.preview(identifier)))
+
+
+@router.post("/{identifier}/undo")
+async def undo(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> UndoneDocument:
+    """Take a decision back, so that the suggestion waits again; 409 if what it changed is not as it was made any more."""
+    _check(who, await service.get(identifier))
+    return UndoneDocument(**(await service.undo(identifier, _name(who))).as_json())
 
 
 @router.post("/{identifier}/approve")

@@ -4,6 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from parachute.automation.suggestions.previews import Previewed, previewed
 from parachute.base.errors import InvalidInput
 from parachute.events.hooks import memory
 from parachute.security.approved_prompts import ApprovedPrompts
@@ -32,6 +33,11 @@ class OwnMemory:
         """Add the entry, which the owner has seen; errors: InvalidInput, OSError."""
         self.write(payload, approves=True)
         return {"file": memory.NAME}
+
+    def preview(self, payload: dict[str, Any], is_waiting: bool) -> Previewed:
+        """The lines that are added; error: InvalidInput."""
+        heading, lines = _read(payload)
+        return previewed(heading, None, "".join(f"- {line}\n" for line in lines))
 
     def is_applied(self, payload: dict[str, Any]) -> bool:
         """True if the newest part of the memory has the entry."""

@@ -4,6 +4,7 @@ import hashlib
 import json
 from typing import Any
 
+from parachute.automation.suggestions.previews import Previewed, previewed
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import check_value, read_document, set_value
@@ -23,6 +24,12 @@ class OwnSettings:
         name, text = _read(payload)
         check_value(self._home, name, text)
         return self._version(name), f"{name}: {text}"
+
+    def preview(self, payload: dict[str, Any], is_waiting: bool) -> Previewed:
+        """The setting as it is and as a payload makes it; of what was decided only the latter is known."""
+        name, text = _read(payload)
+        now = json.dumps(_value(read_document(self._home), name), ensure_ascii=False, default=str)
+        return previewed(name, f"{name}: {now}\n" if is_waiting else None, f"{name}: {text}\n")
 
     def apply(self, payload: dict[str, Any], expected_version: object) -> dict[str, Any]:
         """Write the setting; errors: Conflict when it was changed since, InvalidInput."""

@@ -23,6 +23,7 @@ from parachute.automation.suggestions.own_memory import MEMORY
 from parachute.automation.suggestions.own_settings import SETTINGS
 from parachute.automation.suggestions.own_targets import OwnTarget
 from parachute.automation.suggestions.payloads import payload_text
+from parachute.automation.suggestions.previews import Previewed
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.automation.suggestions.target import Targets, Unknown
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
@@ -162,7 +163,7 @@ class Suggestions:
         return await self._store.resolutions(identifier)
 
     async def waiting(self, limit: int) -> list[Suggestion]:
-        """The newest that wait, the oldest of them first; members of entries are among them, and entries are not."""
+        """The newest that wait, the oldest of them first: members of entries too, no entries, and none that the user took back."""
         return await self._store.waiting(limit)
 
     async def approve(self, identifier: str, who: str, by: str = USER) -> Suggestion:
@@ -206,6 +207,43 @@ class Suggestions:
                     self._record(await self.get(member.id), True, None)
             await self._publish_all()
             return await self.get(found.id)
+
+    async def preview(self, identifier: str) -> Previewed:
+        """What one changes, or changed; errors: NotFound, InvalidInput for an entry of several."""
+        found = await self.get(identifier)
+        if found.is_batch:
+            raise InvalidInput("An entry of several suggestions changes nothing itself.", "Look at its members.")
+        return await self._targets.preview(found)
+
+    async def undo(self, identifier: str, who: str) -> Suggestion:
+        """Take a decision back: what was applied is undone by its module, and the suggestion waits again.
+
+        Of an entry the last member first, until one fails. Errors: NotFound; Conflict when it waits, or what it changed is not as
+        it was made any more; Unknown, and what the module says. Then the decision stands.
+        """
+        with self._taken(identifier):
+            found = await self.get(identifier)
+            if found.status == "pending":
+                raise Conflict(f"The suggestion {found.id} waits: nothing was decided.", key="not_resolved")
+            for member in reversed(found.members) if found.is_batch else (found,):
+                if member.status == "pending":
+                    continue
+                with self._taken(member.id) if found.is_batch else contextlib.nullcontext():
+                    await self._take_back(member, who)
+            await self._publish_all()
+            return await self.get(found.id)
+
+    async def _take_back(self, found: Suggestion, who: str) -> None:
+        version = None
+        if found.status != "rejected":
+            try:
+                version = await self._targets.undo(found)
+            except ParachuteError as error:
+                self._record(found, False, error.message, who)
+                raise
+        kept = found.expected_version if version is None else version
+        await self._store.reopen(found, Decision(USER, who), kept)
+        self._record(found, True, None, who)
 
     async def make_batch(
         self, title: str, identifiers: Sequence[str], who: str, session: str | None = None
@@ -319,13 +357,15 @@ class Suggestions:
         await self._events.publish(CREATED if suggestion.status == "pending" else RESOLVED, data)
         await self._store.mark_published(suggestion)
 
-    def _record(self, suggestion: Suggestion, success: bool, error: str | None) -> None:
+    def _record(self, suggestion: Suggestion, success: bool, error: str | None, undone_by: str | None = None) -> None:
+        proposed = ("agent" if suggestion.source_session else "module", suggestion.source_session)
+        source, identifier = ("user", undone_by) if undone_by else proposed
         self._audit.append(
             event_type="suggestion",
-            source_type="agent" if suggestion.source_session else "module",
-            source_id=suggestion.source_session or suggestion.source_agent,
+            source_type=source,
+            source_id=identifier or suggestion.source_agent,
             target_module=suggestion.target_module,
-            target_endpoint=f"suggestion {suggestion.id} {suggestion.status}",
+            target_endpoint=f"suggestion {suggestion.id} {'undone' if undone_by else suggestion.status}",
             para_ids_involved=(suggestion.target_id,) if suggestion.target_id else (),
             origin=suggestion.origin,
             success=success,

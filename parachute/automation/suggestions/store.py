@@ -199,9 +199,11 @@ class SuggestionStore:
         return [await self._with_members(each) if each.status == "pending" else each for each in found], count[0]
 
     async def waiting(self, limit: int) -> list[Suggestion]:
-        """The newest rows that wait and are no entries, the oldest of them first."""
+        """The newest rows that wait and are no entries, the oldest of them first; none that the user has taken back."""
+        undone = "SELECT suggestion FROM resolutions WHERE outcome = 'undone'"
         rows = await self._database.rows(
-            f"{_SELECT} WHERE status = 'pending' AND action != ? ORDER BY seq DESC LIMIT ?", (BATCH, limit)
+            f"{_SELECT} WHERE status = 'pending' AND action != ? AND id NOT IN ({undone}) ORDER BY seq DESC LIMIT ?",
+            (BATCH, limit),
         )
         return [_suggestion(row) for row in reversed(rows)]
 
@@ -268,6 +270,23 @@ class SuggestionStore:
                     row = await _first(connection, f"{_SELECT} WHERE id = ?", (suggestion.batch,))
                     assert row is not None
                     await _log(connection, suggestion.batch, _suggestion(row).status, by_user, None)
+
+    async def reopen(self, suggestion: Suggestion, decision: Decision, version: Version | None) -> None:
+        """Record that a decision was taken back: it waits again, and so does the entry that it is a member of."""
+        again = (
+            "UPDATE suggestions SET status = 'pending', resolved_by = NULL, resolved_at = NULL, modifications = NULL, "
+            "applied_at = NULL, result = NULL, error = NULL, trying = NULL WHERE id = ? AND status != 'pending'"
+        )
+        async with self._database.transaction() as connection:
+            await connection.execute(again, (suggestion.id,))
+            # The next try has another number, and is made of what is there now.
+            await connection.execute(
+                "UPDATE suggestions SET attempt = attempt + 1, expected_version = ? WHERE id = ?",
+                (_dumped(version), suggestion.id),
+            )
+            await _log(connection, suggestion.id, "undone", decision, None)
+            if suggestion.batch and (await connection.execute(again, (suggestion.batch,))).rowcount:
+                await _log(connection, suggestion.batch, "undone", decision, None)
 
     async def unpublished(self) -> list[Suggestion]:
         """Suggestions whose last change was not published."""

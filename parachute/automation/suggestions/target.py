@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parachute.automation.suggestions.models import Suggestion, Version, title_of, version_of
+from parachute.automation.suggestions.models import Suggestion, Version, title_of, version_of, whole
+from parachute.automation.suggestions.own_settings import SETTINGS
 from parachute.automation.suggestions.own_targets import OwnTarget
-from parachute.automation.suggestions.payloads import PAYLOAD_LIMIT, check_accepted, replaced
-from parachute.base.errors import NotFound, ParachuteError
+from parachute.automation.suggestions.payloads import PAYLOAD_LIMIT, check_accepted, replaced, without_unseen
+from parachute.automation.suggestions.previews import Previewed, previewed, readable
+from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.modules.runtime.client import HostDown
 from parachute.modules.runtime.service import Hosts
 
@@ -88,6 +90,48 @@ class Targets:
             raise Unknown(f"The module {suggestion.target_module} gave no result.", _DECIDE_AGAIN)
         return answer["result"]
 
+    async def preview(self, suggestion: Suggestion) -> Previewed:
+        """What a suggestion changes now, or what it changed; where the module does not say, its payload as text."""
+        payload = json.loads(suggestion.modifications or suggestion.payload)
+        if (own := self._own.get(suggestion.target_module)) is not None:
+            return await asyncio.to_thread(own.preview, payload, suggestion.status == "pending")
+        document = {
+            "id": suggestion.try_id,
+            "preview": True,
+            "action": suggestion.action,
+            "target_id": suggestion.target_id,
+            "payload": payload,
+        }
+        shown, problem = None, None
+        try:
+            answer = await self._hosts.ask(suggestion.target_module, "suggestion", document, _INSPECT_SECONDS)
+            shown = answer.get("preview") if isinstance(answer, dict) else None
+        except ParachuteError as error:
+            problem = str(error)
+        if isinstance(shown, dict):
+            texts = [_text(shown.get(name)) for name in ("before", "after")]
+            title = _text(shown.get("title")) or suggestion.title
+            return await asyncio.to_thread(previewed, title, texts[0], texts[1])
+        before = None if suggestion.before is None else readable(json.loads(suggestion.before))
+        # What was decided needs no module any more.
+        return previewed(
+            suggestion.title, before, readable(payload), problem if suggestion.status == "pending" else None
+        )
+
+    async def undo(self, suggestion: Suggestion) -> Version | None:
+        """Have a module take back what it applied, and give the version of its thing then.
+
+        Errors: Conflict where it is not as it was made, Unknown where it may have been taken back.
+        """
+        if suggestion.target_module == SETTINGS:
+            raise Conflict("A setting is not taken back here.", "`parachute config set` gives it another value.")
+        if suggestion.target_module in self._own:
+            raise Conflict("The memory is not taken back here.", "Its file in the vault can be edited.")
+        answer = await self._ask(suggestion.target_module, {"id": suggestion.try_id, "undo": True})
+        if not isinstance(answer, dict) or answer.get("undone") is not True:
+            raise Unknown(f"The module {suggestion.target_module} gave no answer.", "Try it again.")
+        return version_of(answer)
+
     async def withdraw(self, suggestion: Suggestion) -> Withdrawal:
         """Learn how a try ended, and see that it does not begin any more; errors: Unknown, and why nobody can be asked."""
         if (own := self._own.get(suggestion.target_module)) is not None:
@@ -119,6 +163,11 @@ def _kept(before: dict[str, Any]) -> str | None:
     """What would be replaced as JSON, nothing if it is too long to be read by anybody."""
     text = json.dumps(before).encode(errors="replace").decode() if before else ""
     return text if 0 < len(text) <= 2 * PAYLOAD_LIMIT else None
+
+
+def _text(value: object) -> str | None:
+    """A text of a module without what nobody sees."""
+    return without_unseen(whole(value)) if isinstance(value, str) else None
 
 
 _DECIDE_AGAIN = "Whether the change was made is not known; deciding again finds out first."

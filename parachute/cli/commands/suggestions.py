@@ -52,8 +52,9 @@ def list_(
 
 
 def show(identifier: str = _ID, as_json: bool = JSON) -> None:
-    """Show one suggestion, with everything that was decided about it."""
-    found = _get(Api.find(), identifier)
+    """Show one suggestion: what it changes line by line, and everything that was decided about it."""
+    api = Api.find()
+    found = _with_preview(api, _get(api, identifier))
     if as_json:
         print_json(found)
         return
@@ -69,7 +70,7 @@ def show(identifier: str = _ID, as_json: bool = JSON) -> None:
 def approve(identifier: str = _ID, yes: bool = YES, as_json: bool = JSON) -> None:
     """Apply a suggestion, after you have seen it."""
     api = Api.find()
-    found = _get(api, identifier)
+    found = _with_preview(api, _get(api, identifier))
     _confirm([found], "Apply it?", yes, as_json)
     _decide(api, found, "approve", None, as_json)
 
@@ -82,6 +83,14 @@ def reject(
     """Turn a suggestion down; nothing is changed."""
     api = Api.find()
     _decide(api, _get(api, identifier), "reject", {"reason": reason}, as_json)
+
+
+def undo(identifier: str = _ID, as_json: bool = JSON) -> None:
+    """Take a decision back: what was applied is undone, and the suggestion waits again."""
+    api = Api.find()
+    found = _get(api, identifier)
+    done = api.post(f"{_path(found['id'])}/undo", None, _SECONDS_OF_MANY if found.get("members") else _SECONDS)
+    print_answer(done, as_json, f"{short(done['id'])}: taken back; it waits again.")
 
 
 def modify(
@@ -155,7 +164,7 @@ def runs(
     print_runs(found, as_json, lambda each: short(each["id"]), none)
 
 
-app = group(list_, show, approve, reject, modify, approve_all, orchestrate, runs)
+app = group(list_, show, approve, reject, modify, undo, approve_all, orchestrate, runs)
 
 
 def _path(identifier: str) -> str:
@@ -171,6 +180,13 @@ def _get(api: Api, identifier: str) -> dict[str, Any]:
         hint = "`parachute suggestions list --status all` shows all of them."
         identifier = whole(identifier, ids, "suggestion", hint)
     return dict(api.get(_path(identifier)))
+
+
+def _with_preview(api: Api, found: dict[str, Any]) -> dict[str, Any]:
+    """The suggestion and its members with what each changes."""
+    if found.get("members"):
+        return {**found, "members": [_with_preview(api, each) for each in found["members"]]}
+    return {**found, "preview": api.get(f"{_path(found['id'])}/preview")}
 
 
 def _page(api: Api, status: str, module: str, limit: int) -> dict[str, Any]:
@@ -199,10 +215,12 @@ def _shown(suggestion: dict[str, Any], *, whole: bool = True) -> str:
     members: Sequence[dict[str, Any]] = suggestion.get("members") or ()
     for member in members:
         lines += [f"  {line}" for line in _shown(member, whole=whole).splitlines()]
-    if not members:
+    if preview := suggestion.get("preview"):
+        lines += _changed(preview, whole)
+    elif not members:
         lines += _payload(suggestion["payload"], whole)
         lines += _replaced(suggestion.get("before") or {}, suggestion["payload"], whole)
-    if suggestion["modifications"] is not None:
+    if suggestion["modifications"] is not None and not preview:
         lines += ["  Applied instead:", *_payload(suggestion["modifications"], whole)]
     if suggestion["reasoning"]:
         lines.append(f"  “{' '.join(suggestion['reasoning'].split())}”")
@@ -219,6 +237,13 @@ def _shown(suggestion: dict[str, Any], *, whole: bool = True) -> str:
 
 def _payload(payload: dict[str, Any], whole: bool) -> list[str]:
     return _cut(json.dumps(payload, indent=2, ensure_ascii=False).splitlines(), whole)
+
+
+def _changed(preview: dict[str, Any], whole: bool) -> list[str]:
+    """What it changes, line by line."""
+    lines = [line for line in preview["diff"].splitlines() if not line.startswith("@@")]
+    problem = [f"  It cannot be applied now: {preview['problem']}"] if preview["problem"] else []
+    return [*problem, *_cut(lines, whole)]
 
 
 def _replaced(before: dict[str, Any], payload: dict[str, Any], whole: bool) -> list[str]:

@@ -12,6 +12,7 @@ from parachute.base.errors import Conflict, InvalidInput, ParachuteError, Unavai
 from parachute.base.files import atomic_write, private_folder, read_regular
 from parachute.core.application import Application
 from parachute.core.values import encode
+from parachute.modules.host_process.kept_changes import KeptChanges, shown
 
 log = logging.getLogger("parachute.module")
 
@@ -22,7 +23,7 @@ _FILE_LIMIT = 2 * _RESULT_LIMIT
 _MOST = 500
 """Tries that are remembered; core asks only about the newest."""
 
-_BEGUN, _APPLIED, _WITHDRAWN = "begun", "applied", "withdrawn"
+_BEGUN, _APPLIED, _WITHDRAWN, _UNDONE = "begun", "applied", "withdrawn", "undone"
 
 Record = dict[str, Any]
 
@@ -35,10 +36,11 @@ class ApprovedChanges:
 
     def __init__(self, application: Application) -> None:
         self._application = application
+        self._kept = KeptChanges(application, application.module.core.data / _FOLDER)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def answer(self, document: Record) -> Record:
-        """Check, apply or withdraw a change; errors: InvalidInput, Conflict, Unavailable, and what the module says."""
+        """Check, show, apply, withdraw or undo a change; errors: InvalidInput, Conflict, Unavailable, and what the module says."""
         if document.get("check") is True:
             await self._application.check_suggestion(_change(document))
             return {"checked": True}
@@ -48,8 +50,12 @@ class ApprovedChanges:
         lock = self._locks.setdefault(identifier, asyncio.Lock())
         async with lock:
             record = await asyncio.to_thread(self._read, identifier)
+            if document.get("preview") is True:
+                return await self._preview(identifier, record, document)
             if document.get("withdraw") is True:
                 return await self._withdraw(identifier, record)
+            if document.get("undo") is True:
+                return await self._undo(identifier, record)
             return await self._apply(identifier, record, document)
 
     async def _apply(self, identifier: str, record: Record, document: Record) -> Record:
@@ -58,11 +64,15 @@ class ApprovedChanges:
         if record:
             raise Conflict(f"The suggestion {identifier} was {record.get('state')} already.")
         change = _change(document)
+        preview = await self._kept.looked(change)
+        if preview is not None:
+            await asyncio.to_thread(self._kept.keep, identifier, change, preview)
         await asyncio.to_thread(self._store, identifier, {"state": _BEGUN, "change": change})
         try:
             result = await self._application.apply_suggestion(identifier, change)
         except Exception:
             await asyncio.to_thread(self._forget, identifier)
+            await asyncio.to_thread(self._kept.forget, identifier)
             raise
         return {"result": await self._applied(identifier, result)}
 
@@ -95,6 +105,27 @@ class ApprovedChanges:
         if state != _WITHDRAWN:
             await asyncio.to_thread(self._store, identifier, {"state": _WITHDRAWN})
         return {"applied": False}
+
+    async def _preview(self, identifier: str, record: Record, document: Record) -> Record:
+        """What was made, if it was, or else what would be now."""
+        if record.get("state") == _APPLIED:
+            kept = await asyncio.to_thread(self._kept.read, identifier)
+            return {"preview": kept["preview"] if kept else None}
+        preview = await self._kept.preview(_change(document))
+        return {"preview": None if preview is None else shown(preview)}
+
+    async def _undo(self, identifier: str, record: Record) -> Record:
+        if record.get("state") == _UNDONE:
+            return {"undone": True, "version": record.get("version")}
+        kept = await asyncio.to_thread(self._kept.read, identifier)
+        if record.get("state") != _APPLIED or kept is None or kept["keep"] is None:
+            raise Conflict(
+                f"{self._application.module.name} kept nothing by which this could be taken back.",
+                "Change it back by hand.",
+            )
+        version = await self._application.undo_suggestion(kept["change"], kept["keep"], record.get("result"))
+        await asyncio.to_thread(self._store, identifier, {"state": _UNDONE, "version": version})
+        return {"undone": True, "version": version}
 
     def _path(self, identifier: str) -> Path:
         return self._application.module.core.data / _FOLDER / f"{identifier}.json"

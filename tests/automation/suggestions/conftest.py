@@ -9,7 +9,7 @@ import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
 
-PEOPLE_TOP = "import asyncio, os, signal, time\nfrom pathlib import Path\n"
+PEOPLE_TOP = "import asyncio, os, signal, time\nfrom pathlib import Path\nfrom parachute.core import Preview\n"
 PEOPLE = """
 async def resolve_para_id(self, para_id):
     return await self.core.storage.get(para_id)
@@ -64,6 +64,22 @@ async def apply_suggestion(self, action, target_id, payload, expected_version):
         while not (self.core.data / "go").exists():
             await asyncio.sleep(0.01)
     return {"done": action}
+
+async def preview_suggestion(self, action, target_id, payload):
+    if action != "update":
+        return None
+    found = await self.core.storage.get(target_id)
+    if found is None:
+        raise NotFound("The person is gone.")
+    notes = [*found["notes"], str(payload.get("note"))]
+    before = "\\n".join(["Notes", *map(str, found["notes"])])
+    return Preview(found["name"], before, "\\n".join(["Notes", *notes]), {"person": found})
+
+async def undo_suggestion(self, action, target_id, payload, keep, result):
+    found = await self.core.storage.get(target_id)
+    if found["version"] != keep["person"]["version"] + 1:
+        raise Conflict(f"{found['name']} has changed since.", "Look at it again.")
+    await self.core.storage.set(target_id, {**keep["person"], "version": found["version"] + 1})
 """
 JOURNAL = """
 @route("POST", "/propose")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from tests.browser.console.furnished_lists import furnish_lists
 from tests.browser.console.people import computer_with
+from tests.browser.console.proposals import furnish_suggestions
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
@@ -32,4 +33,5 @@ def furnished_computer() -> Iterator[Computer]:
         model.default(text(ANSWER))
         with computer_with(model) as computer:
             furnish_lists(computer)
+            furnish_suggestions(computer)
             yield computer

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed
-from parachute.core import Module
+from parachute.core import Module, Preview
 from parachute.core.testing import Running, run
-from parachute.modules.host_process import approved_changes
+from parachute.modules.host_process import approved_changes, kept_changes
 from parachute.modules.host_process.approved_changes import ApprovedChanges
 
 
@@ -166,6 +166,70 @@ async def test_a_module_that_can_tell_is_asked_what_it_had_made(payload: dict[st
         ledger.module.booked.clear()  # what is known now is kept, unless nobody knew
         if answer["applied"] is not None:
             assert await after.answer(WITHDRAW) == answer
+
+
+class Board(Notes):
+    """One that shows its changes and takes them back."""
+
+    text = "old"
+
+    async def apply_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], expected_version: str | int | None
+    ) -> Any:
+        result = await super().apply_suggestion(action, target_id, payload, expected_version)
+        self.text = payload["text"]
+        return result
+
+    def preview_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> Preview | None:
+        if payload.get("hide"):
+            raise Conflict("Nobody may look.")
+        return Preview("Board", self.text, payload["text"], {"text": self.text})
+
+    def undo_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], keep: Any, result: Any
+    ) -> None:
+        if self.text not in (payload["text"], keep["text"]):
+            raise Conflict("The board has changed since.")
+        self.text = keep["text"]
+
+
+async def test_a_change_is_shown_and_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_changes, "_MOST", 2)
+    async with run(Board) as board:
+        changes = ApprovedChanges(board.application)
+        undo = {"id": "a.0", "undo": True}
+        with pytest.raises(Conflict, match="kept nothing"):
+            await changes.answer(undo)
+        shown = {"preview": {"title": "Board", "before": "old", "after": "new"}}
+        assert await changes.answer({**change(text="new"), "preview": True}) == shown
+        assert (board.module.text, memory(board)) == ("old", [])
+        await changes.answer(change(text="new"))
+        for again in (changes, ApprovedChanges(board.application)):
+            assert await again.answer({**change(text="new"), "preview": True}) == shown
+        board.module.text = "another"
+        with pytest.raises(Conflict, match="changed since"):
+            await changes.answer(undo)
+        # As after a kill between the module's work and the memory of it.
+        board.module.text = "old"
+        for _ in range(2):
+            assert await changes.answer(undo) == {"undone": True, "version": None}
+        with pytest.raises(Conflict, match="undone already"):
+            await changes.answer(change(text="new"))
+        await changes.answer(change("a.1", text="x" * 200_000))
+        assert len((await changes.answer({**change("a.1"), "preview": True}))["preview"]["after"]) == 100_001
+        await changes.answer({"id": "a.1", "undo": True})
+        assert board.module.text == "old"
+        # What cannot be shown can be made, and not be taken back.
+        await changes.answer(change("b.0", text="new", hide=True))
+        with pytest.raises(Conflict, match="kept nothing"):
+            await changes.answer({"id": "b.0", "undo": True})
+        with pytest.raises(Conflict, match="Nobody may look"):
+            await changes.answer({**change("c.0", text="new", hide=True), "preview": True})
+        with pytest.raises(Conflict):
+            await changes.answer(change("d.0", text="new", refuse="No."))
+        for number in range(3):
+            await changes.answer(change(f"e{number}.0", text=f"{number}"))
+        assert len(list((board.core.data / "approved-changes").glob("*.before"))) == 2
 
 
 @pytest.mark.parametrize("broken", [b"", b"[]", b"\xff", b"x" * 1_000_000])

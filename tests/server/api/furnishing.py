@@ -133,10 +133,13 @@ async def _suggestions(computer: ModuleComputer, call: Any) -> None:
     peas, leek, kale, dill, mint, sage = (propose(what) for what in ("peas", "leek", "kale", "dill", "mint", "sage"))
     await call("GET /api/suggestions")
     await call("GET /api/suggestions/{identifier}", identifier=peas)
+    shown = await call("GET /api/suggestions/{identifier}/preview", identifier=peas)
+    assert shown["diff"].endswith("+what: peas")
     await call("POST /api/suggestions/{identifier}/approve", identifier=peas)
     modified = {"payload": {"what": "chard"}}
     await call("POST /api/suggestions/{identifier}/modify", modified, identifier=leek)
     await call("POST /api/suggestions/{identifier}/reject", {"reason": "Too cold."}, identifier=kale)
+    assert (await call("POST /api/suggestions/{identifier}/undo", identifier=kale))["status"] == "pending"
     await call("POST /api/suggestions/batch", {"title": "Herbs", "ids": [dill, mint]})
     thyme = propose("thyme")
     items = (await call("GET /api/inbox"))["items"]

@@ -42,21 +42,22 @@ interface Props {
   beginning: Beginning;
   onBeginning: (beginning: Beginning) => void;
   onPrompt: () => void;
+  onPermissions: () => void;
   onClose: () => void;
 }
 
-export function OptionsDialog({ conversation, beginning, onBeginning, onPrompt, onClose }: Props) {
+export function OptionsDialog({ conversation, beginning, onBeginning, onPrompt, onPermissions, onClose }: Props) {
   const found = useResource((signal) => choices(conversation.id, signal), conversation.id ?? "new", ["workspaces", "agents"]);
   return (
     <Dialog title={t("options")} onClose={onClose}>
       <Loaded of={found}>
-        {(value) => <Options {...{ conversation, beginning, onBeginning, onPrompt, onClose }} choices={value} />}
+        {(value) => <Options {...{ conversation, beginning, onBeginning, onPrompt, onPermissions, onClose }} choices={value} />}
       </Loaded>
     </Dialog>
   );
 }
 
-function Options({ conversation, beginning, onBeginning, onPrompt, onClose, choices: known }: Props & { choices: Choices }) {
+function Options({ conversation, beginning, onBeginning, onPrompt, onPermissions, onClose, choices: known }: Props & { choices: Choices }) {
   const session = conversation.session.value;
   const isNew = !conversation.id;
   const [title, setTitle] = useState(session?.title ?? "");
@@ -135,6 +136,7 @@ function Options({ conversation, beginning, onBeginning, onPrompt, onClose, choi
       )}
       <Folders chosen={folders} onChange={setFolders} />
       <div class="buttons">
+        {!isNew && may("*", "admin") && <Button label={t("permissions")} onPress={onPermissions} />}
         <Button label={t("prompt")} onPress={onPrompt} />
         <Button label={t("save")} kind="primary" onPress={save} />
       </div>

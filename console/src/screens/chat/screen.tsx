@@ -10,6 +10,7 @@ import { Composer } from "./composer";
 import { type Message, textOf } from "./events";
 import { MessageView } from "./message";
 import { OptionsDialog } from "./options";
+import { PermissionsDialog } from "./permissions";
 import { PromptDialog } from "./prompt";
 import { t } from "./texts";
 
@@ -33,7 +34,7 @@ export default function Chat({ rest }: ScreenProps) {
 function Opened({ conversation }: { conversation: Conversation }) {
   const [draft, setDraft] = useState("");
   const [beginning, setBeginning] = useState<Beginning>({});
-  const [dialog, setDialog] = useState<"options" | "changes" | "prompt">();
+  const [dialog, setDialog] = useState<"options" | "changes" | "prompt" | "permissions">();
   const session = conversation.session.value;
   const isNew = !conversation.id;
   const branch = useCallback((message: Message) => {
@@ -76,9 +77,12 @@ function Opened({ conversation }: { conversation: Conversation }) {
         />
       </div>
       {dialog === "options" && (
-        <OptionsDialog conversation={conversation} beginning={beginning} onBeginning={setBeginning} onPrompt={() => setDialog("prompt")} onClose={() => setDialog(undefined)} />
+        <OptionsDialog conversation={conversation} beginning={beginning} onBeginning={setBeginning} onPrompt={() => setDialog("prompt")} onPermissions={() => setDialog("permissions")} onClose={() => setDialog(undefined)} />
       )}
       {dialog === "changes" && conversation.id && <ChangesDialog session={conversation.id} onClose={() => setDialog(undefined)} />}
+      {dialog === "permissions" && conversation.session.value && (
+        <PermissionsDialog session={conversation.session.value} onClose={() => setDialog(undefined)} />
+      )}
       {dialog === "prompt" && (
         <PromptDialog session={conversation.id} beginning={beginning} onClose={() => setDialog(undefined)} />
       )}

@@ -5,6 +5,7 @@ import { Details } from "~/components/details";
 import { Dialog } from "~/components/dialog";
 import { Notice } from "~/components/layout";
 import { type Question, Questions } from "~/components/questions";
+import { type Suggestion, SuggestionBody } from "~/components/suggestion";
 import { answer, type Item } from "~/state/inbox";
 import { to } from "~/state/router";
 import { toast } from "~/state/toasts";
@@ -52,7 +53,11 @@ export function ItemDialog({ item, onClose }: { item: Item; onClose: () => void 
       }
     >
       {questions.length > 0 && <Questions questions={questions} values={values} onChange={setValues} />}
-      <Details value={questions.length ? details : item.details} />
+      {item.kind === "suggestion" ? (
+        <SuggestionBody suggestion={item.details as unknown as Suggestion} />
+      ) : (
+        <Details value={questions.length ? details : item.details} />
+      )}
       {item.link && <LinkButton label={t("open")} icon="link" href={item.link} isElsewhere />}
       {item.session_id && <LinkButton label={t("conversation")} icon="chat" href={to("chat", [item.session_id])} />}
       {!item.may_answer && (

@@ -47,7 +47,12 @@ def document_of(found: Found) -> dict[str, Any]:
 
 def version_of(entry: Entry) -> str:
     """Another text when the title or the text of an entry is another one, and the same when it is linked."""
-    return hashlib.sha256(f"{entry.title}\n{entry.content}".encode(errors="replace")).hexdigest()
+    return entry_version(entry.title, entry.content)
+
+
+def entry_version(title: str, content: str) -> str:
+    """The version of an entry with this title and text."""
+    return hashlib.sha256(f"{title}\n{content}".encode(errors="replace")).hexdigest()
 
 
 def journal_entry(found: Found) -> JournalEntry:

@@ -128,12 +128,18 @@ class Journal:
             raise NotFound(f"There is no entry {entry_id[:80]}.")
         return replace(found, entry=entry)
 
-    async def delete(self, entry_id: str) -> None:
-        """Take an entry out of its file; its recording stays. Errors: NotFound, Conflict."""
+    async def delete(self, entry_id: str, expected_version: str | None = None) -> None:
+        """Take an entry out of its file; its recording stays. Errors: NotFound, Conflict if it has not the `expected_version`."""
         found = await self.get(entry_id)
         key = found.entry.key
-        event = PendingEvent(0, DELETED, {"entry_id": id_of(key)})
-        await self._writing.change(found.path, lambda day: day.remove(key), event)
+        _check_version(found.entry, expected_version)
+
+        def edit(day: Day) -> Day:
+            if entry := day.entry(key):
+                _check_version(entry, expected_version)
+            return day.remove(key)
+
+        await self._writing.change(found.path, edit, PendingEvent(0, DELETED, {"entry_id": id_of(key)}))
 
     async def mention(self, entry_id: str, para_ids: set[str]) -> None:
         """Add to the file what an entry mentions, in addition to what is there; error: NotFound."""

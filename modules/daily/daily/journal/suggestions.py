@@ -40,7 +40,7 @@ async def check(journal: Journal, action: str, target_id: str | None, payload: M
         if payload.get("date"):
             checked_date(payload["date"])
     else:
-        _, content, _ = await _change(journal, target_id, payload)
+        _, content, _ = await change_of(journal, target_id, payload)
         if content is not None:
             checked_content(content)
     checked_title(payload.get("title", ""))
@@ -58,7 +58,7 @@ async def apply(
     if action == "create":
         date = payload.get("date") or None
         return await journal.create(payload["content"], payload.get("title", ""), date, key=_key(suggestion))
-    found, content, title = await _change(journal, target_id, payload)
+    found, content, title = await change_of(journal, target_id, payload)
     version = expected_version or version_of(found.entry)
     return await journal.update(str(target_id), content, title, expected_version=version)
 
@@ -89,7 +89,7 @@ async def applied(
     raise Conflict(f"The entry {target_id} was changed since, so nobody can say whether this was applied before.")
 
 
-async def _change(
+async def change_of(
     journal: Journal, target_id: str | None, payload: Mapping[str, Any]
 ) -> tuple[Found, str | None, str | None]:
     """(entry, its new text, its new title); errors: InvalidInput, NotFound."""

@@ -1,0 +1,175 @@
+/** A change that somebody proposed: who and why, and the lines that it changes; on its own screen and in the inbox. */
+import type { ComponentChildren } from "preact";
+import { api } from "~/api/client";
+import { useResource } from "~/state/resource";
+import { may } from "~/state/session";
+import { messages } from "~/text/messages";
+import { Difference } from "./difference";
+import { Icon, type IconName } from "./icons";
+import { Ago, Badge, Loaded, Notice } from "./layout";
+
+const t = messages({
+  en: {
+    create: "New: {name}",
+    update: "Update: {name}",
+    delete: "Delete: {name}",
+    link: "Link: {name}",
+    batch: "{name}",
+    unnamed: "without a name",
+    nothing: "The text stays as it is.",
+    instead: "Applied in other words than proposed.",
+    not_applied: "Not applied yet: {error}",
+    problem: "It cannot be applied now: {problem}",
+  },
+  de: {
+    create: "Neu: {name}",
+    update: "Ändern: {name}",
+    delete: "Löschen: {name}",
+    link: "Verknüpfen: {name}",
+    batch: "{name}",
+    unnamed: "ohne Namen",
+    nothing: "Der Text bleibt, wie er ist.",
+    instead: "In anderen Worten übernommen als vorgeschlagen.",
+    not_applied: "Noch nicht übernommen: {error}",
+    problem: "Es kann jetzt nicht übernommen werden: {problem}",
+  },
+});
+
+/** A suggestion as the API has it (docs/suggestions.md). */
+export interface Suggestion {
+  id: string;
+  source_agent: string;
+  timestamp: string;
+  action: "create" | "update" | "delete" | "link" | "batch";
+  target_module: string;
+  target_id: string | null;
+  title: string;
+  payload: Record<string, unknown>;
+  reasoning: string;
+  status: "pending" | "approved" | "rejected" | "modified";
+  resolved_by: string | null;
+  resolved_at: string | null;
+  modifications: Record<string, unknown> | null;
+  error: string | null;
+  members?: Suggestion[];
+}
+
+interface Preview {
+  before: string | null;
+  after: string | null;
+  diff: string;
+  problem: string | null;
+}
+
+const ICONS: Record<Suggestion["action"], IconName> = { create: "plus", update: "edit", delete: "trash", link: "link", batch: "list" };
+/** What is the computer's own stands where a module's name does; only an owner decides about it, and nothing of it is taken back here. */
+const OWN = new Set(["settings", "memory"]);
+
+export function named(suggestion: Suggestion): string {
+  return t(suggestion.action, { name: suggestion.title || suggestion.target_id || t("unnamed") });
+}
+
+/** Whether this browser may decide about it: in suggestions, and in everything that it changes. */
+export function mayDecide(suggestion: Suggestion): boolean {
+  const parts = suggestion.members ?? [suggestion];
+  return (
+    may("suggestions", "write") &&
+    parts.every(({ target_module }) => may(target_module, OWN.has(target_module) ? "admin" : "write"))
+  );
+}
+
+/** Whether a decision can be taken back. */
+export function mayUndo(suggestion: Suggestion): boolean {
+  return mayDecide(suggestion) && suggestion.status !== "pending" && (suggestion.status === "rejected" || isOfModule(suggestion));
+}
+
+/** Whether a module holds what it changes, and can therefore take it back. */
+export function isOfModule(suggestion: Suggestion): boolean {
+  return !OWN.has(suggestion.target_module);
+}
+
+/** The whole card; `actions` are buttons at its end. */
+export function SuggestionCard({ suggestion, actions }: { suggestion: Suggestion; actions?: ComponentChildren }) {
+  const heading = `suggestion-${suggestion.id}`;
+  return (
+    <article class="card" aria-labelledby={heading}>
+      <header class="card-header">
+        <Icon name={ICONS[suggestion.action]} />
+        <h2 id={heading}>
+          <bdi>{named(suggestion)}</bdi>
+        </h2>
+        {suggestion.target_module && <Badge text={suggestion.target_module} kind="accent" />}
+      </header>
+      <SuggestionBody suggestion={suggestion} />
+      {actions && <footer class="card-actions">{actions}</footer>}
+    </article>
+  );
+}
+
+/** Who proposed it and why, and what it changes; of several, each in its turn. */
+export function SuggestionBody({ suggestion }: { suggestion: Suggestion }) {
+  return (
+    <>
+      <p class="muted">
+        <bdi>{suggestion.source_agent}</bdi> · <Ago time={suggestion.timestamp} />
+      </p>
+      {suggestion.reasoning && (
+        <p>
+          <bdi>“{suggestion.reasoning}”</bdi>
+        </p>
+      )}
+      {suggestion.members ? (
+        <ul class="card-members">
+          {suggestion.members.map((member) => (
+            <li key={member.id}>
+              <strong>
+                <bdi>{named(member)}</bdi>
+              </strong>{" "}
+              <Badge text={member.target_module} />
+              <Changed suggestion={member} />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <Changed suggestion={suggestion} />
+      )}
+      {suggestion.modifications && <p class="muted">{t("instead")}</p>}
+      {suggestion.error && (
+        <Notice kind="warning">
+          <p>{t("not_applied", { error: suggestion.error })}</p>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+/** What is fetched again when the thing itself has changed. */
+const TOPICS: Record<string, string> = { daily: "journal", chat: "sessions" };
+
+function Changed({ suggestion: { id, status, target_module } }: { suggestion: Suggestion }) {
+  const found = useResource(
+    (signal) => api.get<Preview>("/api/suggestions/{identifier}/preview", { params: { identifier: id }, signal }),
+    `${id}/${status}`,
+    status === "pending" ? [TOPICS[target_module] ?? target_module] : [],
+  );
+  return (
+    <Loaded of={found}>
+      {({ diff, problem }) => (
+        <>
+          {problem && (
+            <Notice kind="warning">
+              <p>{t("problem", { problem })}</p>
+            </Notice>
+          )}
+          {diff ? <Difference text={readable(diff)} /> : <p class="muted">{t("nothing")}</p>}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** The lines of a unified diff without the places of its parts. */
+function readable(diff: string): string {
+  const lines = diff.split("\n").map((line) => (line.startsWith("@@") ? "⋯" : line));
+  return (lines[0] === "⋯" ? lines.slice(1) : lines).join("\n");
+}
