@@ -54,7 +54,10 @@ ALL = (
     Topic("files", "Files of the vault, by a device or a run.", "/api/ls", ("files", "write")),
     Topic("imports", "Imports; id: of one.", "/api/imports", ("imports",), ("imports",)),
     Topic(
-        "settings", "The model, the image of sandboxes, settings.", "/api/provider", ("provider", "setup", "sandbox")
+        "settings",
+        "The model, the image of sandboxes, settings.",
+        "/api/provider",
+        ("config", "provider", "setup", "sandbox"),
     ),
     Topic("usage", "What was used, and limits.", "/api/usage", ("usage", "ask")),
     Topic("keys", "Keys of devices, and signed-in browsers.", "/api/auth/keys", ("auth", "pairing")),

@@ -30,7 +30,7 @@ export function Doctor() {
                 <Progress label={t("examining")} />
               </div>
             )}
-            {open.length === 0 && !is_examining && (
+            {open.length === 0 && !is_examining && examined_at && (
               <Empty icon="check" title={t("healthy")} text={t("healthy_text", { n: checks.length })}>
                 {again}
               </Empty>

@@ -18,6 +18,23 @@ export interface Status {
   agents: { warm: number; spare: boolean };
 }
 
+export interface Setting {
+  name: string;
+  kind: "boolean" | "integer" | "number" | "text" | "word" | "list" | "mapping";
+  value: unknown;
+  default: unknown;
+  description: string;
+  expects: string;
+  allowed: string[];
+  may_be_empty: boolean;
+  source: "default" | "file" | "declared" | "environment";
+  variable: string | null;
+  can_change: boolean;
+  is_masked: boolean;
+  restart: "server" | "computer" | null;
+  caution: "reach" | "rights" | null;
+}
+
 export interface Check {
   id: string;
   key: string | null;

@@ -1,7 +1,5 @@
-import type { ComponentType } from "preact";
-import { Page } from "~/components/layout";
+import { Page, Tabs } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
-import { to } from "~/state/router";
 import { Backups } from "./backups";
 import { Doctor } from "./doctor";
 import { Hooks } from "./hooks";
@@ -9,34 +7,40 @@ import { Logs } from "./logs";
 import { Model } from "./model";
 import { Network } from "./network";
 import { Overview } from "./overview";
+import { Settings } from "./settings";
 import { t } from "./texts";
 
-const TABS = ["overview", "doctor", "model", "backups", "network", "hooks", "logs"] as const;
+const TABS = ["overview", "doctor", "model", "backups", "settings", "network", "hooks", "logs"] as const;
 type Tab = (typeof TABS)[number];
 
-const PARTS: Record<Tab, ComponentType> = {
-  overview: Overview,
-  doctor: Doctor,
-  model: Model,
-  backups: Backups,
-  network: Network,
-  hooks: Hooks,
-  logs: Logs,
-};
-
-export default function Computer({ rest }: ScreenProps) {
+export default function Computer({ rest, query }: ScreenProps) {
   const tab = TABS.find((name) => name === rest[0]) ?? "overview";
-  const Part = PARTS[tab];
+  const search = query.get("search") ?? "";
   return (
     <Page title={t("title")}>
-      <nav class="tabs" aria-label={t("title")}>
-        {TABS.map((name) => (
-          <a key={name} href={to("computer", [name])} aria-current={name === tab ? "page" : undefined}>
-            {t(name)}
-          </a>
-        ))}
-      </nav>
-      <Part key={tab} />
+      <Tabs screen="computer" label={t("title")} now={tab} tabs={TABS.map((name) => [name, t(name)])} />
+      <Part key={`${tab}${search}`} tab={tab} search={search} />
     </Page>
   );
+}
+
+function Part({ tab, search }: { tab: Tab; search: string }) {
+  switch (tab) {
+    case "overview":
+      return <Overview />;
+    case "doctor":
+      return <Doctor />;
+    case "model":
+      return <Model />;
+    case "backups":
+      return <Backups />;
+    case "settings":
+      return <Settings search={search} />;
+    case "network":
+      return <Network />;
+    case "hooks":
+      return <Hooks />;
+    case "logs":
+      return <Logs />;
+  }
 }
