@@ -86,6 +86,35 @@ export async function send(method: Method, path: string, options: Options = {}):
   }
 }
 
+/** Send a file, and say how much of it has gone out, 0 to 1: `fetch` does not know that. */
+export function upload<T>(
+  method: "POST" | "PUT",
+  path: string,
+  file: Blob,
+  options: Options & { onProgress?: (part: number) => void } = {},
+): Promise<T> {
+  const { signal, onProgress, headers = {} } = options;
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, address(path, options));
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded, total }) => onProgress?.(total ? loaded / total : 0);
+    request.onerror = () => reject(new ApiError(0, "no_connection", ""));
+    request.onabort = () => reject(new DOMException("", "AbortError"));
+    request.onload = async () => {
+      const { status, statusText, responseText } = request;
+      if (status < 300) return resolve((responseText ? JSON.parse(responseText) : undefined) as T);
+      if (status === 401) listeners.signedOut();
+      const error = await failure(new Response(responseText, { status, statusText }));
+      const canConfirm = error.key === "confirmation_needed" && (await listeners.confirm());
+      if (canConfirm) upload<T>(method, path, file, options).then(resolve, reject);
+      else reject(error);
+    };
+    signal?.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
+}
+
 async function json<T>(method: Method, path: string, options?: Options): Promise<T> {
   const response = await send(method, path, options);
   const text = await response.text();
@@ -101,3 +130,18 @@ export const api = {
   /** A route of a module: which there are depends on what is installed, so that no description can name them here. */
   module: <T>(method: Method, path: `/api/${string}`, options?: Options) => json<T>(method, path, options),
 };
+
+/** The file that a GET answers, as it comes; `onProgress` hears how many bytes are there. */
+export async function download(path: Taking<"GET">, { onProgress, ...options }: Options & { onProgress?: (bytes: number) => void } = {}): Promise<Blob> {
+  const response = await send("GET", path, options);
+  let bytes = 0;
+  const counted = response.body?.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        onProgress?.((bytes += chunk.byteLength));
+        controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Response(counted, { headers: { "content-type": response.headers.get("content-type") ?? "" } }).blob();
+}

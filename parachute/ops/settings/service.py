@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+from functools import lru_cache
 from typing import Any
 
 from parachute.base.errors import InvalidInput
 from parachute.base.redaction import REMOVED, redacted
-from parachute.config.settings.expectations import expected, field_of, kind_of, takes_nothing
+from parachute.config.settings.expectations import Kind, expected, field_of, kind_of, takes_nothing
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.rows import SettingRow, all_rows, check_here, check_name, inside, one_row
@@ -36,9 +37,7 @@ class LiveSettings:
 
     async def all(self) -> list[Setting]:
         """Every setting in force at the next start; error: ConfigError."""
-        rows = await asyncio.to_thread(all_rows, self._home)
-        running = self._running.model_dump(mode="json")
-        return [_setting(row, running) for row in rows]
+        return await asyncio.to_thread(self._all)
 
     async def set(self, name: str, value: object) -> Setting:
         """Write a setting; errors: UnknownSetting, InvalidInput, ConfigError, Declared."""
@@ -59,6 +58,10 @@ class LiveSettings:
         self._take_over(name, settings)
         return await self._shown(name)
 
+    def _all(self) -> list[Setting]:
+        running = self._running.model_dump(mode="json")
+        return [_setting(row, running) for row in all_rows(self._home)]
+
     def _write(self, name: str, value: object) -> None:
         # JSON is YAML, and quoted: a text stays one whatever it looks like.
         written = "" if value is None else json.dumps(value, ensure_ascii=False)
@@ -72,32 +75,40 @@ class LiveSettings:
             self._gateway.upstream.take_over(settings)
 
     async def _shown(self, name: str) -> Setting:
-        return _setting(await asyncio.to_thread(one_row, self._home, name), self._running.model_dump(mode="json"))
+        running = self._running.model_dump(mode="json")
+        return await asyncio.to_thread(lambda: _setting(one_row(self._home, name), running))
 
 
 def _setting(row: SettingRow, running: dict[str, Any]) -> Setting:
-    path = tuple(row.name.split("."))
-    field = field_of(path)
+    kind, expects, may_be_empty = _described(row.name)
     source: Source = next((word for word in _SOURCES if row.source == word), "environment")
     variable = row.source if source == "environment" else None
     value = _masked(row.value)
     return Setting(
         name=row.name,
-        # What is inside of a mapping is a list of its own.
-        kind=kind_of(field) if field else "list",
+        kind=kind,
         value=value,
         default=row.default,
         description=row.description,
-        expects=expected(field) if field else "a list such as [one, two]",
+        expects=expects,
         allowed=list(row.allowed),
-        may_be_empty=takes_nothing(field) if field else False,
+        may_be_empty=may_be_empty,
         source=source,
         variable=variable,
         can_change=source in ("default", "file"),
         is_masked=value != row.value,
-        restart=_restart(row, inside(running, path)),
+        restart=_restart(row, inside(running, tuple(row.name.split(".")))),
         caution=caution_of(row.name),
     )
+
+
+@lru_cache(512)
+def _described(name: str) -> tuple[Kind, str, bool]:
+    """What a setting is, what it expects, and whether it may be empty."""
+    if (field := field_of(name.split("."))) is None:
+        # What is inside of a mapping is a list of its own.
+        return "list", "a list such as [one, two]", False
+    return kind_of(field), expected(field), takes_nothing(field)
 
 
 def _restart(row: SettingRow, running: object) -> Restart | None:

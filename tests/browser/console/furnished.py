@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+from tests.browser.console.furnished_files import furnish_decisions, furnish_files
 from tests.browser.console.people import computer_with
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
@@ -30,4 +31,6 @@ def furnished_computer() -> Iterator[Computer]:
     with MessagesAPI() as model:
         model.default(text(ANSWER))
         with computer_with(model) as computer:
+            furnish_files(computer)
+            furnish_decisions(computer)
             yield computer

@@ -5,6 +5,8 @@ import { Choice, Form, Switch, TextField } from "~/components/field";
 import type { Setting } from "./models";
 import { t } from "./texts";
 
+const LONG = 24;
+
 interface Props {
   setting: Setting;
   onChange: (value: unknown) => unknown;
@@ -15,7 +17,9 @@ export function SettingField({ setting, onChange, onReset }: Props) {
   const [text, setText] = useState(setting.is_masked ? "" : written(setting.value));
   const { description: label, can_change: canChange } = setting;
   const isSet = setting.source === "file";
-  const reset = canChange && isSet && <Button label={t("default", { value: written(setting.default) || t("nothing") })} kind="quiet" onPress={onReset} />;
+  const standard = written(setting.default) || t("nothing");
+  const back = standard.length > LONG || standard.includes("\n") ? t("to_default") : t("default", { value: standard });
+  const reset = canChange && isSet && <Button label={back} kind="quiet" onPress={onReset} />;
   if (!canChange) {
     return (
       <>
@@ -47,7 +51,7 @@ export function SettingField({ setting, onChange, onReset }: Props) {
   const isPlainList = isList && setting.expects.startsWith("a list");
   const hint = [
     isList && t("one_a_line"),
-    !isPlainList && setting.kind !== "mapping" && t("expects", { what: setting.expects }),
+    !isPlainList && setting.kind !== "mapping" && !/^a (text|path)/.test(setting.expects) && t("expects", { what: setting.expects }),
     setting.kind === "mapping" && t("names_a_line"),
     setting.is_masked && t("masked"),
   ];
