@@ -2,12 +2,11 @@
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
 import yaml
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
@@ -19,39 +18,28 @@ from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long
 
-SECRET = "sk-ant-api03-typed-into-the-browser"
+SECRET = "the-word-of-that-server"
 
 
 @pytest.fixture(scope="module")
 def computer(model: MessagesAPI, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
     """A computer that asks the scripted model, with a place for backups where there is restic."""
-    made = computer_with(model)
+    repository = tmp_path_factory.mktemp("restic") / "repository"
+    made = computer_with(model, **({"backup": {"repository": str(repository)}} if shutil.which("restic") else {}))
     if shutil.which("restic"):
-        folder = tmp_path_factory.mktemp("restic")
         first = Installation(None)
-        shutil.copytree(first.repository_folder, folder / "repository")
+        shutil.copytree(first.repository_folder, repository)
         password = made.home.root / "backup" / "password"
         password.parent.mkdir(mode=0o700)
         shutil.copyfile(first.access.password_file, password)
         password.chmod(0o600)
         first.close()
-        made = with_setting(made, folder / "repository")
     with made as running:
         yield running
 
 
-def with_setting(computer: Computer, repository: Path) -> Computer:
-    """The computer with a place for its backups."""
-    computer._settings["backup"] = {"repository": str(repository)}
-    return computer
-
-
 def written(computer: Computer) -> dict[str, object]:
     return dict(yaml.safe_load(computer.home.config.read_text()))
-
-
-def setting(page: Page, name: str) -> object:
-    return page.locator(".computer-settings > li").filter(has=page.locator("code").get_by_text(name, exact=True))
 
 
 def test_the_overview_says_what_runs(person: Person, computer: Computer) -> None:
@@ -63,8 +51,7 @@ def test_the_overview_says_what_runs(person: Person, computer: Computer) -> None
 
 def test_stopping_everything_and_letting_it_work_again(make_person: MakePerson) -> None:
     page = make_person(PHONE).open("computer")
-    section = page.get_by_role("region", name="Stop everything").or_(page.locator(".section").first)
-    section.get_by_role("button", name="Stop everything").click()
+    page.locator(".section", has_text="Stop everything").get_by_role("button", name="Stop everything").click()
     expect(page.get_by_role("alert")).to_contain_text("Everything is stopped since")
     page.get_by_role("button", name="Let agents work").click()
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -120,14 +107,12 @@ def test_a_backup_is_made_listed_and_tried(make_person: MakePerson) -> None:
 
 def test_a_setting_is_found_changed_and_set_back(person: Person, computer: Computer) -> None:
     page = person.open("computer/settings")
-    page.get_by_label("Search settings").fill("audit keep days")
+    page.get_by_label("Search settings").fill("audit.KEEP records")
     expect(page.locator(".computer-settings > li")).to_have_count(1)
     page.get_by_label("Records of the audit log are kept").fill("30")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("audit.keep_days is saved, and takes effect with a restart.")).to_be_visible()
-    expect(
-        page.get_by_text("take effect with a restart").or_(page.get_by_text("takes effect with a restart: "))
-    ).to_be_visible()
+    expect(page.locator(".notice", has_text="audit.keep_days")).to_be_visible()
     assert written(computer)["audit"] == {"keep_days": 30}
     page.get_by_role("button", name="Back to the default: 90").click()
     expect(page.get_by_label("Records of the audit log are kept")).to_have_value("90")
@@ -170,7 +155,7 @@ def test_decisions_about_hosts_are_taken_back(person: Person, computer: Computer
 def test_hooks_are_listed(make_person: MakePerson, computer: Computer) -> None:
     page = make_person(PHONE).open("computer/hooks")
     expect(page.get_by_role("navigation", name="Computer").get_by_role("link", name="Hooks")).to_be_in_viewport()
-    expect(page.locator(".row", has_text="session.end").or_(page.get_by_text("No hooks")).first).to_be_visible()
+    expect(page.locator(".row", has_text="load_context")).to_contain_text("session.start")
 
 
 def test_a_log_is_followed(make_person: MakePerson, computer: Computer) -> None:

@@ -60,7 +60,7 @@ export function Backups() {
                 [t("last_drill"), <Ended operation={status.drill} />],
               ]}
             />
-            <Made key={`${status.create?.at}${status.running?.kind}`} />
+            <Made newest={status.create?.at ?? ""} />
             <Section title={t("restore")}>
               <p>{t("restore_text")}</p>
               <pre class="text-block" tabIndex={0}>{"parachute backup restore"}</pre>
@@ -89,11 +89,11 @@ function Ended({ operation }: { operation: Operation | null }) {
 }
 
 /** The list is asked of where backups lie, which may be far away, so that it waits for a word. */
-function Made() {
+function Made({ newest }: { newest: string }) {
   const [isShown, setShown] = useState(false);
   return (
     <Section title={t("backups_made")} actions={!isShown && <Button label={t("show")} onPress={() => setShown(true)} />}>
-      {isShown && <List />}
+      {isShown && <List key={newest} />}
     </Section>
   );
 }
