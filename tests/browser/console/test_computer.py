@@ -172,7 +172,7 @@ def test_the_computer_restarts_and_the_page_comes_back(make_person: MakePerson, 
     page = person.open("computer/settings?search=audit.keep_days")
     page.get_by_label("Records of the audit log are kept").fill("31")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("After a restart")).to_be_visible()
+    expect(page.locator(".computer-setting-name", has_text="After a restart")).to_be_visible()
     page.get_by_role("button", name="Restart").click()
     page.get_by_role("dialog").get_by_role("button", name="Restart").click()
     expect(page.get_by_text("The computer restarts.")).to_be_visible()

@@ -1,5 +1,6 @@
 """Settings of a running computer, as a screen shows and changes them."""
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -92,13 +93,14 @@ async def test_the_chosen_model_holds_at_once(owner: httpx2.AsyncClient) -> None
         ("vault", "/etc", 422, "config_invalid"),
         ("host", "203.0.113.7", 422, "invalid_input"),
         ("session_idle_minutes", -1, 422, "config_invalid"),
+        ("model", "\ud800", 422, "config_invalid"),
     ],
 )
 async def test_what_cannot_be_changes_nothing(
     computer: Computer, owner: httpx2.AsyncClient, name: str, value: object, status: int, key: str
 ) -> None:
     before = computer.home.config.read_bytes()
-    answer = await owner.put(f"/api/config/{name}", json={"value": value})
+    answer = await owner.put(f"/api/config/{name}", content=json.dumps({"value": value}), headers=JSON)
     assert (answer.status_code, answer.json()["key"]) == (status, key)
     assert computer.home.config.read_bytes() == before
     if status == 404:
@@ -137,3 +139,4 @@ async def test_no_program_without_a_key_changes_a_setting(computer: Computer) ->
 
 
 PAGE = {"x-parachute-console": "1"}
+JSON = {"content-type": "application/json"}

@@ -23,14 +23,14 @@ export function Settings({ search }: { search: string }) {
   return (
     <Loaded of={found}>
       {({ settings }) => {
-        const waiting = settings.filter((setting) => setting.restart);
+        const waiting = settings.filter((setting) => setting.restart === "server");
         const groups = grouped(settings.filter(matches));
         return (
           <>
             {waiting.length > 0 && (
               <Notice kind="warning">
                 <p>{t("waits_for_restart", { n: waiting.length, names: waiting.map(({ name }) => name).join(", ") })}</p>
-                {waiting.some((setting) => setting.restart === "server") && <Button label={t("restart")} icon="refresh" onPress={restart} />}
+                <Button label={t("restart")} icon="refresh" onPress={restart} />
               </Notice>
             )}
             <TextField label={t("search")} type="search" value={words} onInput={setWords} />
@@ -96,6 +96,7 @@ function One({ setting, found }: { setting: Setting; found: Found }) {
         {setting.source === "environment" && <Badge text={t("environment")} />}
       </div>
       <SettingField setting={setting} onChange={put} onReset={reset} />
+      {setting.restart === "computer" && <p class="muted">{t("restart_by_hand")}</p>}
       {setting.variable && <p class="muted">{t("of_variable", { name: setting.variable })}</p>}
       {setting.source === "declared" && <p class="muted">{t("of_declaration")}</p>}
     </li>
