@@ -20,10 +20,10 @@ from parachute.chat.runs.events import EVENTS as EVENTS_OF_CHATS
 from parachute.chat.runs.failures import FAILURES
 from parachute.cli.commands import modules
 from parachute.cli.modules import STATES, UNIT_STATES
-from parachute.cli.settings import fields
 from parachute.config.settings.expectations import allowed_words
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
+from parachute.config.settings.rows import fields
 from parachute.events.feed.models import ALL as TOPICS
 from parachute.events.hooks.commands import shown_name
 from parachute.events.hooks.configuration import FIRST_FILE

@@ -37,6 +37,7 @@ from parachute.modules.runtime.api import router as hosts
 from parachute.ops.backup.api import router as backups
 from parachute.ops.doctor.api import router as doctor
 from parachute.ops.logs.api import router as logs
+from parachute.ops.settings.api import router as config
 from parachute.sandbox.image.api import router as image
 from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
@@ -78,6 +79,7 @@ ROUTERS = (
     backups,
     doctor,
     logs,
+    config,
     feed,
     events,
     agent_runs,

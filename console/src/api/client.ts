@@ -130,3 +130,18 @@ export const api = {
   /** A route of a module: which there are depends on what is installed, so that no description can name them here. */
   module: <T>(method: Method, path: `/api/${string}`, options?: Options) => json<T>(method, path, options),
 };
+
+/** The file that a GET answers, as it comes; `onProgress` hears how many bytes are there. */
+export async function download(path: Taking<"GET">, { onProgress, ...options }: Options & { onProgress?: (bytes: number) => void } = {}): Promise<Blob> {
+  const response = await send("GET", path, options);
+  let bytes = 0;
+  const counted = response.body?.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        onProgress?.((bytes += chunk.byteLength));
+        controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Response(counted, { headers: { "content-type": response.headers.get("content-type") ?? "" } }).blob();
+}

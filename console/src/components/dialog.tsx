@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { messages } from "~/text/messages";
 import { Button } from "./button";
+import { useId } from "./ids";
 
 const t = messages({ en: { close: "Close", cancel: "Cancel" }, de: { close: "Schließen", cancel: "Abbrechen" } });
 

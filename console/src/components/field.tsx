@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useId } from "preact/hooks";
+import { useId } from "./ids";
 
 interface Common {
   label: string;

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Resource } from "~/state/resource";
+import { to } from "~/state/router";
 import { explain } from "~/text/errors";
 import { ago, messages, moment } from "~/text/messages";
 import { Button } from "./button";
@@ -151,6 +152,21 @@ export function Chips<T extends string>({ label, value, options, onChange }: {
         </button>
       ))}
     </div>
+  );
+}
+
+/** Parts of a screen, an address each; the one that is shown is in sight also where not all fit. */
+export function Tabs({ screen, label, now, tabs }: { screen: string; label: string; now: string; tabs: readonly (readonly [string, string])[] }) {
+  const shown = useRef<HTMLAnchorElement>(null);
+  useEffect(() => shown.current?.scrollIntoView({ block: "nearest", inline: "center" }), [now]);
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(([name, text]) => (
+        <a key={name} ref={name === now ? shown : undefined} href={to(screen, [name])} aria-current={name === now ? "page" : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
   );
 }
 

@@ -1,7 +1,7 @@
 """The values that a setting may have, in plain words: from its type in the model."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
@@ -9,6 +9,9 @@ from pydantic.fields import FieldInfo
 from parachute.config.settings.models import Settings
 
 _LONGEST = 60
+
+Kind = Literal["boolean", "integer", "number", "text", "word", "list", "mapping"]
+_PLAIN: tuple[Kind, ...] = ("boolean", "integer", "number")
 
 
 def field_of(path: Sequence[str]) -> FieldInfo | None:
@@ -60,6 +63,23 @@ def not_this(value: object) -> str:
         return ", not empty"
     shown = repr(value) if isinstance(value, str | int | float | list) else ""
     return f", not {shown}" if 0 < len(shown) <= _LONGEST else ""
+
+
+def kind_of(field: FieldInfo) -> Kind:
+    """What a setting is, for a field in a form."""
+    if is_mapping(field):
+        return "mapping"
+    if is_list(field):
+        return "list"
+    if allowed_words(field):
+        return "word"
+    kinds = {str(schema.get("type")) for schema in _alternatives(_schema(field))} - {"null"}
+    return next((kind for kind in _PLAIN if kinds == {kind}), "text")
+
+
+def takes_nothing(field: FieldInfo) -> bool:
+    """True if a setting may be empty."""
+    return any(schema.get("type") == "null" for schema in _alternatives(_schema(field)))
 
 
 def takes_word(field: FieldInfo, word: object) -> bool:

@@ -57,7 +57,7 @@ ALL = (
         "settings",
         "The model, the image of sandboxes, settings.",
         "/api/provider",
-        ("provider", "setup", "sandbox", "tls"),
+        ("config", "provider", "setup", "sandbox", "tls"),
     ),
     Topic("usage", "What was used, and limits.", "/api/usage", ("usage", "ask")),
     Topic("keys", "Keys of devices, and signed-in browsers.", "/api/auth/keys", ("auth", "pairing")),

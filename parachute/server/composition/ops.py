@@ -10,6 +10,7 @@ from parachute.ops.backup.jobs import BackupJobs
 from parachute.ops.doctor.examiner import Examiner
 from parachute.ops.doctor.inbox import ProblemsSource
 from parachute.ops.logs.service import Logs
+from parachute.ops.settings.service import LiveSettings
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
@@ -24,6 +25,7 @@ class OpsServices:
     examiner: Examiner
     logs: Logs
     backups: BackupJobs
+    settings: LiveSettings
 
 
 async def build_ops(
@@ -51,4 +53,5 @@ async def build_ops(
         Approvals(storage.audit, installation.home.known_approvals, approval_files(installation.home))
     )
     logs = Logs(installation.home, Facts(chat.agents, installation.modules).secrets)
-    return OpsServices(examiner=examiner, logs=logs, backups=backups)
+    settings = LiveSettings(installation.home, installation.settings, llm.gateway)
+    return OpsServices(examiner=examiner, logs=logs, backups=backups, settings=settings)

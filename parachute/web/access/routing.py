@@ -122,6 +122,8 @@ RULES = (
     Rule("/api/backups/password", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups", "backups", read="admin", write="admin"),
     Rule("/api/logs", "logs", read="admin", write="admin"),
+    # Who needs a key, what agents may do and where everything lies: no program of this machine changes it without a key.
+    Rule("/api/config", "config", read="admin", write="admin", writers="credential", is_confirmed=True),
     # It says what was done with everything.
     Rule("/api/audit", "audit", read="admin", write="admin"),
     Rule("/api/status", "status"),

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+from tests.browser.console.furnished_files import furnish_decisions, furnish_files
 from tests.browser.console.furnished_lists import furnish_lists
 from tests.browser.console.people import computer_with
 from tests.browser.console.proposals import furnish_suggestions
@@ -34,4 +35,6 @@ def furnished_computer() -> Iterator[Computer]:
         with computer_with(model) as computer:
             furnish_lists(computer)
             furnish_suggestions(computer)
+            furnish_files(computer)
+            furnish_decisions(computer)
             yield computer

@@ -52,5 +52,5 @@ class Person:
     def open(self, place: str) -> Page:
         """Go to a screen, such as `chat`, and wait for its heading."""
         self.page.goto(f"{self.computer.url}/#/{place}")
-        self.page.locator("main h1").wait_for()
+        self.page.locator("main .page-header h1").wait_for()
         return self.page

@@ -164,6 +164,9 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
             assert (await anext(stream.aiter_lines())).startswith(begin)
         done.append(f"GET {path}")
     await call("GET /api/logs/{unit}", unit="core")
+    await call("GET /api/config")
+    await call("PUT /api/config/{name}", {"value": 30}, name="audit.keep_days")
+    await call("DELETE /api/config/{name}", name="audit.keep_days")
     host = {"host": "example.org", "choice": "never"}
     await call("PUT /api/network/decisions", host)
     await call("GET /api/network/decisions")

@@ -1,7 +1,6 @@
 import type { ComponentType } from "preact";
-import { Page } from "~/components/layout";
+import { Page, Tabs } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
-import { to } from "~/state/router";
 import { Agents } from "./agents";
 import { Mcps } from "./mcps";
 import { Plugins } from "./plugins";
@@ -18,13 +17,7 @@ export default function Capabilities({ rest }: ScreenProps) {
   const Part = PARTS[tab];
   return (
     <Page title={t("title")}>
-      <nav class="tabs" aria-label={t("title")}>
-        {TABS.map((name) => (
-          <a key={name} href={to("capabilities", [name])} aria-current={name === tab ? "page" : undefined}>
-            {t(name)}
-          </a>
-        ))}
-      </nav>
+      <Tabs screen="capabilities" label={t("title")} now={tab} tabs={TABS.map((name) => [name, t(name)])} />
       <Part />
     </Page>
   );

@@ -1,0 +1,133 @@
+/** What the doctor found: problems first, each with what to do about it. */
+import type { Resource } from "~/state/resource";
+import { api } from "~/api/client";
+import { Button } from "~/components/button";
+import { Ago, Badge, Empty, Loaded, Progress, Section } from "~/components/layout";
+import { useResource } from "~/state/resource";
+import { toast } from "~/state/toasts";
+import type { Check, Examination } from "./models";
+import { t } from "./texts";
+
+const WORST_FIRST = ["problem", "warning", "skipped", "ok"] as const;
+
+export function Doctor() {
+  const found = useResource((signal) => api.get<Examination>("/api/doctor", { signal }), "doctor", ["doctor"]);
+  const examine = async () => found.set(await api.post<Examination>("/api/doctor/examine"));
+  return (
+    <Loaded of={found}>
+      {({ examined_at, is_examining, checks }) => {
+        const urgent = (check: Check) => check.result === "problem" || check.result === "warning";
+        const sorted = [...checks].sort((one, other) => WORST_FIRST.indexOf(one.result) - WORST_FIRST.indexOf(other.result));
+        const open = sorted.filter((check) => urgent(check) && !check.is_dismissed);
+        const dismissed = sorted.filter((check) => urgent(check) && check.is_dismissed);
+        const rest = sorted.filter((check) => !urgent(check));
+        const again = <Button label={t("examine")} icon="refresh" onPress={examine} disabled={is_examining} />;
+        return (
+          <>
+            {is_examining && (
+              <div role="status">
+                <p>{t("examining")}</p>
+                <Progress label={t("examining")} />
+              </div>
+            )}
+            {open.length === 0 && !is_examining && examined_at && (
+              <Empty icon="check" title={t("healthy")} text={t("healthy_text", { n: checks.length })}>
+                {again}
+              </Empty>
+            )}
+            {open.length > 0 && (
+              <>
+                <div class="computer-line">
+                  <p class="muted">{examined_at && <Ago time={examined_at} />}</p>
+                  {again}
+                </div>
+                <ul class="rows">
+                  {open.map((check) => (
+                    <Problem key={check.id} check={check} found={found} />
+                  ))}
+                </ul>
+              </>
+            )}
+            {dismissed.length > 0 && (
+              <Section title={t("dismissed")}>
+                <ul class="rows">
+                  {dismissed.map((check) => (
+                    <Problem key={check.id} check={check} found={found} />
+                  ))}
+                </ul>
+              </Section>
+            )}
+            {rest.length > 0 && (
+              <details class="fold">
+                <summary>{t("other_checks", { n: rest.length })}</summary>
+                <ul class="rows">
+                  {rest.map((check) => (
+                    <li key={check.id} class="row">
+                      <div class="row-main">
+                        <div class="row-title">
+                          {check.title}
+                          {check.result === "skipped" && <Badge text={t("skipped")} />}
+                        </div>
+                        <div class="row-text">{check.message}</div>
+                      </div>
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            )}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Problem({ check, found }: { check: Check; found: Resource<Examination> }) {
+  const body = { key: check.key };
+  const fix = async () => {
+    const { message } = await api.post<{ message: string }>("/api/doctor/fix", { body });
+    toast(message);
+    await found.reload();
+  };
+  const dismiss = async () => found.set(await api.post<Examination>("/api/doctor/dismiss", { body }));
+  const undismiss = async () => found.set(await api.post<Examination>("/api/doctor/undismiss", { body }));
+  return (
+    <li class="row computer-problem">
+      <div class="row-main">
+        <div class="row-title">
+          {check.title}
+          <Badge text={t(check.result as "problem")} kind={check.result === "problem" ? "danger" : "warning"} />
+        </div>
+        <p>
+          <bdi>{check.message}</bdi>
+        </p>
+        {check.next && (
+          <p class="row-text">
+            <bdi>{check.next}</bdi>
+          </p>
+        )}
+        {check.details.length > 0 && (
+          <details class="fold">
+            <summary>{t("details")}</summary>
+            <pre class="text-block" tabIndex={0}>{check.details.join("\n")}</pre>
+          </details>
+        )}
+        {check.fix && (
+          <p class="row-text">
+            {t("fix_does")} <bdi>{check.fix}</bdi>
+          </p>
+        )}
+        {check.key && (
+          <div class="buttons">
+            {check.is_dismissed ? (
+              <Button label={t("undismiss")} onPress={undismiss} />
+            ) : (
+              <Button label={t("dismiss")} kind="quiet" onPress={dismiss} />
+            )}
+            {check.can_fix && <Button label={t("fix")} kind="primary" onPress={fix} />}
+          </div>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,100 @@
+/** Where the model runs, and with which login; a secret goes in and never comes out again. */
+import { useState } from "preact/hooks";
+import { api } from "~/api/client";
+import { Button } from "~/components/button";
+import { confirm } from "~/components/dialog";
+import { Choice, Form, TextField } from "~/components/field";
+import { Facts, Loaded, Notice, Section } from "~/components/layout";
+import { useResource } from "~/state/resource";
+import { attempt, toast } from "~/state/toasts";
+import { moment } from "~/text/messages";
+import type { Provider, Status } from "./models";
+import { t } from "./texts";
+
+type Kind = "anthropic" | "compatible" | "offline";
+
+export function Model() {
+  const found = useResource(
+    async (signal) => (await api.get<Status>("/api/status", { signal })).provider,
+    "provider",
+    ["settings"],
+  );
+  const forget = async () => {
+    if (!(await confirm(t("forget_title"), t("forget_text"), t("forget")))) return;
+    found.set(await api.delete<Provider>("/api/provider"));
+    toast(t("forgotten"));
+  };
+  return (
+    <Loaded of={found}>
+      {(provider) => (
+        <>
+          <Facts
+            facts={[
+              [t("provider"), name(provider.provider)],
+              [t("because"), <bdi>{provider.because}</bdi>],
+              [t("login"), provider.credential ? login(provider.credential) : t("no_login")],
+            ]}
+          />
+          {provider.credential?.problem && (
+            <Notice kind="danger">
+              <p>{provider.credential.problem}</p>
+            </Notice>
+          )}
+          <Section title={t("choose")}>
+            <Chooser now={provider} onChosen={found.set} />
+          </Section>
+          <div class="buttons">
+            <Button label={t("forget")} kind="danger" onPress={forget} />
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function name(provider: string | null): string {
+  return provider ? t(`provider_${provider}` as "provider_offline") : t("provider_none");
+}
+
+function login({ kind, source, expired, ends_at }: NonNullable<Provider["credential"]>): string {
+  const what = t(`login_${kind}` as "login_api_key");
+  const until = expired ? t("login_ended") : ends_at ? t("login_until", { time: moment(ends_at) }) : "";
+  return [what, source, until].filter(Boolean).join(" · ");
+}
+
+function Chooser({ now, onChosen }: { now: Provider; onChosen: (provider: Provider) => void }) {
+  const [kind, setKind] = useState<Kind>((now.provider as Kind | null) ?? "anthropic");
+  const [secret, setSecret] = useState("");
+  const [address, setAddress] = useState("");
+  const [model, setModel] = useState("");
+  const choose = () =>
+    attempt(async () => {
+      const body = {
+        provider: kind,
+        ...(kind !== "offline" && secret && { secret: secret.trim() }),
+        ...(kind === "compatible" && { base_url: address.trim(), ...(model && { model: model.trim() }) }),
+      };
+      const chosen = await api.put<Provider>("/api/provider", { body });
+      setSecret("");
+      onChosen(chosen);
+      toast(t("chosen", { provider: name(chosen.provider) }));
+    });
+  const options = (["anthropic", "compatible", "offline"] as const).map((value) => ({ value, label: t(`provider_${value}`) }));
+  return (
+    <Form onSubmit={choose}>
+      <Choice label={t("provider")} hint={t(`about_${kind}`)} value={kind} options={options} onChange={setKind} />
+      {kind === "compatible" && (
+        <>
+          <TextField label={t("address")} type="url" value={address} onInput={setAddress} required />
+          <TextField label={t("model_name")} hint={t("model_hint")} value={model} onInput={setModel} />
+        </>
+      )}
+      {kind !== "offline" && (
+        <TextField label={t("secret")} hint={t("secret_hint")} type="password" autocomplete="off" value={secret} onInput={setSecret} />
+      )}
+      <div class="buttons">
+        <Button label={t("use")} kind="primary" submit />
+      </div>
+    </Form>
+  );
+}

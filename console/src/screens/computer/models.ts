@@ -1,0 +1,104 @@
+/** The computer's own state as the API has it (docs/doctor.md, docs/backup.md, docs/network.md). */
+export interface Provider {
+  provider: string | null;
+  because: string;
+  credential: { source: string; kind: string; expired: boolean; problem: string | null; ends_at: string | null } | null;
+  spent_today: number;
+}
+
+export interface Status {
+  version: string;
+  vault: string;
+  port: number;
+  recovery: { message: string }[];
+  provider: Provider;
+  sandbox: { engine: string | null; reason: string | null; required: boolean };
+  sessions: { total: number; active: number };
+  memory: { on: boolean; reason: string | null };
+  agents: { warm: number; spare: boolean };
+}
+
+export interface Setting {
+  name: string;
+  kind: "boolean" | "integer" | "number" | "text" | "word" | "list" | "mapping";
+  value: unknown;
+  default: unknown;
+  description: string;
+  expects: string;
+  allowed: string[];
+  may_be_empty: boolean;
+  source: "default" | "file" | "declared" | "environment";
+  variable: string | null;
+  can_change: boolean;
+  is_masked: boolean;
+  restart: "server" | "computer" | null;
+  caution: "reach" | "rights" | null;
+}
+
+export interface Check {
+  id: string;
+  key: string | null;
+  title: string;
+  group: string;
+  result: "ok" | "warning" | "problem" | "skipped";
+  message: string;
+  next: string | null;
+  details: string[];
+  fix: string | null;
+  can_fix: boolean;
+  is_dismissed: boolean;
+}
+
+export interface Examination {
+  examined_at: string | null;
+  is_examining: boolean;
+  checks: Check[];
+}
+
+export interface Operation {
+  at: string;
+  result: "ok" | "incomplete" | "failed";
+  message: string | null;
+  backup: string | null;
+}
+
+export interface BackupStatus {
+  configured: boolean;
+  repository: string | null;
+  concerns: string[];
+  create: Operation | null;
+  verify: Operation | null;
+  drill: Operation | null;
+  running: { kind: "create" | "drill"; since: string; step: string | null } | null;
+  problem: string | null;
+}
+
+export interface Backup {
+  id: string;
+  made_at: string;
+  computer: string;
+  own: boolean;
+  finished: boolean;
+}
+
+export interface Decision {
+  workspace: string | null;
+  host?: string;
+  repository?: string;
+  access?: "fetch" | "push";
+  choice: "always" | "never";
+  decided_by: string;
+  decided_at: string;
+}
+
+export interface Hook {
+  name: string;
+  events: string[];
+  blocking: boolean;
+  description: string;
+  command: string | null;
+  source: string;
+  approved: boolean;
+  problem: string | null;
+  off: string | null;
+}

@@ -1,0 +1,46 @@
+import { Page, Tabs } from "~/components/layout";
+import type { ScreenProps } from "~/screens";
+import { Backups } from "./backups";
+import { Doctor } from "./doctor";
+import { Hooks } from "./hooks";
+import { Logs } from "./logs";
+import { Model } from "./model";
+import { Network } from "./network";
+import { Overview } from "./overview";
+import { Settings } from "./settings";
+import { t } from "./texts";
+
+const TABS = ["overview", "doctor", "model", "backups", "settings", "network", "hooks", "logs"] as const;
+type Tab = (typeof TABS)[number];
+
+export default function Computer({ rest, query }: ScreenProps) {
+  const tab = TABS.find((name) => name === rest[0]) ?? "overview";
+  const search = query.get("search") ?? "";
+  return (
+    <Page title={t("title")}>
+      <Tabs screen="computer" label={t("title")} now={tab} tabs={TABS.map((name) => [name, t(name)])} />
+      <Part key={`${tab}${search}`} tab={tab} search={search} />
+    </Page>
+  );
+}
+
+function Part({ tab, search }: { tab: Tab; search: string }) {
+  switch (tab) {
+    case "overview":
+      return <Overview />;
+    case "doctor":
+      return <Doctor />;
+    case "model":
+      return <Model />;
+    case "backups":
+      return <Backups />;
+    case "settings":
+      return <Settings search={search} />;
+    case "network":
+      return <Network />;
+    case "hooks":
+      return <Hooks />;
+    case "logs":
+      return <Logs />;
+  }
+}

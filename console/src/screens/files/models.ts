@@ -1,0 +1,58 @@
+/** Files of the vault as the API has them (docs/files.md), and the places of this screen. */
+import { to } from "~/state/router";
+
+export interface Entry {
+  name: string;
+  type: string;
+  path: string;
+  isDirectory: boolean;
+  isSymlink: boolean;
+  symlinkTarget: string | null;
+  lastModified: string;
+  size: number | null;
+}
+
+export interface Listing {
+  path: string;
+  entries: Entry[];
+  total: number;
+  truncated: boolean;
+}
+
+export interface TextFile {
+  path: string;
+  size: number;
+  lastModified: string;
+  etag: string;
+  content: string;
+}
+
+export interface Change {
+  change: number;
+  kind: string;
+  of: number | null;
+  at: string;
+  files: { path: string; change: string; added: number | null; removed: number | null; undone: boolean }[];
+  total: number;
+}
+
+export const join = (folder: string, name: string) => (folder ? `${folder}/${name}` : name);
+export const nameOf = (path: string) => path.split("/").at(-1) ?? path;
+export const folderOf = (path: string) => path.split("/").slice(0, -1).join("/");
+
+/** The address of a folder of the vault; with `file`, of one in it. */
+export function placeOf(folder: string, file?: string): string {
+  return to("files", folder ? folder.split("/") : [], file ? { file } : {});
+}
+
+const TEXTS = /\.(md|markdown|txt|text|csv|tsv|json|jsonl|ya?ml|toml|ini|cfg|conf|log|py|js|ts|tsx|jsx|css|html?|xml|sh|bash|rs|go|c|h|cpp|java|rb|sql|nix|tex|org|rst|diff|patch)$/i;
+const IMAGES = /\.(png|jpe?g|gif|webp|avif|bmp)$/i;
+
+export type Preview = "markdown" | "text" | "image" | "none";
+
+/** How a file is shown; what has no ending is mostly a text, and the server says if it is not. */
+export function previewOf(name: string): Preview {
+  if (IMAGES.test(name)) return "image";
+  if (/\.(md|markdown)$/i.test(name)) return "markdown";
+  return TEXTS.test(name) || !name.includes(".") ? "text" : "none";
+}

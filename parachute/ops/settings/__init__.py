@@ -1,0 +1,1 @@
+"""Settings for devices: every one with its description, changed as `parachute config` does"""

@@ -1,0 +1,214 @@
+"""The computer itself in the browser: its state, the doctor, the model, backups, settings, decisions, hooks and logs."""
+
+import shutil
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+import yaml
+from playwright.sync_api import expect
+
+from tests.browser.console.accessibility import violations
+from tests.browser.console.conftest import MakePerson
+from tests.browser.console.furnished_files import furnish_decisions
+from tests.browser.console.people import PHONE, Person, computer_with
+from tests.ops.backup.installation import Installation
+from tests.support.computer import PLAIN, Computer
+from tests.support.messages_api import MessagesAPI
+
+pytestmark = pytest.mark.long
+
+SECRET = "the-word-of-that-server"
+
+
+@pytest.fixture(scope="module")
+def computer(model: MessagesAPI, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer that asks the scripted model, with a place for backups where there is restic."""
+    repository = tmp_path_factory.mktemp("restic") / "repository"
+    made = computer_with(model, **({"backup": {"repository": str(repository)}} if shutil.which("restic") else {}))
+    if shutil.which("restic"):
+        first = Installation(None)
+        shutil.copytree(first.repository_folder, repository)
+        password = made.home.root / "backup" / "password"
+        password.parent.mkdir(mode=0o700)
+        shutil.copyfile(first.access.password_file, password)
+        password.chmod(0o600)
+        first.close()
+    with made as running:
+        yield running
+
+
+def written(computer: Computer) -> dict[str, object]:
+    return dict(yaml.safe_load(computer.home.config.read_text()))
+
+
+def test_the_overview_says_what_runs(person: Person, computer: Computer) -> None:
+    page = person.open("computer")
+    expect(page.get_by_text(str(computer.vault))).to_be_visible()
+    expect(page.get_by_text("Anthropic", exact=True)).to_be_visible()
+    expect(page.get_by_text(str(computer.port), exact=True)).to_be_visible()
+
+
+def test_stopping_everything_and_letting_it_work_again(make_person: MakePerson) -> None:
+    page = make_person(PHONE).open("computer")
+    page.locator(".section", has_text="Stop everything").get_by_role("button", name="Stop everything").click()
+    expect(page.get_by_role("alert")).to_contain_text("Everything is stopped since")
+    page.get_by_role("button", name="Let agents work").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_the_doctor_finds_mends_and_hides(make_person: MakePerson, computer: Computer) -> None:
+    open_file = computer.home.root / "hooks.yaml"
+    open_file.write_text("hooks: []\n")
+    open_file.chmod(0o644)
+    page = make_person(PHONE).open("computer/doctor")
+    expect(page.get_by_text("The doctor is looking at everything.")).to_have_count(0)
+    page.get_by_role("button", name="Examine again").click()
+    problem = page.locator(".computer-problem").filter(has=page.get_by_role("button", name="Mend it")).first
+    problem.get_by_role("button", name="Hide").click()
+    hidden = page.locator(".section", has_text="Hidden").locator(".computer-problem")
+    hidden.first.get_by_role("button", name="Show again").click()
+    page.locator(".computer-problem", has_text="hooks.yaml").get_by_role("button", name="Mend it").click()
+    expect(page.locator(".computer-problem", has_text="hooks.yaml")).to_have_count(0)
+    assert open_file.stat().st_mode & 0o077 == 0
+
+
+def test_another_model_is_chosen_and_no_secret_comes_back(
+    make_person: MakePerson, computer: Computer, model: MessagesAPI
+) -> None:
+    page = make_person(PHONE).open("computer/model")
+    page.get_by_label("Model runs at").select_option("compatible")
+    page.get_by_label("Address").fill(model.url)
+    page.get_by_label("Key or token").fill(SECRET)
+    page.get_by_role("button", name="Use this").click()
+    expect(page.get_by_text("From now on: A compatible server.")).to_be_visible()
+    expect(page.get_by_label("Key or token")).to_have_value("")
+    assert SECRET in computer.home.credentials.read_text()
+    page.reload()
+    expect(page.locator("dd", has_text="A compatible server")).to_be_visible()
+    assert SECRET not in page.content()
+    page.get_by_role("button", name="Forget the login").click()
+    page.get_by_role("dialog").get_by_role("button", name="Forget the login").click()
+    expect(page.get_by_text("The login is forgotten.")).to_be_visible()
+    assert not computer.home.credentials.exists()
+
+
+@pytest.mark.skipif(shutil.which("restic") is None, reason="needs restic: `make test-deps` installs it")
+def test_a_backup_is_made_listed_and_tried(make_person: MakePerson) -> None:
+    page = make_person(PHONE).open("computer/backups")
+    expect(page.get_by_text("No backup was made yet.")).to_be_visible()
+    page.get_by_role("button", name="Back up now").click()
+    expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible()
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator(".section", has_text="Backups").locator(".row")).to_have_count(1)
+    page.get_by_role("button", name="Try restoring").click()
+    expect(page.locator(".facts > div", has_text="Last tried").get_by_text("Complete")).to_be_visible()
+
+
+def test_a_setting_is_found_changed_and_set_back(person: Person, computer: Computer) -> None:
+    page = person.open("computer/settings")
+    page.get_by_label("Search settings").fill("audit.KEEP records")
+    expect(page.locator(".computer-settings > li")).to_have_count(1)
+    page.get_by_label("Records of the audit log are kept").fill("30")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("audit.keep_days is saved, and takes effect with a restart.")).to_be_visible()
+    expect(page.locator(".notice", has_text="audit.keep_days")).to_be_visible()
+    assert written(computer)["audit"] == {"keep_days": 30}
+    page.get_by_role("button", name="Back to the default: 90").click()
+    expect(page.get_by_label("Records of the audit log are kept")).to_have_value("90")
+    assert "audit" not in written(computer)
+
+
+def test_a_setting_that_gives_rights_asks_and_a_wrong_one_changes_nothing(
+    make_person: MakePerson, computer: Computer
+) -> None:
+    person = make_person(PHONE)
+    page = person.open("computer/settings?search=network")
+    page.get_by_label("What sandboxed chats without a workspace reach").select_option("list")
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(page.get_by_label("What sandboxed chats without a workspace reach")).to_have_value("ask")
+    page.get_by_label("Hosts that they reach without asking").fill("docs.example.org\n*.example.com")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("dialog").get_by_role("button", name="Change it").click()
+    expect(page.get_by_role("button", name="Back to the default: nothing")).to_be_visible()
+    assert written(computer)["network"] == {"hosts": ["docs.example.org", "*.example.com"]}
+    page.get_by_label("Hosts that they reach without asking").fill("two words")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("dialog").get_by_role("button", name="Change it").click()
+    expect(page.locator(".toast.error")).to_be_visible()
+    assert written(computer)["network"] == {"hosts": ["docs.example.org", "*.example.com"]}
+    assert all("422" in told for told in person.problems)
+    person.problems.clear()
+
+
+def test_decisions_about_hosts_are_taken_back(person: Person, computer: Computer) -> None:
+    furnish_decisions(computer)
+    page = person.open("computer/network")
+    row = page.get_by_role("listitem").filter(has_text="tracker.example.com")
+    expect(row.get_by_text("Refused")).to_be_visible()
+    row.get_by_role("button", name="Take back").click()
+    expect(page.get_by_role("listitem").filter(has_text="tracker.example.com")).to_have_count(0)
+    left = httpx2.get(f"{computer.url}/api/network/decisions", timeout=60, **PLAIN).json()["decisions"]
+    assert [each["host"] for each in left] == ["docs.example.org"]
+
+
+def test_hooks_are_listed(make_person: MakePerson, computer: Computer) -> None:
+    page = make_person(PHONE).open("computer/hooks")
+    expect(page.get_by_role("navigation", name="Computer").get_by_role("link", name="Hooks")).to_be_in_viewport()
+    expect(page.locator(".row", has_text="load_context")).to_contain_text("session.start")
+
+
+def test_a_log_is_followed(make_person: MakePerson, computer: Computer) -> None:
+    page = make_person().open("computer/logs")
+    log = page.get_by_role("log", name="Log of core")
+    expect(log).to_contain_text("startup complete")
+    with (computer.home.logs / "core.log").open("a") as file:
+        file.write("a line of now <b>bold</b>\n")
+    expect(log).to_contain_text("a line of now <b>bold</b>")
+
+
+def test_the_computer_restarts_and_the_page_comes_back(make_person: MakePerson, computer: Computer) -> None:
+    person = make_person()
+    page = person.open("computer/settings?search=audit.keep_days")
+    page.get_by_label("Records of the audit log are kept").fill("31")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".computer-setting-name", has_text="After a restart")).to_be_visible()
+    page.get_by_role("button", name="Restart").click()
+    page.get_by_role("dialog").get_by_role("button", name="Restart").click()
+    expect(page.get_by_text("The computer restarts.")).to_be_visible()
+    expect(page.get_by_text("After a restart")).to_have_count(0)
+    expect(page.get_by_label("Records of the audit log are kept")).to_have_value("31")
+    # What broke off while it was down.
+    person.problems.clear()
+
+
+def test_who_has_no_admin_rights_does_not_see_it(make_person: MakePerson) -> None:
+    page = make_person(scopes=["chat:read,write"]).page
+    expect(page.locator("nav.column").get_by_role("link", name="Chat")).to_be_visible()
+    expect(page.locator("nav.column").get_by_role("link", name="Computer")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_wrong_for_assistive_programs(make_person: MakePerson, scheme: str) -> None:
+    person = make_person(PHONE, bypass_csp=True, color_scheme=scheme)
+    for tab in ("overview", "doctor", "model", "backups", "settings", "network", "hooks", "logs"):
+        page = person.open(f"computer/{tab}")
+        expect(page.locator(".loading")).to_have_count(0)
+        assert violations(page) == [], tab
+
+
+def test_in_german_and_by_keyboard(make_person: MakePerson) -> None:
+    page = make_person(locale="de-DE").open("computer")
+    page.get_by_role("link", name="Einstellungen").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Einstellungen durchsuchen").focus()
+    page.keyboard.type("trust_mode")
+    switch = page.get_by_role("switch")
+    expect(switch).to_have_count(1)
+    switch.focus()
+    page.keyboard.press("Space")
+    dialog = page.get_by_role("dialog", name="trust_mode ändern?")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(switch).to_be_checked()
