@@ -2,8 +2,9 @@
 # Build the console into the package, with the npm of this machine or the one that PyPI has: build.sh PYTHON [check]
 # With `check` its types, texts and rules are checked as well.
 set -euo pipefail
+# Not resolved: the link in `.venv` is what makes its packages known.
+python=$(realpath --no-symlinks "$1")
 cd "$(dirname "$0")"
-python=$1
 
 is_new_enough() { "$1" -e 'process.exit(process.versions.node.split(".")[0] >= 20 ? 0 : 1)' 2>/dev/null; }
 

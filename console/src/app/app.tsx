@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { Toasts } from "~/components/toasts";
 import { Failure, Loading } from "~/components/layout";
+import { keepForLater } from "~/state/kept";
 import { connect, disconnect } from "~/state/live";
 import { go } from "~/state/router";
 import { isSignedIn, load, me, signIn } from "~/state/session";
@@ -31,6 +32,7 @@ export function App() {
   useEffect(() => {
     if (!isSignedIn.value) return;
     void connect();
+    keepForLater();
     return disconnect;
   }, [isSignedIn.value]);
   return (

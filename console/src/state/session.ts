@@ -1,6 +1,7 @@
 /** Who this browser is: what the server says of its session, and nothing that the page could claim itself. */
 import { computed, signal } from "@preact/signals";
 import { api, listeners } from "~/api/client";
+import { forget } from "./kept";
 
 export interface Me {
   signed_in: boolean;
@@ -25,16 +26,20 @@ export async function load(): Promise<void> {
 /** Sign in with a pairing code, or with a key. */
 export async function signIn(secret: { code: string } | { key: string }): Promise<void> {
   await api.post("/api/pairing/sign-in", { body: { ...secret, name: browserName() } });
+  await forget();
   await load();
 }
 
 export async function signOut(): Promise<void> {
   await api.post("/api/pairing/sign-out");
   me.value = NOBODY;
+  await forget();
 }
 
 listeners.signedOut = () => {
-  if (me.value?.signed_in) me.value = NOBODY;
+  if (!me.value?.signed_in) return;
+  me.value = NOBODY;
+  void forget();
 };
 
 /** Whether the session may do something in a module or part of the computer, by its scopes such as `chat:read,write`. */

@@ -1,8 +1,11 @@
 """A computer with something to see on every screen."""
 
 import contextlib
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
+from tests.browser.console.furnished_parts import furnished_parts
 from tests.browser.console.people import computer_with
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
@@ -29,5 +32,6 @@ def furnished_computer() -> Iterator[Computer]:
     """A computer whose household has a model that always gives the same answer."""
     with MessagesAPI() as model:
         model.default(text(ANSWER))
-        with computer_with(model) as computer:
-            yield computer
+        with computer_with(model) as computer, tempfile.TemporaryDirectory(prefix="pc-git-") as folder:
+            with furnished_parts(computer, model, Path(folder)):
+                yield computer
