@@ -6,7 +6,7 @@ import { keepForLater } from "~/state/kept";
 import { connect, disconnect } from "~/state/live";
 import { go } from "~/state/router";
 import { isSignedIn, load, me, signIn } from "~/state/session";
-import { attempt } from "~/state/toasts";
+import { attempt, dialogs } from "~/state/toasts";
 import { useResource } from "~/state/resource";
 import { Banners } from "./banners";
 import { Current } from "./current";
@@ -38,7 +38,7 @@ export function App() {
   return (
     <>
       {start.error ? <Failure error={start.error} again={start.reload} /> : start.value ? <Inside /> : <Loading />}
-      <Toasts />
+      {dialogs.value.length === 0 && <Toasts />}
     </>
   );
 }

@@ -73,7 +73,7 @@ export function Navigation() {
       {isOpen && <div class="column-shade" onClick={() => setOpen(false)} />}
       <nav class="bar" aria-label={t("more")}>
         {all.slice(0, IN_BAR).map((screen) => (
-          <Way key={screen.name} screen={screen} />
+          <Way key={screen.name} screen={screen} isShort />
         ))}
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Icon name="more" />
@@ -89,12 +89,12 @@ function skip(event: Event) {
   document.querySelector<HTMLElement>("main h1")?.focus();
 }
 
-function Way({ screen }: { screen: Screen }) {
+function Way({ screen, isShort = false }: { screen: Screen; isShort?: boolean }) {
   const count = screen.name === "inbox" ? waiting.value : 0;
   return (
     <a href={to(screen.name)} aria-current={place.value.screen === screen.name ? "page" : undefined}>
       <Icon name={screen.icon} />
-      <span>{screen.title()}</span>
+      <span>{(isShort && screen.short?.()) || screen.title()}</span>
       {count > 0 && (
         <span class="count" aria-label={t("waiting", { n: count })}>
           {count}

@@ -2,7 +2,9 @@ import type { ComponentChildren } from "preact";
 import { render } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { messages } from "~/text/messages";
+import { dialogs } from "~/state/toasts";
 import { Button } from "./button";
+import { Toasts } from "./toasts";
 
 const t = messages({ en: { close: "Close", cancel: "Cancel" }, de: { close: "Schließen", cancel: "Abbrechen" } });
 
@@ -22,7 +24,11 @@ export function Dialog({ title, onClose, children, actions, isWide }: Props) {
   useEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
-    return () => shown?.close();
+    dialogs.value = [...dialogs.value, heading];
+    return () => {
+      dialogs.value = dialogs.value.filter((other) => other !== heading);
+      shown?.close();
+    };
   }, []);
   return (
     <dialog
@@ -42,6 +48,7 @@ export function Dialog({ title, onClose, children, actions, isWide }: Props) {
         </header>
         <div class="dialog-body">{children}</div>
         {actions && <footer class="dialog-actions">{actions}</footer>}
+        {dialogs.value.at(-1) === heading && <Toasts />}
       </div>
     </dialog>
   );

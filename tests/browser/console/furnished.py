@@ -32,6 +32,9 @@ def furnished_computer() -> Iterator[Computer]:
     """A computer whose household has a model that always gives the same answer."""
     with MessagesAPI() as model:
         model.default(text(ANSWER))
-        with computer_with(model) as computer, tempfile.TemporaryDirectory(prefix="pc-git-") as folder:
-            with furnished_parts(computer, model, Path(folder)):
-                yield computer
+        with (
+            computer_with(model) as computer,
+            tempfile.TemporaryDirectory(prefix="pc-git-") as folder,
+            furnished_parts(computer, model, Path(folder)),
+        ):
+            yield computer

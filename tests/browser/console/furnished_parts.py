@@ -1,8 +1,8 @@
 """Modules, a journal, people, a workspace, capabilities, keys, costs, and one of each thing that waits for the owner."""
 
 import asyncio
-import json
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,10 @@ COLOURS = {
     ],
 }
 FETCH = {"command": "curl --max-time 20 https://weather.example.org/helgoland", "description": "Read the forecast"}
+WRITE = {
+    "command": "printf '# Plan\\n\\n1. Sand the hull.\\n2. Paint it.\\n' > plan.md",
+    "description": "Write the plan",
+}
 
 
 class Household:
@@ -34,6 +38,7 @@ class Household:
     def __init__(self, computer: Computer, model: MessagesAPI) -> None:
         self.computer = computer
         self.model = model
+        self.session = ""
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """The answer to a request that has to succeed."""
@@ -51,12 +56,18 @@ class Household:
                 await stream.collect()
                 return str(stream.of_type("session")[0]["sessionId"])
 
-        return asyncio.run(turn())
+        return _apart(turn())
 
     def waiting(self) -> list[dict[str, Any]]:
         """What the inbox holds."""
         found: list[dict[str, Any]] = self.ask("GET", "/api/inbox")["items"]
         return found
+
+
+def _apart(work: Coroutine[Any, Any, str]) -> str:
+    # The event loop of this thread is that of the browser's driver.
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, work).result()
 
 
 def furnish_modules(house: Household, names: tuple[str, ...] = MODULES) -> None:
@@ -91,7 +102,10 @@ def furnished_capabilities(house: Household, folder: Path) -> Iterator[None]:
 
 def furnish_people(house: Household) -> None:
     """Entries of the journal, and two people in Brain."""
-    for day, words in (("2026-11-20", "Met Kevin at the harbour. The mast is ready."), (None, "Rain all day. Read about knots.")):
+    for day, words in (
+        ("2026-11-20", "Met Kevin at the harbour. The mast is ready."),
+        (None, "Rain all day. Read about knots."),
+    ):
         house.ask("POST", "/api/daily/entries", {"content": words, **({"date": day} if day else {})})
     for name, content in (("Kevin", "Repairs masts in Husum."), ("Ada", "Owns the Albatross.")):
         house.ask("POST", "/api/brain/entities", {"entity_type": "person", "data": {"name": name}, "content": content})
@@ -117,21 +131,34 @@ def furnish_keys(house: Household) -> None:
     house.ask("PUT", "/api/usage/limits/chats", {"per": "day", "dollars": 5})
 
 
-def furnish_waiting(house: Household) -> None:
-    """A host, a held change and a suggestion; what waits stays until it is answered."""
-    house.say("What will the weather be?", tool_use("Bash", FETCH), text("I have asked whether I may read the forecast."))
-    plan = str(house.computer.vault / "Projects" / "boat" / "plan.md")
-    writing = tool_use("Write", {"file_path": plan, "content": "# Plan\n\n1. Sand the hull.\n2. Paint it.\n"})
-    house.say("Write a plan.", writing, text("The plan waits for you."), workspaceId="boat")
-    person = house.ask("GET", "/api/brain/search?query=Kevin")
+def write_plan(house: Household) -> None:
+    """A change that the workspace holds for the owner."""
+    house.say("Write a plan.", tool_use("Bash", WRITE), text("The plan waits for you."), workspaceId="boat")
+
+
+def propose_note(house: Household) -> None:
+    """A suggestion about Kevin, who is written down if he is not."""
+    found = house.ask("GET", "/api/brain/search?query=Kevin")["results"]
+    body = {"entity_type": "person", "data": {"name": "Kevin"}, "content": "Repairs masts in Husum."}
+    kevin = found[0] if found else house.ask("POST", "/api/brain/entities", body)
     proposal = {
         "action": "update",
         "target_module": "brain",
-        "target_id": json.dumps(person).split('"para_id": "', 1)[1].split('"', 1)[0],
+        "target_id": kevin["para_id"],
         "payload": {"append": "- Sails to Helgoland in May."},
         "reasoning": "You said so.",
     }
-    house.say("Kevin sails to Helgoland in May.", tool_use("mcp__parachute__suggest", proposal), text("I have proposed to note it."))
+    noted = text("I have proposed to note it.")
+    house.say("Kevin sails to Helgoland in May.", tool_use("mcp__parachute__suggest", proposal), noted)
+
+
+def furnish_waiting(house: Household) -> None:
+    """A host, a held change and a suggestion; what waits stays until it is answered."""
+    house.say(
+        "What will the weather be?", tool_use("Bash", FETCH), text("I have asked whether I may read the forecast.")
+    )
+    write_plan(house)
+    propose_note(house)
 
 
 def furnish_question(house: Household, message: str = "Paint the hull.") -> str:
@@ -143,7 +170,7 @@ def furnish_question(house: Household, message: str = "Paint the hull.") -> str:
             await stream.until("user_question")
             return str(stream.of_type("session")[0]["sessionId"])
 
-    return asyncio.run(turn())
+    return _apart(turn())
 
 
 @contextmanager

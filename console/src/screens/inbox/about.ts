@@ -1,4 +1,4 @@
 import type { About } from "~/screens";
 import { t } from "./texts";
 
-export const about: About = { name: "inbox", icon: "inbox", title: () => t("title"), order: 1, group: "daily", needs: "inbox" };
+export const about: About = { name: "inbox", icon: "inbox", title: () => t("title"), short: () => t("short"), order: 1, group: "daily", needs: "inbox" };

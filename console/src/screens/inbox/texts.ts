@@ -3,6 +3,7 @@ import { messages } from "~/text/messages";
 export const t = messages({
   en: {
     title: "Waiting for you",
+    short: "Waiting",
     empty: "Nothing waits for you",
     empty_text: "Questions of agents, hosts they want to reach, suggestions, and whatever else needs your word will be here.",
     talk: "Begin a conversation",
@@ -47,6 +48,7 @@ export const t = messages({
   },
   de: {
     title: "Wartet auf dich",
+    short: "Wartet",
     empty: "Nichts wartet auf dich",
     empty_text: "Fragen von Agenten, Rechner, die sie erreichen wollen, Vorschläge und was sonst dein Wort braucht, steht hier.",
     talk: "Ein Gespräch beginnen",
