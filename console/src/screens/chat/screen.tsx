@@ -108,9 +108,13 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
 
   if (messages.length === 0 && !live) return <Empty icon="chat" title={t("empty")} text={t("empty_text")} />;
   const from = Math.max(0, messages.length - shown);
+  const earlier = async () => {
+    if (from <= 100) await conversation.earlier();
+    setShown(shown + 100);
+  };
   return (
     <div class="log" role="log" aria-live="polite" aria-busy={conversation.isRunning.value}>
-      {from > 0 && <Button label={t("earlier")} kind="quiet" onPress={() => setShown(shown + 100)} />}
+      {(from > 0 || conversation.hasEarlier.value) && <Button label={t("earlier")} kind="quiet" onPress={earlier} />}
       {messages.slice(from).map((message, index) => (
         <MessageView
           key={message.key}
