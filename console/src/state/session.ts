@@ -23,9 +23,9 @@ export async function load(): Promise<void> {
   me.value = await api.get<Me>("/api/pairing/me");
 }
 
-/** Sign in with a pairing code, or with a key. */
+/** Sign in with a pairing code, or with a key; the name is that of the code, or what the server calls this browser. */
 export async function signIn(secret: { code: string } | { key: string }): Promise<void> {
-  await api.post("/api/pairing/sign-in", { body: { ...secret, name: browserName() } });
+  await api.post("/api/pairing/sign-in", { body: secret });
   await forget();
   await load();
 }
@@ -53,11 +53,4 @@ export function may(part: string, capability: "read" | "write" | "admin" = "read
     const highest = Math.max(...words.split(",").map((word) => order.indexOf(word)));
     return (name === part || name === "*") && highest >= order.indexOf(capability);
   });
-}
-
-function browserName(): string {
-  const agent = navigator.userAgent;
-  const browser = /Firefox|Edg|Chrome|Safari/.exec(agent)?.[0]?.replace("Edg", "Edge") ?? "Browser";
-  const system = /iPhone|iPad|Android|Windows|Mac|Linux/.exec(agent)?.[0] ?? "";
-  return system ? `${browser}, ${system}` : browser;
 }

@@ -351,9 +351,7 @@ class Sessions:
         async with self._reading:
             return await asyncio.to_thread(read)
 
-    async def with_messages(
-        self, session: str, more: dict[str, Any] | None = None, limit: int = NEWEST
-    ) -> bytes:
+    async def with_messages(self, session: str, more: dict[str, Any] | None = None, limit: int = NEWEST) -> bytes:
         """A session with `more` and its newest messages, as JSON; error: NotFound."""
         found = await self.get(session)
         messages = await self.messages(session, limit)
