@@ -37,11 +37,16 @@ export function Navigation() {
   const all = screens();
   const [isOpen, setOpen] = useState(false);
   const column = useRef<HTMLElement>(null);
+  const more = useRef<HTMLButtonElement>(null);
   useEffect(() => setOpen(false), [place.value]);
   useEffect(() => {
     if (!isOpen) return;
     column.current?.querySelector("a")?.focus();
-    const close = (event: KeyboardEvent) => event.key === "Escape" && setOpen(false);
+    const close = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      setOpen(false);
+      more.current?.focus();
+    };
     addEventListener("keydown", close);
     return () => removeEventListener("keydown", close);
   }, [isOpen]);
@@ -75,7 +80,7 @@ export function Navigation() {
         {all.slice(0, IN_BAR).map((screen) => (
           <Way key={screen.name} screen={screen} isShort />
         ))}
-        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <button ref={more} type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Icon name="more" />
           <span>{t("more")}</span>
         </button>

@@ -23,11 +23,14 @@ export function Dialog({ title, onClose, children, actions, isWide }: Props) {
   const heading = useId();
   useEffect(() => {
     const shown = dialog.current;
+    const before = document.activeElement;
     shown?.showModal();
     dialogs.value = [...dialogs.value, heading];
     return () => {
       dialogs.value = dialogs.value.filter((other) => other !== heading);
       shown?.close();
+      // Once it is gone: until then nothing outside of it can have the focus.
+      requestAnimationFrame(() => before instanceof HTMLElement && before.isConnected && before.focus());
     };
   }, []);
   return (

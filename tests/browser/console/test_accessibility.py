@@ -72,6 +72,8 @@ def test_no_dialog_breaks_a_rule(make_person: MakePerson, house: Household) -> N
         expect(page.get_by_role("dialog")).to_be_visible()
         expect(page.locator("dialog .loading")).to_have_count(0)
         broken += [f"{place}, {button}: {line}" for line in violations(page)]
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
     page = person.open("inbox")
     for number in range(page.get_by_role("button", name="Look").count()):
         page.get_by_role("button", name="Look").nth(number).click()

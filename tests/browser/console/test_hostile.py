@@ -25,15 +25,11 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
     made = Household(computer, model)
     made.ask("POST", "/api/workspaces", {"name": EVIL, "description": f"{TURNED} {RULES}"})
     made.ask("POST", "/api/auth/keys", {"label": EVIL})
-    made.ask("POST", "/api/agents", {"name": "evil", "description": f"{EVIL} {TURNED}", "prompt": RULES})
-    made.ask("POST", "/api/skills", {"name": "evil", "description": EVIL, "content": RULES})
+    made.ask("POST", "/api/agents", {"name": "evil", "description": TURNED, "prompt": f"{EVIL} {RULES}"})
+    made.ask("POST", "/api/skills", {"name": "evil", "description": TURNED, "content": f"{EVIL} {RULES}"})
     command = {"command": f"printf '{EVIL}'; printf '\\033[31mred\\033[0m'", "description": EVIL}
     made.session = made.say(f"{EVIL} {TURNED}", tool_use("Bash", command), text(f"{RULES} {COLOURED} {TURNED}"))
-    source = write_module(
-        computer.folder / "sources" / "evil", "evil", more=f'title: "{EVIL}"\nauthor: "{EVIL}"\nicon: "<b>"\n'
-    )
-    staged = made.ask("POST", "/api/modules/staged", {"source": str(source)})
-    made.staged = staged["id"]
+    write_module(computer.folder / "sources" / "evil", "evil", more=f'title: "{EVIL}"\nauthor: "{EVIL}"\nicon: "<b>"\n')
     return made
 
 
@@ -56,11 +52,11 @@ def test_names_and_texts_stay_what_they_are(make_person: MakePerson, house: Hous
         page = person.open(place)
         expect(page.locator("main .loading")).to_have_count(0)
         if place != "activity":
-            expect(page.get_by_text(EVIL).first).to_be_visible()
+            expect(page.get_by_text(EVIL if place in ("workspaces", "keys") else TURNED).first).to_be_visible()
         assert_only_text(page)
     page.goto(f"{house.computer.url}/#/capabilities/agents")
     page.get_by_role("button", name="evil", exact=True).click()
-    expect(page.get_by_role("dialog").get_by_text(RULES)).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_text(f"{EVIL} {RULES}")).to_be_visible()
     assert_only_text(page)
     page.goto(f"{house.computer.url}/#/chat/{house.session}")
     log = page.get_by_role("log")
