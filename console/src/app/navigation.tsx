@@ -41,14 +41,18 @@ export function Navigation() {
   useEffect(() => setOpen(false), [place.value]);
   useEffect(() => {
     if (!isOpen) return;
-    column.current?.querySelector("a")?.focus();
+    // In the next frame it can be seen; before that nothing in it can have the focus.
+    const frame = requestAnimationFrame(() => column.current?.querySelector("a")?.focus());
     const close = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
       setOpen(false);
       more.current?.focus();
     };
     addEventListener("keydown", close);
-    return () => removeEventListener("keydown", close);
+    return () => {
+      cancelAnimationFrame(frame);
+      removeEventListener("keydown", close);
+    };
   }, [isOpen]);
   return (
     <>

@@ -182,7 +182,7 @@ def get_approval(name: str, service: ModulesDependency) -> dict[str, Any]:
 @router.post("/{name}/approve")
 async def approve(name: str, body: Approval, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
     """Approve what is in the vault, if it is still what the caller saw."""
-    await asyncio.to_thread(service.approve, name, body.hash)
+    await asyncio.to_thread(service.approve, name, body.hash, _busy_seconds(service))
     await service.changed()
     return await live.one(service, name)
 

@@ -92,7 +92,7 @@ def reach(page: Page, name: str) -> None:
     raise AssertionError(f"Tab does not reach {name!r}")
 
 
-def test_a_keyboard_is_enough(make_person: MakePerson, model: MessagesAPI) -> None:
+def test_a_keyboard_is_enough(make_person: MakePerson) -> None:
     page = make_person().open("inbox")
     page.keyboard.press("Tab")
     reach(page, "Workspaces")
@@ -110,7 +110,6 @@ def test_a_keyboard_is_enough(make_person: MakePerson, model: MessagesAPI) -> No
     expect(form).to_have_count(0)
     expect(page.get_by_role("button", name="Change Boat")).to_be_focused()
 
-    model.script(text("By keyboard."))
     page = page.context.pages[0]
     page.keyboard.press("Home")
     page.goto(f"{page.url.partition('#')[0]}#/chat")
@@ -118,7 +117,7 @@ def test_a_keyboard_is_enough(make_person: MakePerson, model: MessagesAPI) -> No
     reach(page, "Message")
     page.keyboard.type("Hello by keyboard")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("log").get_by_text("By keyboard.")).to_be_visible()
+    expect(page.get_by_role("log").get_by_label("Agent", exact=True)).to_be_visible()
 
 
 def test_the_menu_of_a_phone_opens_and_closes_by_keyboard(make_person: MakePerson) -> None:

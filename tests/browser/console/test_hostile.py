@@ -29,7 +29,7 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
     made.ask("POST", "/api/skills", {"name": "evil", "description": TURNED, "content": f"{EVIL} {RULES}"})
     command = {"command": f"printf '{EVIL}'; printf '\\033[31mred\\033[0m'", "description": EVIL}
     made.session = made.say(f"{EVIL} {TURNED}", tool_use("Bash", command), text(f"{RULES} {COLOURED} {TURNED}"))
-    write_module(computer.folder / "sources" / "evil", "evil", more=f'title: "{EVIL}"\nauthor: "{EVIL}"\nicon: "<b>"\n')
+    write_module(computer.folder / "sources" / "evil", "evil", more=f'author: "{EVIL}"\n')
     return made
 
 

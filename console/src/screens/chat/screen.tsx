@@ -115,15 +115,16 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
   return (
     <div class="log" role="log" aria-live="polite" aria-busy={conversation.isRunning.value}>
       {(from > 0 || conversation.hasEarlier.value) && <Button label={t("earlier")} kind="quiet" onPress={earlier} />}
-      {messages.slice(from).map((message, index) => (
+      {/* In one list: an answer that has ended keeps its elements, and is not drawn once more. */}
+      {[...messages.slice(from), ...(live ? [live] : [])].map((message, index) => (
         <MessageView
           key={message.key}
           message={message}
+          isLive={message === live}
           onBranch={onBranch}
           onRetry={from + index === messages.length - 1 ? () => conversation.again() : undefined}
         />
       ))}
-      {live && <MessageView key={live.key} message={live} isLive />}
       {conversation.isRunning.value && !live?.parts.length && (
         <p class="working">
           <span class="spinner" aria-hidden="true" />

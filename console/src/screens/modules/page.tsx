@@ -91,8 +91,9 @@ function Actions({ module, reload }: { module: Module; reload: () => Promise<voi
 async function remove(module: Module): Promise<void> {
   const purge = await ask<boolean>((close) => <RemoveDialog module={module} close={close} />);
   if (purge === undefined) return;
-  await api.delete("/api/modules/{name}", { params: { name: module.name }, query: { purge } });
+  // First away from its page, which would ask for what is going.
   go(to("modules"));
+  await api.delete("/api/modules/{name}", { params: { name: module.name }, query: { purge } });
 }
 
 function RemoveDialog({ module, close }: { module: Module; close: (purge?: boolean) => void }) {
