@@ -31,6 +31,8 @@ const t = messages({
 });
 
 const IN_BAR = 4;
+/** How long the column takes, as its style says, in milliseconds. */
+const COMING_IN = 200;
 const GROUPS = ["daily", "agents", "computer"] as const;
 
 export function Navigation() {
@@ -41,8 +43,8 @@ export function Navigation() {
   useEffect(() => setOpen(false), [place.value]);
   useEffect(() => {
     if (!isOpen) return;
-    // In the next frame it can be seen; before that nothing in it can have the focus.
-    const frame = requestAnimationFrame(() => column.current?.querySelector("a")?.focus());
+    // Once it has come in; before that nothing in it can have the focus.
+    const timer = setTimeout(() => column.current?.querySelector("a")?.focus(), COMING_IN);
     const close = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
       setOpen(false);
@@ -50,7 +52,7 @@ export function Navigation() {
     };
     addEventListener("keydown", close);
     return () => {
-      cancelAnimationFrame(frame);
+      clearTimeout(timer);
       removeEventListener("keydown", close);
     };
   }, [isOpen]);
