@@ -108,13 +108,13 @@ await writeNamed("manifest.webmanifest", filled(await readFile(join(source, "man
 const page = filled(await readFile(join(source, "index.html"), "utf8"));
 await write("index.html", page);
 
-// The worker keeps what is needed to open without a connection; colours of code are not.
+// The worker keeps what is needed to open without a connection.
 const kept = [...result.outputFiles.map(({ path }) => basename(path)), names["icon.svg"], names["manifest.webmanifest"]];
 const version = createHash("sha256").update(page).update(kept.join()).digest("hex").slice(0, 12);
 const worker = await build({
   ...common,
   entryPoints: { worker: "src/worker.ts" },
-  define: { FILES: JSON.stringify(kept.filter((name) => !name.startsWith("languages-"))), VERSION: JSON.stringify(version) },
+  define: { FILES: JSON.stringify(kept), VERSION: JSON.stringify(version) },
 });
 await write("worker.js", worker.outputFiles[0].contents);
 

@@ -117,7 +117,7 @@ function RemoveDialog({ module, close }: { module: Module; close: (purge?: boole
 
 function Pending({ module, reload }: { module: Module; reload: () => Promise<void> }) {
   const params = { name: module.name };
-  const consent = useResource((signal) => api.get<Consent>("/api/modules/{name}/approval", { params, signal }), module.pending_hash ?? "", ["modules"]);
+  const consent = useResource((signal) => api.get<Consent>("/api/modules/{name}/approval", { params, signal }), module.pending_hash ?? "");
   const approve = async (hash: string) => {
     await api.post("/api/modules/{name}/approve", { params, body: { hash } });
     toast(t("done", { name: module.title || module.name }));
