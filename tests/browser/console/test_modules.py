@@ -42,6 +42,7 @@ def test_a_module_that_came_along_through_its_life(person: Person, house: Househ
     page.get_by_role("button", name="Remove").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page).to_have_url(re.compile("#/modules$"))
+    expect(offered.get_by_role("button", name="Install")).to_be_visible()
     assert house.ask("GET", "/api/modules")["modules"] == []
 
 
@@ -69,6 +70,9 @@ def test_a_module_of_somebody_is_fetched_shown_and_approved(make_person: MakePer
     expect(page.get_by_text("# Planted.")).to_be_visible()
     page.get_by_role("button", name="Approve this version").click()
     expect(page.get_by_role("button", name="Approve this version")).to_have_count(0)
+    # Not while its own page is open, which would ask for it in vain.
+    page.goto(f"{house.computer.url}/#/keys")
+    expect(page.get_by_role("heading", name="Keys and devices")).to_be_visible()
     house.ask("DELETE", "/api/modules/garden")
 
 
