@@ -1,9 +1,11 @@
 // Bundles the console into a folder: `node build.mjs FOLDER`. Every file but the page itself is named by its content.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { initWasm, Resvg } from "@resvg/resvg-wasm";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -62,25 +64,26 @@ async function write(name, bytes) {
   }
 }
 
+/** Write a file under a name that has its content in it. */
+async function writeNamed(name, bytes) {
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 8);
+  names[name] = name.replace(/(\.\w+)$/, `-${hash}$1`);
+  await write(names[name], bytes);
+}
+
+const common = { absWorkingDir: here, bundle: true, format: "esm", target: "es2022", minify: true, write: false, outdir: target, logLevel: "warning" };
 const result = await build({
-  absWorkingDir: here,
+  ...common,
   entryPoints: { main: "src/main.tsx", style: "src/styles/main.css" },
-  bundle: true,
   splitting: true,
-  format: "esm",
-  target: "es2022",
-  minify: true,
   legalComments: "eof",
   metafile: true,
-  write: false,
-  outdir: target,
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
   alias: { "~": source },
   jsx: "automatic",
   jsxImportSource: "preact",
   plugins: [generated],
-  logLevel: "warning",
 });
 
 await rm(target, { recursive: true, force: true });
@@ -91,10 +94,29 @@ for (const file of result.outputFiles) {
   await write(name, file.contents);
 }
 const icon = await readFile(join(source, "icon.svg"));
-names["icon.svg"] = `icon-${createHash("sha256").update(icon).digest("hex").slice(0, 8)}.svg`;
-await write(names["icon.svg"], icon);
-const page = await readFile(join(source, "index.html"), "utf8");
-await write("index.html", Buffer.from(page.replace(/\{(\w+\.\w+)\}/g, (_, name) => `console/${names[name]}`)));
+await writeNamed("icon.svg", icon);
+await initWasm(await readFile(createRequire(import.meta.url).resolve("@resvg/resvg-wasm/index_bg.wasm")));
+const drawn = (svg, width) => Buffer.from(new Resvg(svg, { fitTo: { mode: "width", value: width } }).render().asPng());
+// Systems cut a maskable icon, and that of an iPhone, into a shape of their own: its background reaches every edge.
+const whole = icon.toString().replace('rx="15"', "").replace("<g ", '<g transform="translate(6.4 6.4) scale(.8)" ');
+await writeNamed("icon-192.png", drawn(icon, 192));
+await writeNamed("icon-512.png", drawn(icon, 512));
+await writeNamed("icon-maskable.png", drawn(whole, 512));
+await writeNamed("icon-apple.png", drawn(whole, 180));
+const filled = (text) => Buffer.from(text.replace(/\{([\w-]+\.\w+)\}/g, (_, name) => `console/${names[name]}`));
+await writeNamed("manifest.webmanifest", filled(await readFile(join(source, "manifest.webmanifest"), "utf8")));
+const page = filled(await readFile(join(source, "index.html"), "utf8"));
+await write("index.html", page);
+
+// The worker keeps what is needed to open without a connection.
+const kept = [...result.outputFiles.map(({ path }) => basename(path)), names["icon.svg"], names["manifest.webmanifest"]];
+const version = createHash("sha256").update(page).update(kept.join()).digest("hex").slice(0, 12);
+const worker = await build({
+  ...common,
+  entryPoints: { worker: "src/worker.ts" },
+  define: { FILES: JSON.stringify(kept), VERSION: JSON.stringify(version) },
+});
+await write("worker.js", worker.outputFiles[0].contents);
 
 const main = result.metafile.outputs;
 const first = Object.entries(main).find(([, output]) => output.entryPoint === "src/main.tsx");

@@ -10,7 +10,7 @@ export interface About {
   icon: IconName;
   /** Its title, in the language of now. */
   title: () => string;
-  /** A shorter title for the bar of a phone. */
+  /** A shorter one for the bar of a phone, where the title is too long for it. */
   short?: () => string;
   /** Where it stands among the others; those below 10 are in the bar of a phone as well. */
   order: number;

@@ -15,7 +15,9 @@ export async function* events<T>(
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      const lines = (rest + value).split("\n");
+      const lines = value.split("\n");
+      // Only what is new is looked through: a line may have megabytes.
+      lines[0] = rest + lines[0];
       rest = lines.pop() ?? "";
       for (const line of lines) {
         if (line.startsWith("id:")) onId?.(line.slice(3).trim());

@@ -2,10 +2,11 @@
 import { useEffect } from "preact/hooks";
 import { Toasts } from "~/components/toasts";
 import { Failure, Loading } from "~/components/layout";
+import { keepForLater } from "~/state/kept";
 import { connect, disconnect } from "~/state/live";
 import { go } from "~/state/router";
 import { isSignedIn, load, me, signIn, signInFirst } from "~/state/session";
-import { attempt } from "~/state/toasts";
+import { attempt, dialogs } from "~/state/toasts";
 import { useResource } from "~/state/resource";
 import { Banners } from "./banners";
 import { Current } from "./current";
@@ -34,12 +35,13 @@ export function App() {
   useEffect(() => {
     if (!isSignedIn.value) return;
     void connect();
+    keepForLater();
     return disconnect;
   }, [isSignedIn.value]);
   return (
     <>
       {start.error ? <Failure error={start.error} again={start.reload} /> : start.value ? <Inside /> : <Loading />}
-      <Toasts />
+      {dialogs.value.length === 0 && <Toasts />}
     </>
   );
 }

@@ -31,19 +31,30 @@ const t = messages({
 });
 
 const IN_BAR = 4;
+/** How long the column takes, as its style says, in milliseconds. */
+const COMING_IN = 200;
 const GROUPS = ["daily", "agents", "computer"] as const;
 
 export function Navigation() {
   const all = screens().filter(({ group }) => group !== null);
   const [isOpen, setOpen] = useState(false);
   const column = useRef<HTMLElement>(null);
+  const more = useRef<HTMLButtonElement>(null);
   useEffect(() => setOpen(false), [place.value]);
   useEffect(() => {
     if (!isOpen) return;
-    column.current?.querySelector("a")?.focus();
-    const close = (event: KeyboardEvent) => event.key === "Escape" && setOpen(false);
+    // Once it has come in; before that nothing in it can have the focus.
+    const timer = setTimeout(() => column.current?.querySelector("a")?.focus(), COMING_IN);
+    const close = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      setOpen(false);
+      more.current?.focus();
+    };
     addEventListener("keydown", close);
-    return () => removeEventListener("keydown", close);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("keydown", close);
+    };
   }, [isOpen]);
   return (
     <>
@@ -75,7 +86,7 @@ export function Navigation() {
         {all.slice(0, IN_BAR).map((screen) => (
           <Way key={screen.name} screen={screen} isShort />
         ))}
-        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <button ref={more} type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Icon name="more" />
           <span>{t("more")}</span>
         </button>

@@ -2,8 +2,10 @@ import type { ComponentChildren } from "preact";
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { messages } from "~/text/messages";
+import { dialogs } from "~/state/toasts";
 import { Button } from "./button";
 import { useId } from "./ids";
+import { Toasts } from "./toasts";
 
 const t = messages({ en: { close: "Close", cancel: "Cancel" }, de: { close: "Schließen", cancel: "Abbrechen" } });
 
@@ -22,8 +24,15 @@ export function Dialog({ title, onClose, children, actions, isWide }: Props) {
   const heading = useId();
   useEffect(() => {
     const shown = dialog.current;
+    const before = document.activeElement;
     shown?.showModal();
-    return () => shown?.close();
+    dialogs.value = [...dialogs.value, heading];
+    return () => {
+      dialogs.value = dialogs.value.filter((other) => other !== heading);
+      shown?.close();
+      // Once it is gone: until then nothing outside of it can have the focus.
+      requestAnimationFrame(() => before instanceof HTMLElement && before.isConnected && before.focus());
+    };
   }, []);
   return (
     <dialog
@@ -43,6 +52,7 @@ export function Dialog({ title, onClose, children, actions, isWide }: Props) {
         </header>
         <div class="dialog-body">{children}</div>
         {actions && <footer class="dialog-actions">{actions}</footer>}
+        {dialogs.value.at(-1) === heading && <Toasts />}
       </div>
     </dialog>
   );

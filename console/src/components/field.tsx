@@ -28,6 +28,8 @@ export function TextField({ label, hint, value, onInput, type = "text", rows, mo
     value,
     "aria-describedby": hint ? `${id}-hint` : undefined,
     class: monospace ? "monospace" : "",
+    // Numbers may have a fraction; the server says where that makes no sense.
+    step: type === "number" ? "any" : undefined,
     ...rest,
     onInput: (event: Event) => onInput((event.currentTarget as HTMLInputElement).value),
   };

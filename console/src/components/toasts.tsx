@@ -8,7 +8,7 @@ export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite" aria-label={t("notes")}>
       {toasts.value.map(({ id, text, isError, action }) => (
-        <div key={id} class={`toast${isError ? " error" : ""}`}>
+        <div key={id} class={`toast${isError ? " error" : ""}`} role={isError ? "alert" : undefined}>
           <p>{text}</p>
           {action && (
             <Button

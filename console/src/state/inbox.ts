@@ -2,7 +2,8 @@
 import { computed, signal } from "@preact/signals";
 import { api } from "~/api/client";
 import { events } from "~/api/stream";
-import { may } from "./session";
+import { keep, kept } from "./kept";
+import { isSignedIn, may } from "./session";
 
 export interface Item {
   id: string;
@@ -25,6 +26,7 @@ export interface Inbox {
 }
 
 const PAUSE = 3000;
+const PATH = "/api/inbox";
 
 export const inbox = signal<Inbox | undefined>(undefined);
 export const waiting = computed(() => inbox.value?.items.filter((item) => item.may_answer).length ?? 0);
@@ -39,9 +41,13 @@ export function watchInbox(): () => void {
 async function follow(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      for await (const page of events<Inbox>("GET", "/api/inbox/events", { signal })) inbox.value = page;
+      for await (const page of events<Inbox>("GET", "/api/inbox/events", { signal })) {
+        inbox.value = page;
+        if (isSignedIn.value) void keep(PATH, page);
+      }
     } catch {
-      // The stream of changes says that the computer is away; here it is only tried again.
+      // The stream of changes says that the computer is away; here the last list is shown, and it is tried again.
+      if (!signal.aborted) inbox.value ??= await kept<Inbox>(PATH);
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
   }

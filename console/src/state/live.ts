@@ -44,18 +44,35 @@ export async function connect(): Promise<void> {
     try {
       const query = { after };
       for await (const message of events<Message>("GET", "/api/events", { query, signal: ended, onId: (id) => (after = id) })) {
+        const wasAway = !isConnected.value;
         isConnected.value = true;
         pause = FIRST_PAUSE;
-        if (message.type === "resync") announce({ topic: EVERYTHING });
+        // What was asked for in between has failed, whether or not it has changed.
+        if (message.type === "resync" || wasAway) announce({ topic: EVERYTHING });
         if (message.type === "changed") announce(message);
       }
     } catch {
       if (ended.aborted) return;
     }
     isConnected.value = false;
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await soon(pause);
     pause = Math.min(pause * 2, LONGEST_PAUSE);
   }
+}
+
+/** After so many milliseconds, or as soon as the device is awake or online again. */
+function soon(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      removeEventListener("online", end);
+      document.removeEventListener("visibilitychange", end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    addEventListener("online", end);
+    document.addEventListener("visibilitychange", end);
+  });
 }
 
 export function disconnect(): void {

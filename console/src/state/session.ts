@@ -1,6 +1,7 @@
 /** Who this browser is: what the server says of its session, and nothing that the page could claim itself. */
 import { computed, signal } from "@preact/signals";
 import { api, listeners } from "~/api/client";
+import { forget } from "./kept";
 
 export interface Me {
   signed_in: boolean;
@@ -24,9 +25,10 @@ export async function load(): Promise<void> {
   me.value = await api.get<Me>("/api/pairing/me");
 }
 
-/** Sign in with a pairing code, or with a key. */
+/** Sign in with a pairing code, or with a key; the name is that of the code, or what the server calls this browser. */
 export async function signIn(secret: { code: string } | { key: string }): Promise<void> {
-  await api.post("/api/pairing/sign-in", { body: { ...secret, name: browserName() } });
+  await api.post("/api/pairing/sign-in", { body: secret });
+  await forget();
   await load();
 }
 
@@ -61,10 +63,13 @@ export async function signOut(): Promise<void> {
   await api.post("/api/pairing/sign-out");
   firstKey = undefined;
   me.value = NOBODY;
+  await forget();
 }
 
 listeners.signedOut = () => {
-  if (me.value?.signed_in) me.value = NOBODY;
+  if (!me.value?.signed_in) return;
+  me.value = NOBODY;
+  void forget();
 };
 
 /** Whether the session may do something in a module or part of the computer, by its scopes such as `chat:read,write`. */
@@ -78,11 +83,4 @@ export function may(part: string, capability: "read" | "write" | "admin" = "read
     const highest = Math.max(...words.split(",").map((word) => order.indexOf(word)));
     return (name === part || name === "*") && highest >= order.indexOf(capability);
   });
-}
-
-function browserName(): string {
-  const agent = navigator.userAgent;
-  const browser = /Firefox|Edg|Chrome|Safari/.exec(agent)?.[0]?.replace("Edg", "Edge") ?? "Browser";
-  const system = /iPhone|iPad|Android|Windows|Mac|Linux/.exec(agent)?.[0] ?? "";
-  return system ? `${browser}, ${system}` : browser;
 }

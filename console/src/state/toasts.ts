@@ -13,6 +13,8 @@ export interface Toast {
 const SECONDS = 6;
 
 export const toasts = signal<Toast[]>([]);
+/** Open dialogs, the topmost last: notes are shown in it, since nothing outside of it can be seen or read. */
+export const dialogs = signal<readonly string[]>([]);
 let last = 0;
 
 export function dismiss(id: number): void {

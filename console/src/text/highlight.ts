@@ -1,7 +1,6 @@
 /** Colours of code, loaded when the first block of code is shown. */
 import DOMPurify from "dompurify";
-
-let loading: Promise<typeof import("./languages").default> | undefined;
+import { ALIASES, LANGUAGES } from "./languages";
 
 const MOST_CHARACTERS = 50_000;
 
@@ -10,10 +9,12 @@ export async function highlight(code: HTMLElement): Promise<void> {
   const name = /language-([\w+#-]+)/.exec(code.className)?.[1];
   const text = code.textContent ?? "";
   if (!name || text.length > MOST_CHARACTERS) return;
-  loading ??= import("./languages").then((module) => module.default);
-  const highlighter = await loading;
-  if (!highlighter.getLanguage(name)) return;
-  const { value } = highlighter.highlight(text, { language: name, ignoreIllegals: true });
+  const language = ALIASES[name.toLowerCase()] ?? name.toLowerCase();
+  const load = Object.hasOwn(LANGUAGES, language) ? LANGUAGES[language] : undefined;
+  if (!load) return;
+  const { default: highlighter } = await import("highlight.js/lib/core");
+  if (!highlighter.getLanguage(language)) highlighter.registerLanguage(language, (await load()).default);
+  const { value } = highlighter.highlight(text, { language, ignoreIllegals: true });
   const safe = { ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"], RETURN_DOM_FRAGMENT: true as const };
   code.replaceChildren(DOMPurify.sanitize(value, safe) as unknown as DocumentFragment);
 }

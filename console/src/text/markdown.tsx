@@ -57,6 +57,9 @@ interface Drawn {
   text: string;
 }
 
+/** A link that is defined further down, which changes blocks above it. */
+const DEFINITION = /^ {0,3}\[[^\]]+\]:/m;
+
 /** Show `text`; while it grows, elements of blocks that are complete stay. With `isOpen` there is more to come. */
 export function Markdown({ text, isOpen = false }: { text: string; isOpen?: boolean }) {
   const root = useRef<HTMLDivElement>(null);
@@ -65,8 +68,7 @@ export function Markdown({ text, isOpen = false }: { text: string; isOpen?: bool
     const target = root.current;
     if (!target) return;
     const before = drawn.current;
-    // A link that is defined further down changes blocks above it, so the complete text is drawn once from its beginning.
-    const goesOn = isOpen && text.startsWith(before.text.slice(0, before.closed));
+    const goesOn = text.startsWith(before.text.slice(0, before.closed)) && (isOpen || !DEFINITION.test(text));
     const closed = goesOn ? before.closed : 0;
     const elements = goesOn ? before.elements : 0;
     while (target.childNodes.length > elements) target.lastChild?.remove();

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from parachute.base.services import provided
 from parachute.chat.agent_processes.program_tools import PROGRAM_TOOLS
@@ -10,6 +10,7 @@ from parachute.chat.permissions.request import Configuration
 from parachute.chat.permissions.service import Permissions
 from parachute.chat.permissions.templates import TEMPLATES
 from parachute.chat.sessions.api import CallerDependency, SessionsDependency, check_level
+from parachute.chat.sessions.messages import NEWEST
 from parachute.chat.sessions.models import Session
 from parachute.web.access.owner import require_owner
 
@@ -28,11 +29,16 @@ async def list_templates() -> dict[str, Any]:
 
 
 @router.get("/{session}")
-async def get_session(session: str, service: SessionsDependency, permissions: PermissionsDependency) -> Response:
-    """A session with its permissions and its newest messages."""
+async def get_session(
+    session: str,
+    service: SessionsDependency,
+    permissions: PermissionsDependency,
+    limit: Annotated[int, Query(ge=1, le=5000)] = NEWEST,
+) -> Response:
+    """A session with its permissions and its newest messages, so many at most."""
     found = await service.get(session)
     more = {"permissions": await permissions.as_json(found)}
-    return Response(await service.with_messages(session, more), media_type="application/json")
+    return Response(await service.with_messages(session, more, limit), media_type="application/json")
 
 
 @router.patch("/{session}/config")

@@ -15,7 +15,7 @@ from parachute.base.files import remove_tree
 from parachute.chat.sessions.changes import change_of, title_in
 from parachute.chat.sessions.imported import IMPORTED_KINDS, imported_texts
 from parachute.chat.sessions.kept_permissions import KeptPermissions
-from parachute.chat.sessions.messages import assistant_text, messages_of, user_text
+from parachute.chat.sessions.messages import NEWEST, assistant_text, messages_of, user_text
 from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id, para_id_of
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcripts import Transcripts, encoded
@@ -351,20 +351,20 @@ class Sessions:
             raise NotFound(f"The session {session} has no transcript.", key="transcript_not_found")
         return body
 
-    async def messages(self, session: str) -> list[dict[str, Any]]:
+    async def messages(self, session: str, limit: int = NEWEST) -> list[dict[str, Any]]:
         """The newest messages, empty without a transcript."""
 
         def read() -> list[dict[str, Any]]:
-            found = self.transcripts.read(session, kept="messages")
-            return messages_of(found.events) if found else []
+            found = self.transcripts.read(session, kept="messages", newest=limit)
+            return messages_of(found.events, limit) if found else []
 
         async with self._reading:
             return await asyncio.to_thread(read)
 
-    async def with_messages(self, session: str, more: dict[str, Any] | None = None) -> bytes:
+    async def with_messages(self, session: str, more: dict[str, Any] | None = None, limit: int = NEWEST) -> bytes:
         """A session with `more` and its newest messages, as JSON; error: NotFound."""
         found = await self.get(session)
-        messages = await self.messages(session)
+        messages = await self.messages(session, limit)
         # Megabytes of messages take long to write as text: not on the event loop.
         return await asyncio.to_thread(encoded, {**found.as_json(), **(more or {}), "messages": messages})
 

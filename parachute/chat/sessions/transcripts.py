@@ -209,7 +209,7 @@ class Transcripts:
                     if os.fstat(file.fileno()).st_size - outline.segments[-1].start > LONG:
                         self._bring_up_to_date(outline, file, Transcript(path, "last"))
 
-    def read(self, session: str, kept: Kept = "all") -> Transcript | None:
+    def read(self, session: str, kept: Kept = "all", newest: int = NEWEST) -> Transcript | None:
         """The transcript of a session, or None if there is none."""
         with ExitStack() as stack:
             files = []
@@ -230,7 +230,7 @@ class Transcripts:
             found.segments = [replace(each, index=n) for n, each in enumerate(part for one in parts for part in one)]
             if kept != "last":
                 found.clear()
-                for (_, file), (start, end) in zip(files, _wanted(parts, kept), strict=True):
+                for (_, file), (start, end) in zip(files, _wanted(parts, kept, newest), strict=True):
                     for _, _, line in _events(file, start, end):
                         found.add(line)
         return found
@@ -298,7 +298,7 @@ def encoded(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
-def _wanted(parts: list[list[Segment]], kept: Kept) -> list[tuple[int, int]]:
+def _wanted(parts: list[list[Segment]], kept: Kept, newest: int) -> list[tuple[int, int]]:
     """From where to where in each file the wanted segments lie."""
     ranges = [(0, 0)] * len(parts)
     if isinstance(kept, int):
@@ -312,12 +312,12 @@ def _wanted(parts: list[list[Segment]], kept: Kept) -> list[tuple[int, int]]:
         return ranges
     shown, size = 0, 0
     for number, segments in reversed(list(enumerate(parts))):
-        if number < len(parts) - 1 and not (shown < NEWEST if kept == "messages" else size < _ANSWER_LIMIT):
+        if number < len(parts) - 1 and not (shown < newest if kept == "messages" else size < _ANSWER_LIMIT):
             break
         first = len(segments) - 1
         shown += segments[first].shown
         while first > 0 and (
-            shown < NEWEST if kept == "messages" else size + segments[-1].start - segments[first].start < _ANSWER_LIMIT
+            shown < newest if kept == "messages" else size + segments[-1].start - segments[first].start < _ANSWER_LIMIT
         ):
             first -= 1
             shown += segments[first].shown

@@ -50,6 +50,14 @@ class Live:
         return found
 
 
+_BUSY_SECONDS = 20.0
+
+
+def _busy_seconds(service: Modules) -> float:
+    """How long a change waits for another one: a list of what came along holds the lock for some seconds, too."""
+    return min(_BUSY_SECONDS, service.limits.wait_seconds)
+
+
 ModulesDependency = Annotated[Modules, Depends(provided(Modules))]
 LiveDependency = Annotated[Live, Depends()]
 
@@ -165,7 +173,7 @@ def _limits(service: Modules, name: str) -> list[dict[str, Any]]:
 @router.get("/{name}/approval")
 def get_approval(name: str, service: ModulesDependency) -> dict[str, Any]:
     """The consent to approve with its changes, and the files that changed."""
-    with service.approving(name) as installation:
+    with service.approving(name, seconds=_busy_seconds(service)) as installation:
         # Of what is staged: the vault may have changed since.
         files = [change.as_json() for change in installation.changes()]
         return {**installation.question.as_json(), "files": files, "unchanged": installation.is_unchanged}
@@ -174,7 +182,7 @@ def get_approval(name: str, service: ModulesDependency) -> dict[str, Any]:
 @router.post("/{name}/approve")
 async def approve(name: str, body: Approval, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
     """Approve what is in the vault, if it is still what the caller saw."""
-    await asyncio.to_thread(service.approve, name, body.hash)
+    await asyncio.to_thread(service.approve, name, body.hash, _busy_seconds(service))
     await service.changed()
     return await live.one(service, name)
 
@@ -207,7 +215,7 @@ async def remove(name: str, service: ModulesDependency, purge: bool = False) -> 
     """Remove a module; its data in the vault stays, its private data and settings too unless `purge`."""
     stack = ExitStack()
     try:
-        await asyncio.to_thread(stack.enter_context, service.removing(name, purge))
+        await asyncio.to_thread(stack.enter_context, service.removing(name, purge, _busy_seconds(service)))
         # What runs of it is ended before its files go.
         await service.changed()
     finally:

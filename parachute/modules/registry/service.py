@@ -167,9 +167,9 @@ class Modules:
         with self._staging(progress, seconds) as staging:
             yield stage_approval(staging, name)
 
-    def approve(self, name: str, seen: str) -> None:
+    def approve(self, name: str, seen: str, seconds: float = 0) -> None:
         """Put what is in the vault in place, if its hash is the one that the user saw; errors: those of `approving`, Conflict."""
-        with self.approving(name) as installation:
+        with self.approving(name, seconds=seconds) as installation:
             installation.check_seen(seen)
             if not installation.is_unchanged:
                 installation.finish()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGE = "index.html"
+WORKER = "worker.js"
 
 _FOLDER = Path(__file__).parent / "static"
 _TYPES = {
@@ -23,7 +24,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
     "media-src 'self' blob:; manifest-src 'self'; worker-src 'self'; frame-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types dompurify"
+    "require-trusted-types-for 'script'; trusted-types dompurify parachute"
 )
 _PERMISSIONS = "camera=(self), microphone=(self), geolocation=(), usb=(), serial=(), payment=()"
 
@@ -40,9 +41,12 @@ class ConsoleFile:
     @property
     def headers(self) -> dict[str, str]:
         """The headers: nothing is loaded from elsewhere, nobody frames it, and no other site gets a referrer."""
-        # Whatever a page names has its content in its name; only the page itself changes.
-        lasting = "no-cache" if self.path.name == PAGE else "public, max-age=31536000, immutable"
+        # Whatever a page names has its content in its name; only the page itself and its worker change.
+        lasting = "no-cache" if self.path.name in (PAGE, WORKER) else "public, max-age=31536000, immutable"
+        # The worker opens the page `/`, which is above its own folder.
+        scope = {"service-worker-allowed": "/"} if self.path.name == WORKER else {}
         return {
+            **scope,
             "content-security-policy": _POLICY,
             "permissions-policy": _PERMISSIONS,
             "x-content-type-options": "nosniff",

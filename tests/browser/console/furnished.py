@@ -1,10 +1,13 @@
 """A computer with something to see on every screen."""
 
 import contextlib
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 from tests.browser.console.furnished_files import furnish_decisions, furnish_files
 from tests.browser.console.furnished_lists import furnish_lists
+from tests.browser.console.furnished_parts import furnished_parts
 from tests.browser.console.people import computer_with
 from tests.browser.console.proposals import furnish_suggestions
 from tests.support.computer import Computer
@@ -32,7 +35,11 @@ def furnished_computer() -> Iterator[Computer]:
     """A computer whose household has a model that always gives the same answer."""
     with MessagesAPI() as model:
         model.default(text(ANSWER))
-        with computer_with(model) as computer:
+        with (
+            computer_with(model) as computer,
+            tempfile.TemporaryDirectory(prefix="pc-git-") as folder,
+            furnished_parts(computer, model, Path(folder)),
+        ):
             furnish_lists(computer)
             furnish_suggestions(computer)
             furnish_files(computer)

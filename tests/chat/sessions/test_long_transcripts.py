@@ -93,6 +93,16 @@ async def test_opening_it_again_reads_the_newest_part_only(
     assert read_bytes() - before < 2_000_000
 
 
+async def test_as_many_messages_as_one_wants_come_from_every_part(storage: SessionStorage) -> None:
+    await storage.add("a")
+    storage.write_transcript("a", jsonl(*turns(0, 400, 5_000)))
+    assert (await read(storage))["segmentCount"] > 3
+    for limit in (1, 700, 5_000):
+        messages = json.loads(await storage.service.with_messages("a", limit=limit))["messages"]
+        assert len(messages) == min(limit, 1_200)
+        assert messages[-1]["content"] == [{"type": "text", "text": "Answer 399"}]
+
+
 async def test_what_grows_or_is_written_anew_is_seen(storage: SessionStorage) -> None:
     await storage.add("a")
     path = storage.write_transcript("a", jsonl(*turns(0, 60)))

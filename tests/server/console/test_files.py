@@ -31,12 +31,24 @@ async def test_the_page_names_files_that_are_there_for_ever(browser: httpx2.Asyn
     assert page.status_code == 200
     assert page.headers["cache-control"] == "no-cache"
     named = re.findall(r'(?:src|href)="([^"]+)"', page.text)
-    assert len(named) == 3
+    assert len(named) == 5
     for address in named:
         found = await browser.get(f"/{address}")
         assert found.status_code == 200, address
         assert found.headers["cache-control"].endswith("immutable")
         assert re.search(r"-[A-Za-z0-9]{8}\.\w+$", address), "it is named by its content"
+
+
+async def test_the_worker_answers_for_the_whole_page_and_is_looked_for_anew(browser: httpx2.AsyncClient) -> None:
+    worker = await browser.get("/console/worker.js")
+    assert worker.headers["service-worker-allowed"] == "/"
+    assert worker.headers["cache-control"] == "no-cache"
+    kept = set(re.findall(r'"([\w-]+-[A-Za-z0-9]{8}\.\w+)"', worker.text))
+    assert {name.partition("-")[0] for name in kept} >= {"main", "style", "screen", "icon", "manifest"}
+    for name in kept:
+        other = await browser.get(f"/console/{name}")
+        assert other.status_code == 200, name
+        assert "service-worker-allowed" not in other.headers
 
 
 async def test_nothing_runs_that_is_not_a_file_of_ours(browser: httpx2.AsyncClient) -> None:

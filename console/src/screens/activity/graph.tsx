@@ -17,12 +17,11 @@ interface Edge {
 type Hours = "1" | "24" | "168";
 
 const MOST_DRAWN = 24;
-const ROW = 34;
-const WIDTH = 640;
+const ROW = 30;
 
 export function ActivityGraph() {
   const [hours, setHours] = useState<Hours>("24");
-  const found = useResource((signal) => api.get<{ edges: Edge[] }>("/api/audit/graph", { query: { hours }, signal }), hours);
+  const found = useResource((signal) => api.get<{ edges: Edge[] }>("/api/audit/graph", { query: { hours }, signal }), hours, ["runs"]);
   return (
     <Section title={t("graph")}>
       <Chips
@@ -47,48 +46,52 @@ export function ActivityGraph() {
   );
 }
 
-/** `module:daily` as `daily`; the kind stands before names that would say nothing alone. */
+/** `module:daily` as `daily`, and other nodes in words; of a conversation's id the beginning tells enough. */
 function name(node: string): string {
   const [kind = "", rest = ""] = [node.slice(0, node.indexOf(":")), node.slice(node.indexOf(":") + 1)];
   if (kind === "module") return rest === "None" ? "–" : rest;
+  if (kind === "local") return t("this_computer");
+  if (kind === "browser" || kind === "key") return rest;
+  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(rest)) return t("conversation", { id: rest.slice(0, 8) });
   return rest === kind || !rest ? kind : `${kind} ${rest}`;
 }
 
+const NARROW = { width: 360, side: 116, letters: 15 };
+const WIDE = { width: 640, side: 190, letters: 22 };
+
 function Picture({ edges }: { edges: Edge[] }) {
+  const { width, side, letters } = innerWidth < 640 ? NARROW : WIDE;
   const drawn = [...edges].sort((one, other) => other.requests - one.requests).slice(0, MOST_DRAWN);
   const sources = [...new Set(drawn.map(({ from }) => from))];
   const targets = [...new Set(drawn.map(({ to }) => to))];
   const height = Math.max(sources.length, targets.length) * ROW + 10;
   const place = (nodes: string[], node: string) => (height / nodes.length) * (nodes.indexOf(node) + 0.5);
+  const shortened = (text: string) => (text.length > letters ? `${text.slice(0, letters - 1)}…` : text);
   return (
-    <svg class="activity-graph" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={t("picture")}>
+    <svg class="activity-graph" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={t("picture")}>
       {drawn.map((edge) => {
         const [from, to] = [place(sources, edge.from), place(targets, edge.to)];
         return (
           <path
             key={`${edge.from} ${edge.to}`}
             class={edge.failures ? "failed" : ""}
-            d={`M190 ${from} C ${WIDTH / 2} ${from}, ${WIDTH / 2} ${to}, ${WIDTH - 190} ${to}`}
+            d={`M${side} ${from} C ${width / 2} ${from}, ${width / 2} ${to}, ${width - side} ${to}`}
             stroke-width={1 + 1.6 * Math.log10(edge.requests)}
           />
         );
       })}
       {sources.map((node) => (
-        <text key={node} x="182" y={place(sources, node) + 5} text-anchor="end">
+        <text key={node} x={side - 8} y={place(sources, node) + 5} text-anchor="end">
           {shortened(name(node))}
         </text>
       ))}
       {targets.map((node) => (
-        <text key={node} x={WIDTH - 182} y={place(targets, node) + 5}>
+        <text key={node} x={width - side + 8} y={place(targets, node) + 5}>
           {shortened(name(node))}
         </text>
       ))}
     </svg>
   );
-}
-
-function shortened(text: string): string {
-  return text.length > 22 ? `${text.slice(0, 21)}…` : text;
 }
 
 function Table({ edges }: { edges: Edge[] }) {
@@ -99,7 +102,7 @@ function Table({ edges }: { edges: Edge[] }) {
         <thead>
           <tr>
             {(["from", "to", "requests", "failures", "mean"] as const).map((key) => (
-              <th key={key} scope="col">
+              <th key={key} scope="col" class={key === "from" || key === "to" ? undefined : "number"}>
                 {t(key)}
               </th>
             ))}
@@ -114,9 +117,9 @@ function Table({ edges }: { edges: Edge[] }) {
               <td>
                 <bdi>{name(edge.to)}</bdi>
               </td>
-              <td>{number(edge.requests)}</td>
-              <td>{number(edge.failures)}</td>
-              <td>{t("milliseconds", { n: Math.round(edge.total_ms / edge.requests) })}</td>
+              <td class="number">{number(edge.requests)}</td>
+              <td class="number">{number(edge.failures)}</td>
+              <td class="number">{t("milliseconds", { n: Math.round(edge.total_ms / edge.requests) })}</td>
             </tr>
           ))}
         </tbody>

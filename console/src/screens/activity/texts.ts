@@ -30,9 +30,9 @@ export const t = messages({
     verify: "Check that nothing was altered",
     whole: "All records are as they were written.",
     altered: "Records were altered: {problems}",
-    export: "Save as a file",
     record: "Record",
-    you: "you",
+    this_computer: "this computer",
+    conversation: "chat {id}",
     milliseconds: "{n} ms",
   },
   de: {
@@ -64,9 +64,9 @@ export const t = messages({
     verify: "Prüfen, dass nichts verändert wurde",
     whole: "Alle Einträge sind, wie sie geschrieben wurden.",
     altered: "Einträge wurden verändert: {problems}",
-    export: "Als Datei sichern",
     record: "Eintrag",
-    you: "du",
+    this_computer: "dieser Computer",
+    conversation: "Gespräch {id}",
     milliseconds: "{n} ms",
   },
 });

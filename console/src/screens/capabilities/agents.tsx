@@ -42,7 +42,7 @@ export function Agents() {
               isAdmin &&
               agent.source === "vault" && (
                 <Button
-                  label={t("remove")}
+                  label={t("remove_one", { name: agent.name })}
                   icon="trash"
                   iconOnly
                   kind="quiet"

@@ -43,7 +43,7 @@ export function Skills() {
               isAdmin &&
               skill.source === "vault" && (
                 <Button
-                  label={t("remove")}
+                  label={t("remove_one", { name: skill.name })}
                   icon="trash"
                   iconOnly
                   kind="quiet"

@@ -34,6 +34,9 @@ export interface Beginning {
 }
 
 const PAUSE = 1000;
+const NEWEST = 500;
+/** As many as the server brings at once. */
+const MOST = 5000;
 
 export class Conversation {
   readonly session = signal<Session | undefined>(undefined);
@@ -45,6 +48,8 @@ export class Conversation {
   readonly permission = signal<PermissionRequest | undefined>(undefined);
   readonly error = signal<unknown>(undefined);
   readonly isLoading = signal(true);
+  /** Whether there are messages before those that were read. */
+  readonly hasEarlier = signal(false);
   private readonly ended = new AbortController();
   private count = 0;
   private lastSent = "";
@@ -55,7 +60,7 @@ export class Conversation {
   ) {}
 
   /** Read what was said, and follow an answer that is coming in. */
-  async open(): Promise<void> {
+  async open(limit = NEWEST): Promise<void> {
     this.error.value = undefined;
     if (!this.id) {
       this.isLoading.value = false;
@@ -64,12 +69,13 @@ export class Conversation {
     try {
       const params = { session: this.id };
       const [found, { active }] = await Promise.all([
-        api.get<Session & { messages: Parameters<typeof stored>[0] }>("/api/chat/{session}", { params }),
+        api.get<Session & { messages: Parameters<typeof stored>[0] }>("/api/chat/{session}", { params, query: { limit } }),
         api.get<{ active: boolean }>("/api/chat/{session}/stream-status", { params }),
       ]);
       batch(() => {
         this.session.value = found;
         this.messages.value = stored(found.messages);
+        this.hasEarlier.value = found.messages.length >= limit && limit < MOST;
         this.isRunning.value = active;
       });
       if (active) void this.follow();
@@ -78,6 +84,14 @@ export class Conversation {
     } finally {
       this.isLoading.value = false;
     }
+  }
+
+  /** Read the messages before those that are shown, too. */
+  async earlier(): Promise<void> {
+    if (!this.hasEarlier.value || !this.id || this.isRunning.value) return;
+    const found = await api.get<{ messages: Parameters<typeof stored>[0] }>("/api/chat/{session}", { params: { session: this.id }, query: { limit: MOST } });
+    this.messages.value = stored(found.messages);
+    this.hasEarlier.value = false;
   }
 
   close(): void {

@@ -61,6 +61,7 @@ function Parts({ message, isLive, onRetry }: Pick<Props, "message" | "isLive" | 
 function PartView({ part, isOpen, isPlain, onRetry }: { part: Part; isOpen: boolean; isPlain: boolean; onRetry?: () => void }) {
   switch (part.kind) {
     case "text":
+      if (part.text.length > MOST_DRAWN) return <LongText text={part.text} />;
       return isPlain ? <p class="plain-text" dir="auto">{part.text}</p> : <Markdown text={part.text} isOpen={isOpen} />;
     case "thinking":
       return (
@@ -80,6 +81,18 @@ function PartView({ part, isOpen, isPlain, onRetry }: { part: Part; isOpen: bool
         </div>
       );
   }
+}
+
+const MOST_DRAWN = 50_000;
+
+/** The beginning of a text that is longer than anybody reads; the button that copies has all of it. */
+function LongText({ text }: { text: string }) {
+  return (
+    <>
+      <p class="plain-text" dir="auto">{text.slice(0, MOST_DRAWN)}</p>
+      <p class="muted">{t("shortened", { shown: MOST_DRAWN, n: text.length })}</p>
+    </>
+  );
 }
 
 const TELLING = ["command", "file_path", "path", "pattern", "url", "query", "description", "prompt", "skill"];
@@ -108,7 +121,8 @@ function Tool({ part, isOpen }: { part: Extract<Part, { kind: "tool" }>; isOpen:
           {part.result !== undefined && (
             <>
               <h3>{t("result")}</h3>
-              <pre class="text-block" tabIndex={0}>{part.result}</pre>
+              <pre class="text-block" tabIndex={0}>{part.result.slice(0, MOST_DRAWN)}</pre>
+              {part.result.length > MOST_DRAWN && <p class="muted">{t("shortened", { shown: MOST_DRAWN, n: part.result.length })}</p>}
             </>
           )}
         </>

@@ -112,18 +112,23 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
 
   if (messages.length === 0 && !live) return <Empty icon="chat" title={t("empty")} text={t("empty_text")} />;
   const from = Math.max(0, messages.length - shown);
+  const earlier = async () => {
+    if (from <= 100) await conversation.earlier();
+    setShown(shown + 100);
+  };
   return (
     <div class="log" role="log" aria-live="polite" aria-busy={conversation.isRunning.value}>
-      {from > 0 && <Button label={t("earlier")} kind="quiet" onPress={() => setShown(shown + 100)} />}
-      {messages.slice(from).map((message, index) => (
+      {(from > 0 || conversation.hasEarlier.value) && <Button label={t("earlier")} kind="quiet" onPress={earlier} />}
+      {/* In one list: an answer that has ended keeps its elements, and is not drawn once more. */}
+      {[...messages.slice(from), ...(live ? [live] : [])].map((message, index) => (
         <MessageView
           key={message.key}
           message={message}
+          isLive={message === live}
           onBranch={onBranch}
           onRetry={from + index === messages.length - 1 ? () => conversation.again() : undefined}
         />
       ))}
-      {live && <MessageView key={live.key} message={live} isLive />}
       {conversation.isRunning.value && !live?.parts.length && (
         <p class="working">
           <span class="spinner" aria-hidden="true" />

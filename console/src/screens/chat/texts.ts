@@ -74,6 +74,7 @@ export const t = messages({
     more: "More",
     unavailable: "The model's memory of this conversation is gone. Send the message again, and what is known of it is told anew.",
     duration: "{n} s",
+    shortened: "These are the first {shown} of {n} characters. Copying takes all of them.",
   },
   de: {
     title: "Chat",
@@ -148,5 +149,6 @@ export const t = messages({
     more: "Mehr",
     unavailable: "Die Erinnerung des Modells an dieses Gespräch ist fort. Sende die Nachricht noch einmal, dann erfährt es neu, was davon bekannt ist.",
     duration: "{n} s",
+    shortened: "Das sind die ersten {shown} von {n} Zeichen. Beim Kopieren sind alle dabei.",
   },
 });

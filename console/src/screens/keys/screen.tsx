@@ -40,9 +40,18 @@ export default function Keys() {
   );
 }
 
-/** Rights as a person reads them. */
+const PARTS = ["chat", "inbox", "daily", "brain"] as const;
+
+/** Rights as a person reads them; a part that has no word here keeps its name. */
 function rights(scopes: string[]): string {
-  return scopes.some((scope) => scope.startsWith("*:") && scope.endsWith("admin")) ? t("everything") : scopes.join(", ");
+  if (scopes.some((scope) => scope.startsWith("*:") && scope.endsWith("admin"))) return t("everything");
+  const one = (scope: string) => {
+    const [name = "", words = ""] = scope.split(":");
+    const part = PARTS.find((known) => known === name);
+    const may = words.includes("admin") ? "may_admin" : words.includes("write") ? "may_write" : "may_read";
+    return t(may, { part: part ? t(`part_${part}`) : name });
+  };
+  return scopes.map(one).join(", ");
 }
 
 function ThisBrowser() {
@@ -53,7 +62,7 @@ function ThisBrowser() {
         <Facts
           facts={[
             [t("name"), <bdi>{current.name}</bdi>],
-            [t("may"), rights(current.scopes)],
+            [t("may"), <bdi>{rights(current.scopes)}</bdi>],
           ]}
         />
       )}
@@ -157,7 +166,7 @@ function Device({ name, scopes, seen, isCurrent, onRevoke }: DeviceProps) {
       badges={isCurrent && <Badge text={t("current")} kind="accent" />}
       text={
         <>
-          {rights(scopes)} · {when}
+          <bdi>{rights(scopes)}</bdi> · {when}
         </>
       }
       actions={!isCurrent && <Button label={t("revoke")} onPress={onRevoke} />}

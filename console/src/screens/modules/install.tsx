@@ -8,7 +8,7 @@ import { Form, Switch, TextField } from "~/components/field";
 import { Notice, Progress } from "~/components/layout";
 import { attempt, toast } from "~/state/toasts";
 import { ConsentView } from "./consent";
-import type { Official, Staged } from "./models";
+import type { Offered, Staged } from "./models";
 import { t } from "./texts";
 
 interface Props {
@@ -93,7 +93,7 @@ function follow(identifier: string | undefined, onChange: (staged: Staged) => vo
 }
 
 /** A module that came with the computer: it is here already, so that it is shown at once. */
-export function OfficialDialog({ module, onClose, onInstalled }: Props & { module: Official }) {
+export function OfficialDialog({ module, onClose, onInstalled }: Props & { module: Offered }) {
   const install = async () => {
     await api.post("/api/modules/install", { body: { source: module.source, hash: module.hash } });
     toast(t("done", { name: module.permissions.title || module.name }));

@@ -67,9 +67,9 @@ export interface Consent {
   unchanged?: boolean;
 }
 
-export interface Official extends Consent {
-  installed: boolean;
-}
+/** One that came with the computer; with a `problem` it cannot be installed, and nothing else is known of it. */
+export type Official = (Consent & { installed: boolean; problem?: undefined }) | { name: string; source: string; installed: boolean; problem: string };
+export type Offered = Extract<Official, Consent>;
 
 export interface Staged {
   id: string;

@@ -59,20 +59,31 @@ export function ModulePage({ name }: { name: string }) {
 
 function Actions({ module, reload }: { module: Module; reload: () => Promise<void> }) {
   const params = { name: module.name };
-  const post = async (path: "/api/modules/{name}/enable" | "/api/modules/{name}/disable" | "/api/modules/{name}/restart") => {
-    await api.post(path, { params });
-    await reload();
+  // The computer changes one module at a time, and refuses a second change meanwhile.
+  const [isBusy, setBusy] = useState(false);
+  const alone = (work: () => Promise<unknown>) => async () => {
+    setBusy(true);
+    try {
+      await work();
+    } finally {
+      setBusy(false);
+    }
   };
+  const post = (path: "/api/modules/{name}/enable" | "/api/modules/{name}/disable" | "/api/modules/{name}/restart") =>
+    alone(async () => {
+      await api.post(path, { params });
+      await reload();
+    });
   if (module.declared) return null;
   return (
     <>
       {module.enabled ? (
-        <Button label={t("disable")} onPress={() => post("/api/modules/{name}/disable")} />
+        <Button label={t("disable")} disabled={isBusy} onPress={post("/api/modules/{name}/disable")} />
       ) : (
-        <Button label={t("enable")} kind="primary" onPress={() => post("/api/modules/{name}/enable")} />
+        <Button label={t("enable")} kind="primary" disabled={isBusy} onPress={post("/api/modules/{name}/enable")} />
       )}
-      <Button label={t("restart")} icon="refresh" iconOnly kind="quiet" onPress={() => post("/api/modules/{name}/restart")} />
-      <Button label={t("remove")} icon="trash" iconOnly kind="quiet" onPress={() => remove(module)} />
+      <Button label={t("restart")} icon="refresh" iconOnly kind="quiet" disabled={isBusy} onPress={post("/api/modules/{name}/restart")} />
+      <Button label={t("remove")} icon="trash" iconOnly kind="quiet" disabled={isBusy} onPress={alone(() => remove(module))} />
     </>
   );
 }
@@ -80,8 +91,9 @@ function Actions({ module, reload }: { module: Module; reload: () => Promise<voi
 async function remove(module: Module): Promise<void> {
   const purge = await ask<boolean>((close) => <RemoveDialog module={module} close={close} />);
   if (purge === undefined) return;
-  await api.delete("/api/modules/{name}", { params: { name: module.name }, query: { purge } });
+  // First away from its page, which would ask for what is going.
   go(to("modules"));
+  await api.delete("/api/modules/{name}", { params: { name: module.name }, query: { purge } });
 }
 
 function RemoveDialog({ module, close }: { module: Module; close: (purge?: boolean) => void }) {
@@ -105,7 +117,7 @@ function RemoveDialog({ module, close }: { module: Module; close: (purge?: boole
 
 function Pending({ module, reload }: { module: Module; reload: () => Promise<void> }) {
   const params = { name: module.name };
-  const consent = useResource((signal) => api.get<Consent>("/api/modules/{name}/approval", { params, signal }), module.pending_hash ?? "", ["modules"]);
+  const consent = useResource((signal) => api.get<Consent>("/api/modules/{name}/approval", { params, signal }), module.pending_hash ?? "");
   const approve = async (hash: string) => {
     await api.post("/api/modules/{name}/approve", { params, body: { hash } });
     toast(t("done", { name: module.title || module.name }));

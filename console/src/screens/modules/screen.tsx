@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
-import { Badge, Empty, Loaded, Page, Row, Section } from "~/components/layout";
+import { Badge, Empty, Loaded, Notice, Page, Row, Section } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { InstallDialog, OfficialDialog } from "./install";
-import type { Module, Official } from "./models";
+import type { Module, Offered, Official } from "./models";
 import { ModulePage } from "./page";
 import { t } from "./texts";
 
@@ -24,9 +24,11 @@ function ModuleList() {
     ["modules"],
   );
   const [isInstalling, setInstalling] = useState(false);
-  const [looked, setLooked] = useState<Official>();
+  const [looked, setLooked] = useState<Offered>();
   const reload = async () => void (await Promise.all([installed.reload(), official.reload()]));
-  const available = official.value?.modules.filter((module) => !module.installed) ?? [];
+  const others = official.value?.modules.filter((module) => !module.installed) ?? [];
+  const available = others.filter((module): module is Offered => module.problem === undefined);
+  const problems = others.filter((module) => module.problem !== undefined);
   return (
     <Page title={t("title")} actions={isAdmin && <Button label={t("add")} icon="plus" onPress={() => setInstalling(true)} />}>
       <Loaded of={installed}>
@@ -52,6 +54,13 @@ function ModuleList() {
           )
         }
       </Loaded>
+      {problems.map(({ name, problem }) => (
+        <Notice key={name} kind="warning">
+          <p>
+            {name}: {problem}
+          </p>
+        </Notice>
+      ))}
       {available.length > 0 && (
         <Section title={t("available")}>
           <ul class="rows">

@@ -47,7 +47,7 @@ export default function Workspaces() {
                       {isAdmin && !workspace.declared && (
                         <>
                           <Button label={t("edit", { name: workspace.name })} icon="edit" iconOnly kind="quiet" onPress={() => setEdited(workspace)} />
-                          <Button label={t("delete")} icon="trash" iconOnly kind="quiet" onPress={() => remove(workspace)} />
+                          <Button label={t("delete_one", { name: workspace.name })} icon="trash" iconOnly kind="quiet" onPress={() => remove(workspace)} />
                         </>
                       )}
                     </>

@@ -1,0 +1,114 @@
+"""What waits: it is counted everywhere, read before it is answered, and answered once."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.console.conftest import MakePerson
+from tests.browser.console.furnished_parts import (
+    FETCH,
+    Household,
+    furnish_modules,
+    furnish_question,
+    furnish_workspace,
+    furnished_capabilities,
+    propose_note,
+    write_plan,
+)
+from tests.browser.console.people import PHONE, Person
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, text, tool_use
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def house(computer: Computer, model: MessagesAPI) -> Household:
+    """A workspace, and modules to which something can be proposed."""
+    made = Household(computer, model)
+    furnish_modules(made, ("brain",))
+    furnish_workspace(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def plugin(house: Household, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A plugin whose programs wait."""
+    with furnished_capabilities(house, Path(tmp_path_factory.mktemp("git"))):
+        yield
+
+
+def test_an_empty_inbox_says_what_belongs_there(person: Person, house: Household) -> None:
+    page = person.open("inbox")
+    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    page.get_by_role("link", name="Begin a conversation").click()
+    expect(page.get_by_label("Message", exact=True)).to_be_visible()
+
+
+def test_a_host_is_allowed_once_it_was_looked_at(make_person: MakePerson, house: Household) -> None:
+    page = make_person(PHONE).open("chat")
+    house.say("What will the weather be?", tool_use("Bash", FETCH), text("I have asked."))
+    expect(page.get_by_label("1 waits").last).to_be_visible()
+    page.get_by_role("navigation", name="More").get_by_role("link", name="Waiting").click()
+    page.get_by_role("button", name="Look").click()
+    shown = page.get_by_role("dialog", name="Reach weather.example.org")
+    expect(shown).to_contain_text("weather.example.org")
+    shown.get_by_role("button", name="Always").click()
+    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    allowed = house.ask("GET", "/api/status")
+    assert allowed
+    assert house.waiting() == []
+
+
+def test_a_question_is_answered_on_one_device_and_gone_on_the_other(make_person: MakePerson, house: Household) -> None:
+    one, other = make_person(PHONE).open("inbox"), make_person().open("inbox")
+    furnish_question(house)
+    for page in (one, other):
+        page.get_by_role("button", name="Look").click()
+        expect(page.get_by_role("dialog")).to_contain_text("Which colour should the hull have?")
+    answer = one.get_by_role("button", name="Answer", exact=True)
+    expect(answer).to_be_disabled()
+    one.get_by_label("Navy blue").check()
+    answer.click()
+    for page in (one, other):
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+
+
+def test_a_held_change_is_shown_as_a_difference_and_applied(person: Person, house: Household) -> None:
+    write_plan(house)
+    page = person.open("inbox")
+    page.get_by_role("button", name="Look").click()
+    shown = page.get_by_role("dialog")
+    expect(shown.get_by_text("Sand the hull")).to_be_visible()
+    shown.get_by_role("button", name="Apply", exact=True).click()
+    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    plan = house.computer.vault / "Projects" / "boat" / "plan.md"
+    assert "Sand the hull" in plan.read_text()
+    plan.unlink()
+
+
+def test_a_suggestion_is_turned_down(person: Person, house: Household) -> None:
+    propose_note(house)
+    page = person.open("inbox")
+    page.get_by_role("button", name="Look").click()
+    shown = page.get_by_role("dialog", name=re.compile("Kevin"))
+    expect(shown).to_contain_text("Sails to Helgoland in May.")
+    shown.get_by_role("button", name="Reject").click()
+    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+
+
+def test_escape_closes_and_changes_nothing(make_person: MakePerson, house: Household, plugin: None) -> None:
+    page = make_person().open("inbox")
+    look = page.get_by_role("button", name="Look")
+    look.focus()
+    page.keyboard.press("Enter")
+    shown = page.get_by_role("dialog", name="Programs of the plugin sailing")
+    expect(shown).to_contain_text("hook UserPromptSubmit")
+    page.keyboard.press("Escape")
+    expect(shown).to_have_count(0)
+    expect(look).to_be_focused()
+    assert len(house.waiting()) == 1

@@ -1,0 +1,112 @@
+"""The console opens without a connection, with the last lists to read, and forgets them when somebody signs out."""
+
+import json
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.console.conftest import MakePerson
+from tests.browser.console.furnished_parts import Household, furnish_question
+from tests.browser.console.people import PHONE
+from tests.support.computer import PLAIN, Computer
+from tests.support.messages_api import MessagesAPI
+
+pytestmark = pytest.mark.long
+
+LISTS = """async () => {
+  const cache = await caches.open("lists");
+  return (await cache.keys()).map((request) => new URL(request.url).pathname);
+}"""
+READY = "async () => { await navigator.serviceWorker.ready; return !!navigator.serviceWorker.controller; }"
+
+
+@pytest.fixture(scope="module")
+def house(computer: Computer, model: MessagesAPI) -> Household:
+    """A question waits."""
+    made = Household(computer, model)
+    furnish_question(made)
+    return made
+
+
+def kept(page: Page) -> set[str]:
+    """The paths of what is kept of the API."""
+    return set(page.evaluate(LISTS))
+
+
+def ready(page: Page) -> None:
+    """Wait until the worker answers for this page, and let it see the page's requests."""
+    page.wait_for_function(READY)
+    page.reload()
+    expect(page.get_by_text("Which colour should the hull have?")).to_be_visible()
+    page.wait_for_function("async () => (await caches.match('/api/inbox', {cacheName: 'lists'})) !== undefined")
+    page.wait_for_function("async () => (await caches.match('/api/pairing/me', {cacheName: 'lists'})) !== undefined")
+
+
+def test_the_last_lists_are_read_offline(make_person: MakePerson, house: Household) -> None:
+    person = make_person(PHONE)
+    page = person.open("inbox")
+    ready(page)
+    person.context.set_offline(True)
+    page.reload()
+    expect(page.get_by_text("Which colour should the hull have?")).to_be_visible()
+    expect(page.get_by_text("The computer does not answer.")).to_be_visible()
+    page.get_by_role("button", name="Look").click()
+    page.get_by_label("White").check()
+    page.get_by_role("button", name="Answer", exact=True).click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("The computer does not answer.")
+    page.keyboard.press("Escape")
+    assert len(house.waiting()) == 1, "nothing is answered later, without its owner"
+    person.context.set_offline(False)
+    expect(page.get_by_text("The computer does not answer. What you see")).to_have_count(0)
+    person.forgive_refusals()
+
+
+def test_nothing_is_left_after_signing_out(make_person: MakePerson, house: Household) -> None:
+    person = make_person()
+    page = person.open("inbox")
+    ready(page)
+    assert {"/api/inbox", "/api/pairing/me"} <= kept(page)
+    assert all(
+        path in {"/api/inbox", "/api/pairing/me", "/api/chat", "/api/modules", "/api/workspaces"} for path in kept(page)
+    )
+    person.open("keys").get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in to your computer")).to_be_visible()
+    page.wait_for_function("async () => !(await caches.has('lists'))")
+    person.context.set_offline(True)
+    page.reload()
+    expect(page.get_by_text("Which colour should the hull have?")).to_have_count(0)
+    assert kept(page) == set()
+    person.context.set_offline(False)
+    person.forgive_refusals()
+
+
+def test_a_removed_browser_forgets_what_it_kept(make_person: MakePerson, house: Household) -> None:
+    person = make_person()
+    page = person.open("inbox")
+    ready(page)
+    for session in house.ask("GET", "/api/pairing/sessions")["sessions"]:
+        house.ask("DELETE", f"/api/pairing/sessions/{session['id']}")
+    expect(page.get_by_role("heading", name="Sign in to your computer")).to_be_visible()
+    page.wait_for_function("async () => !(await caches.has('lists'))")
+    person.forgive_refusals()
+
+
+def test_it_can_be_installed(make_person: MakePerson, house: Household) -> None:
+    page = make_person().open("inbox")
+    address = page.locator("link[rel=manifest]").get_attribute("href")
+    found = httpx2.get(f"{house.computer.url}/{address}", timeout=60, **PLAIN)
+    assert found.headers["content-type"] == "application/manifest+json"
+    manifest = json.loads(found.text)
+    assert (manifest["start_url"], manifest["scope"], manifest["display"]) == ("/", "/", "standalone")
+    for icon in manifest["icons"]:
+        drawn = httpx2.get(f"{house.computer.url}{icon['src']}", timeout=60, **PLAIN)
+        assert drawn.headers["content-type"] == icon["type"]
+        if icon["type"] == "image/png":
+            width = int.from_bytes(drawn.content[16:20])
+            assert f"{width}x{width}" == icon["sizes"]
+    worker = httpx2.get(f"{house.computer.url}/console/worker.js", timeout=60, **PLAIN)
+    assert (worker.headers["service-worker-allowed"], worker.headers["cache-control"]) == ("/", "no-cache")
+    client = page.context.new_cdp_session(page)
+    errors = client.send("Page.getInstallabilityErrors")["installabilityErrors"]
+    assert [error["errorId"] for error in errors if error["errorId"] != "in-incognito"] == []

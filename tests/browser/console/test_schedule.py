@@ -1,0 +1,51 @@
+"""Agents on a schedule: one of a module runs now, one of the owner's own waits for approval."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.console.furnished_parts import Household, furnish_modules
+from tests.browser.console.people import Person
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI
+
+pytestmark = pytest.mark.long
+
+OWN = """---
+schedule: {enabled: true, time: "21:30"}
+---
+Look for plants that need water.
+"""
+
+
+@pytest.fixture(scope="module")
+def house(computer: Computer, model: MessagesAPI) -> Household:
+    made = Household(computer, model)
+    furnish_modules(made, ("brain", "daily"))
+    return made
+
+
+def test_an_agent_runs_now_and_shows_what_it_did(person: Person, house: Household) -> None:
+    page = person.open("schedule")
+    reflection = page.get_by_role("listitem").filter(has_text="Reflection")
+    expect(reflection).to_contain_text("each day at")
+    reflection.get_by_role("button", name="Run now").click()
+    expect(page.locator(".toast")).to_be_visible()
+    reflection.get_by_role("button", name="Runs").click()
+    shown = page.get_by_role("dialog", name="Runs of Reflection")
+    expect(shown.locator("details").first).to_be_visible()
+    shown.locator("summary").first.click()
+    expect(shown.get_by_role("heading", name="Its file")).to_be_visible()
+
+
+def test_an_own_agent_waits_until_it_is_approved(person: Person, house: Household) -> None:
+    name = f"plants-{person.page.viewport_size['width']}"
+    file = house.computer.vault / "Daily" / ".agents" / f"{name}.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(OWN)
+    house.ask("POST", "/api/scheduler/reload")
+    page = person.open("schedule")
+    line = page.get_by_role("listitem").filter(has_text="waits for your approval")
+    line.get_by_role("button", name="Approve").click()
+    expect(line).to_have_count(0)
+    agents = {each["name"]: each["status"] for each in house.ask("GET", "/api/scheduler")["agents"]}
+    assert agents[name] == "ready"
