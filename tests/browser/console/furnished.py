@@ -41,7 +41,7 @@ def furnished_computer() -> Iterator[Computer]:
             furnished_parts(computer, model, Path(folder)),
         ):
             furnish_lists(computer)
-            furnish_suggestions(computer)
+            furnish_suggestions(computer, "Leonie")
             furnish_files(computer)
             furnish_decisions(computer)
             yield computer
