@@ -9,7 +9,6 @@ from tests.browser.console.furnished_files import furnish_decisions, furnish_fil
 from tests.browser.console.furnished_lists import furnish_lists
 from tests.browser.console.furnished_parts import furnished_parts
 from tests.browser.console.people import computer_with
-from tests.browser.console.proposals import furnish_suggestions
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
@@ -41,7 +40,6 @@ def furnished_computer() -> Iterator[Computer]:
             furnished_parts(computer, model, Path(folder)),
         ):
             furnish_lists(computer)
-            furnish_suggestions(computer, "Leonie")
             furnish_files(computer)
             furnish_decisions(computer)
             yield computer

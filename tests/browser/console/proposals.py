@@ -49,11 +49,11 @@ def write(computer: Computer, text: str, proposals: int) -> list[dict[str, Any]]
     return list(computer.wait_until(new, f"the journal proposes what it says: {text}"))
 
 
-def furnish_suggestions(computer: Computer, person: str = "Kevin") -> None:
-    """One that was decided, about somebody of this name, one that changes and two that create, two of them as one."""
+def furnish_suggestions(computer: Computer) -> None:
+    """One that was decided, one that changes and two that create, two of them as one."""
     install_official(computer, "brain", "daily")
-    know(computer, person, "Advisor of the vibe school.")
-    (decided,) = write(computer, f"{person} married in May.", 1)
+    know(computer, "Kevin", "Advisor of the vibe school.")
+    (decided,) = write(computer, "Kevin married in May.", 1)
     call(computer, "POST", f"/api/suggestions/{decided['id']}/approve")
     write(computer, "Lunch with Ottilie.", 1)
     pair = [
