@@ -60,7 +60,7 @@ bench: $(VENV)/.installed-development ## Measure the budgets of SPECIFICATION.md
 screenshots: $(VENV)/.installed-development $(CONSOLE) ## Take pictures of every screen of the console into build/screenshots (ARGS: screens)
 	$(BIN)/python -m tests.browser.console.screenshots $(ARGS)
 
-docs: $(VENV)/.installed-development ## Build the documentation into build/docs
+docs: $(VENV)/.installed-development ## Build the documentation into build/docs, with the pictures of make screenshots
 	$(BIN)/python docs/build.py
 
 lock: $(VENV)/.installed-development ## Lock the newest versions that pyproject.toml allows

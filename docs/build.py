@@ -11,6 +11,12 @@ from markdown_it.token import Token
 from tables import ROOT, filled
 
 TARGET = ROOT / "build" / "docs"
+SCREENSHOTS = ROOT / "build" / "screenshots"
+PICTURES = {
+    "index": ("inbox-phone-light", "journal-phone-light", "suggestions-phone-light"),
+    "console": ("inbox-desktop-light", "conversations-phone-light", "knowledge-phone-light", "journal-desktop-light"),
+}
+"""Pictures of the console below the heading of a page, where `make screenshots` has taken them."""
 
 GROUPS = {
     "Start": ["index", "getting-started", "console", "first-boot", "pairing", "tls", "settings"],
@@ -78,6 +84,8 @@ def main() -> None:
     shutil.rmtree(TARGET, ignore_errors=True)
     TARGET.mkdir(parents=True)
     shutil.copy(ROOT / "docs" / "site.css", TARGET)
+    if SCREENSHOTS.is_dir():
+        shutil.copytree(SCREENSHOTS, TARGET / SCREENSHOTS.name)
     for name in pages:
         (TARGET / f"{name}.html").write_text(rendered(name, pages), encoding="utf-8")
     print(f"{len(pages)} pages in {TARGET.relative_to(ROOT)}/index.html")
@@ -110,6 +118,7 @@ def rendered(name: str, pages: dict[str, Path]) -> str:
                 _lead_to_site(part, pages[name], names)
     # A table may be wider than a phone: it scrolls by itself.
     body = renderer.renderer.render(tokens, renderer.options, {})
+    body = body.replace("</h1>", f"</h1>{_pictures(name)}", 1)
     body = body.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
     return _PAGE.format(title=html.escape(titles[name]), navigation=navigation, body=body)
 
@@ -117,6 +126,12 @@ def rendered(name: str, pages: dict[str, Path]) -> str:
 def anchor(heading: str) -> str:
     """The name by which a heading is linked to, as code hosts make it."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def _pictures(name: str) -> str:
+    taken = [each for each in PICTURES.get(name, ()) if (SCREENSHOTS / f"{each}.png").is_file()]
+    shown = "".join(f'<img src="{SCREENSHOTS.name}/{each}.png" alt="{each.replace("-", " ")}">' for each in taken)
+    return f'<p class="pictures">{shown}</p>' if shown else ""
 
 
 def _lead_to_site(link: Token, page: Path, names: dict[Path, str]) -> None:

@@ -31,7 +31,7 @@ def main(wanted: list[str]) -> None:
                 screens.append("welcome")  # which is not in the navigation
                 for place in (wanted or screens) if scheme == "light" else (wanted or screens[:2]):
                     person.open(place)
-                    page.wait_for_timeout(400)
+                    page.wait_for_function("!document.querySelector('.loading')")
                     page.screenshot(path=FOLDER / f"{place.replace('/', '_')}-{size}-{scheme}.png")
                 for problem in person.problems:
                     print(f"{size}: {problem}", file=sys.stderr)  # noqa: T201
