@@ -6,6 +6,7 @@ import { Icon } from "~/components/icons";
 import { watchInbox } from "~/state/inbox";
 import { stopped, watchKillSwitch } from "~/state/kill_switch";
 import { isConnected } from "~/state/live";
+import { watchWaiting } from "~/state/notifications";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { messages, moment } from "~/text/messages";
@@ -28,6 +29,7 @@ const t = messages({
 export function Banners() {
   useEffect(watchInbox, []);
   useEffect(watchKillSwitch, []);
+  useEffect(watchWaiting, []);
   const resume = async () => {
     await api.post("/api/resume");
     stopped.value = null;

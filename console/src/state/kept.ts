@@ -7,7 +7,7 @@ interface Trusting {
   trustedTypes?: { createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(url: string): unknown } };
 }
 
-let registered: Promise<unknown> | undefined;
+let registered: Promise<ServiceWorkerRegistration | undefined> | undefined;
 
 /** Let the service worker keep the program and the last lists. */
 export function keepForLater(): void {
@@ -16,6 +16,11 @@ export function keepForLater(): void {
   const url = (policy?.createScriptURL(WORKER) ?? WORKER) as string;
   // Without it, in a private window for one, the console works all the same.
   registered = navigator.serviceWorker.register(url, { scope: "/" }).catch(() => undefined);
+}
+
+/** The registration of the service worker, undefined where there is none. */
+export function registration(): Promise<ServiceWorkerRegistration | undefined> {
+  return registered ?? Promise.resolve(undefined);
 }
 
 /** Forget all lists, since somebody has signed out. */

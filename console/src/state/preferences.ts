@@ -1,5 +1,5 @@
 /** What this browser is set to: language and appearance. Nothing secret is kept here. */
-import { effect, signal } from "@preact/signals";
+import { effect, type Signal, signal } from "@preact/signals";
 
 export type Language = "en" | "de";
 export type Appearance = "system" | "light" | "dark";
@@ -21,15 +21,20 @@ function store(name: string, value: string): void {
   }
 }
 
+/** A choice of this browser, kept under a name. */
+export function preference<T extends string>(name: string, allowed: readonly T[], otherwise: T): Signal<T> {
+  const chosen = signal<T>(stored(name, allowed, otherwise));
+  effect(() => store(name, chosen.value));
+  return chosen;
+}
+
 const preferred: Language = navigator.languages.some((name) => name.startsWith("de")) ? "de" : "en";
-export const language = signal<Language>(stored("language", ["en", "de"], preferred));
-export const appearance = signal<Appearance>(stored("appearance", ["system", "light", "dark"], "system"));
+export const language = preference<Language>("language", ["en", "de"], preferred);
+export const appearance = preference<Appearance>("appearance", ["system", "light", "dark"], "system");
 
 effect(() => {
   document.documentElement.lang = language.value;
-  store("language", language.value);
 });
 effect(() => {
   document.documentElement.dataset.appearance = appearance.value;
-  store("appearance", appearance.value);
 });

@@ -2,11 +2,13 @@ import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
-import { Choice } from "~/components/field";
+import { Choice, Switch } from "~/components/field";
 import { Ago, Badge, Facts, Loaded, Page, Row, Section } from "~/components/layout";
+import { canNotify, notifies, switchNotifications } from "~/state/notifications";
 import { type Appearance, appearance, type Language, language } from "~/state/preferences";
 import { useResource } from "~/state/resource";
 import { may, me, signOut } from "~/state/session";
+import { toast } from "~/state/toasts";
 import { AddDevice } from "./add";
 import { t } from "./texts";
 
@@ -55,6 +57,12 @@ function rights(scopes: string[]): string {
 }
 
 function ThisBrowser() {
+  const [, redraw] = useState(0);
+  const notify = async (isOn: boolean) => {
+    if (!(await switchNotifications(isOn)) && isOn) toast(t("notify_refused"), { isError: true });
+    // The browser has moved the switch already, also where it then refused.
+    redraw((count) => count + 1);
+  };
   const current = me.value;
   return (
     <Section title={t("this_browser")} actions={current?.kind === "session" && <Button label={t("sign_out")} onPress={signOut} />}>
@@ -81,6 +89,12 @@ function ThisBrowser() {
         options={(["system", "light", "dark"] as const).map((value) => ({ value, label: t(value) }))}
         onChange={(value) => (appearance.value = value)}
       />
+      {may("inbox") &&
+        (canNotify ? (
+          <Switch label={t("notify")} hint={t("notify_hint")} isOn={notifies()} onChange={notify} />
+        ) : (
+          <p class="muted">{t("notify_not")}</p>
+        ))}
     </Section>
   );
 }

@@ -1,0 +1,38 @@
+"""Notes of the device for what begins to wait while nobody looks at the console."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.console.conftest import MakePerson
+from tests.support.computer import Computer
+
+pytestmark = pytest.mark.long
+
+LOOKED_AWAY = "Object.defineProperty(document, 'hidden', { get: () => true })"
+SHOWN = "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((shown) => shown.map((each) => each.body).join())"
+
+
+def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, computer: Computer) -> None:
+    person = make_person(permissions=["notifications"])
+    person.context.add_init_script(LOOKED_AWAY)
+    person.page.reload()
+    page = person.open("keys")
+    switch = page.get_by_role("switch", name="Notify me")
+    expect(switch).not_to_be_checked()
+    switch.check()
+    page.reload()
+    expect(page.get_by_role("switch", name="Notify me")).to_be_checked()
+    assert page.evaluate(SHOWN) == ""
+    servers = {"mcpServers": {"tides": {"command": "python3", "args": ["tides.py"]}}}
+    (computer.vault / ".mcp.json").write_text(json.dumps(servers))
+    page.wait_for_function(f"{SHOWN}.then((text) => text.includes('tides'))")
+
+
+def test_a_browser_that_does_not_permit_it_says_so(make_person: MakePerson) -> None:
+    page = make_person().open("keys")
+    page.evaluate("Notification.requestPermission = () => Promise.resolve('denied')")
+    page.get_by_role("switch", name="Notify me").click()
+    expect(page.get_by_text("does not permit notifications")).to_be_visible()
+    expect(page.get_by_role("switch", name="Notify me")).not_to_be_checked()
