@@ -75,9 +75,9 @@ class OfficialComputer(ModuleComputer):
         return asyncio.run(send())
 
     def suggestions(self, status: str = "pending") -> list[dict[str, Any]]:
-        """Suggestions, newest first."""
+        """Suggestions about modules, newest first; those for the memory are the computer's own."""
         found: list[dict[str, Any]] = self.value(f"/api/suggestions?status={status}")["suggestions"]
-        return found
+        return [each for each in found if each["target_module"] != "memory"]
 
     def wait_for_end(self, session: str, messages: int) -> None:
         """Wait until a session counts as ended after so many messages, and every module has taken what it was told of that."""
