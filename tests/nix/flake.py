@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _HERE = Path(__file__).resolve().parent
 _SOURCES = (
     "README.md",
+    "console",
     "docs",
     "flake.nix",
     "images",
@@ -24,7 +25,7 @@ _SOURCES = (
     "sandbox",
     "tests/nix",
 )
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", ".hypothesis", ".*_cache", "inputs")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", ".hypothesis", ".*_cache", "inputs", "node_modules")
 _CONFIGURATION = """
 experimental-features = nix-command flakes
 build-users-group =

@@ -40,8 +40,10 @@ NEVER_RIGHT = (
     "/api/events/dead-letters/{identifier}/retry",
     *("/api/doctor/fix", "/api/doctor/dismiss", "/api/doctor/undismiss"),
     *("/api/backups", "/api/backups/list", "/api/backups/drill", "/api/backups/password"),
+    *("/api/tls/renew", "/tls/ca.crt", "/tls/ca.mobileconfig"),
 )
-"""There is a dead letter only after ten tries, which take nine minutes, a problem of the doctor where there is one, and a list of backups
+"""There is a dead letter only after ten tries, which take nine minutes, a problem of the doctor where there is one, a certificate where others
+can connect, and a list of backups
 in a repository: the tests of each use them."""
 
 ENDLESS = ("/api/inbox/events", "/api/events")
@@ -136,6 +138,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         await call(route)
     for path in ("", "/transcript", "/events", "/stream-status", "/pending-questions"):
         await call("GET /api/chat/{session}" + path, session=session)
+    await call("POST /api/memory", {"session_id": session, "lines": ["Peas are sown in March."]})
     for path in ("end", "archive", "unarchive", "activate"):
         await call("POST /api/chat/{session}/" + path, {}, session=session)
     await call("PUT /api/contexts/session/{session}", {"folder_paths": ["Garden"]}, session=session)

@@ -13,6 +13,11 @@ lib: {
       filter = file: _: builtins.any (path: lib.hasPrefix (toString path) file || lib.hasPrefix "${file}/" (toString path)) fileset;
     };
   };
+  concatStrings = builtins.concatStringsSep "";
+  strings = lib.strings or { } // {
+    sanitizeDerivationName = name: builtins.concatStringsSep "-" (builtins.filter builtins.isString (builtins.split "[^A-Za-z0-9+._?=-]+" name));
+  };
+  fetchers.proxyImpureEnvVars = [ "http_proxy" "https_proxy" ];
   licenses = {
     agpl3Plus.free = true;
     mit.free = true;

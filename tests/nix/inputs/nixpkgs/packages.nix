@@ -59,6 +59,13 @@ let
     python313 = python;
     python313Packages.pip = plain "pip";
     stdenv = { hostPlatform = { inherit system; }; cc.cc.lib = plain "gcc-lib"; };
+    stdenvNoCC = {
+      hostPlatform = {
+        inherit system;
+        node = { platform = "linux"; arch = if system == "x86_64-linux" then "x64" else "arm64"; };
+      };
+      mkDerivation = arguments: described ({ meta = { }; } // arguments);
+    };
     fetchPypi = { hash, pname, version, python, abi, platform, dist, format }:
       assert builtins.match "sha256-[A-Za-z0-9+/]{43}=" hash != null && format == "wheel" && dist == python;
       described { name = "${pname}-${version}-${python}-${abi}-${platform}.whl"; inherit hash; meta = { }; };
