@@ -119,14 +119,14 @@ def test_the_same_port_without_tls_loads_and_is_not_secure(computer: Computer, p
 
 def refusal(page: Page, certificate: Path, name: str) -> str:
     """What the browser says about a server of somebody with this certificate; nothing if it shows the page."""
+    # The browser's own page about the last refusal would interrupt the next navigation of the same tab.
+    opened = page.context.new_page()
     with served(certificate) as port:
-        # The browser's own page about the last refusal would interrupt the next navigation.
-        page.goto("about:blank")
         try:
-            page.goto(f"https://{name}:{port}/")
+            opened.goto(f"https://{name}:{port}/")
         except Error as error:
             return error.message
-        expect(page.get_by_text("hi")).to_be_visible()
+        expect(opened.get_by_text("hi")).to_be_visible()
         return ""
 
 
@@ -154,6 +154,7 @@ def test_the_page_leads_through_it_with_the_fingerprint(
     shown = command_line(computer, home, "tls", "show")
     page.goto(f"{scheme}://parachute.local:{computer.port}/")
     page.get_by_role("link", name="Trust this computer").click()
+    expect(page.locator("#fingerprint")).not_to_be_empty()
     lines = page.locator("#fingerprint").inner_text().split("\n")
     assert len(lines) == 2
     assert all(line in shown for line in lines), "the same on both screens"

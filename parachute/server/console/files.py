@@ -51,7 +51,6 @@ class ConsoleFile:
             "permissions-policy": _PERMISSIONS,
             "x-content-type-options": "nosniff",
             "referrer-policy": "same-origin",
-            "cross-origin-opener-policy": "same-origin",
             "cross-origin-resource-policy": "same-origin",
             "cache-control": lasting,
             "vary": "accept-encoding",

@@ -59,7 +59,6 @@ def test_stopping_everything_and_letting_it_work_again(make_person: MakePerson) 
 
 def test_the_doctor_finds_mends_and_hides(make_person: MakePerson, computer: Computer) -> None:
     open_file = computer.home.root / "hooks.yaml"
-    open_file.write_text("hooks: []\n")
     open_file.chmod(0o644)
     page = make_person(PHONE).open("computer/doctor")
     expect(page.get_by_text("The doctor is looking at everything.")).to_have_count(0)
