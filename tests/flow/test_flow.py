@@ -33,7 +33,9 @@ def test_from_the_journal_to_knowledge_to_conversations_and_back(computer: Offic
     assert ENTRY in computer.output("daily", "show", entry["date"])
 
     # 2. Brain knows two of the three, and asks for the third.
-    (topic,) = computer.eventually("/api/suggestions?status=pending&module=brain", _found, "a topic was proposed")["suggestions"]
+    (topic,) = computer.eventually("/api/suggestions?status=pending&module=brain", _found, "a topic was proposed")[
+        "suggestions"
+    ]
     assert (topic["source_agent"], topic["action"], topic["target_module"]) == ("daily", "create", "brain")
     assert (topic["payload"]["type"], topic["payload"]["name"]) == ("topic", "prompt engineering")
     computer.wait_for_events()
@@ -121,7 +123,9 @@ def test_what_belongs_together_is_approved_in_one_step(computer: OfficialCompute
     session = computer.say("Kevin helps with LVB.").of_type("session")[0]["sessionId"]
     computer.say("He teaches there from May on.", session)
     computer.wait_for_end(session, 4)
-    waiting = computer.eventually("/api/suggestions?status=pending&module=brain", lambda found: found["total"] == 2, "both wait")
+    waiting = computer.eventually(
+        "/api/suggestions?status=pending&module=brain", lambda found: found["total"] == 2, "both wait"
+    )
     ids = [each["id"] for each in waiting["suggestions"]]
     sorting = [
         tool_use("mcp__parachute__suggestions-list", {"page": 1}),
@@ -149,7 +153,9 @@ def test_what_belongs_together_is_approved_in_one_step(computer: OfficialCompute
 
 def test_what_is_rejected_is_not_proposed_again(computer: OfficialComputer) -> None:
     computer.output("daily", "add", "Read a book on prompt engineering.")
-    (topic,) = computer.eventually("/api/suggestions?status=pending&module=brain", _found, "a topic was proposed")["suggestions"]
+    (topic,) = computer.eventually("/api/suggestions?status=pending&module=brain", _found, "a topic was proposed")[
+        "suggestions"
+    ]
     computer.output("suggestions", "reject", topic["id"], "--reason", "Not mine.")
     computer.output("daily", "add", "Another book on prompt engineering.")
     computer.wait_for_events()
