@@ -35,7 +35,7 @@ test-deps: ## Install the system packages that tests need (Debian)
 test-first-run: ## Follow the README on a clean clone in an empty home
 	bash tests/first_run.sh
 
-appliance: $(VENV)/.installed-development ## Boot a Debian with real systemd and test inside (root; ARGS goes to pytest)
+appliance: $(VENV)/.installed-development $(CONSOLE) ## Boot a Debian with real systemd and test inside (root; ARGS goes to pytest)
 	$(BIN)/python -m tests.appliance.uml.build
 	$(BIN)/pytest -n 3 tests/appliance $(ARGS)
 
