@@ -39,7 +39,7 @@ for (const entry of await readdir(join(here, "src"), { recursive: true, withFile
   visit(source);
 }
 
-/** Every text is there in both languages, with the same names in braces, and is used. */
+/** Every text is there in both languages, with the same names in braces. */
 function checkTexts(call, report, at) {
   const languages = {};
   for (const language of call.arguments[0]?.properties ?? []) {

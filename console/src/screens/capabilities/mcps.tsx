@@ -4,6 +4,7 @@ import { Button, LinkButton } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Choice, Form, TextField } from "~/components/field";
 import { Badge, Loaded, Notice, Row } from "~/components/layout";
+import { NamedList } from "~/components/named_list";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
@@ -149,16 +150,7 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
                 <p>{error}</p>
               </Notice>
             )}
-            <ul class="details-list">
-              {offered.map((tool) => (
-                <li key={tool.name}>
-                  <strong>
-                    <bdi>{tool.name}</bdi>
-                  </strong>{" "}
-                  <bdi class="muted">{tool.description}</bdi>
-                </li>
-              ))}
-            </ul>
+            <NamedList entries={offered} />
           </>
         )}
       </Loaded>

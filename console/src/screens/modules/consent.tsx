@@ -2,6 +2,7 @@
 import { Details } from "~/components/details";
 import { Difference } from "~/components/difference";
 import { Section } from "~/components/layout";
+import { NamedList } from "~/components/named_list";
 import type { Consent, Permissions } from "./models";
 import { t } from "./texts";
 
@@ -100,16 +101,7 @@ export function Rights({ permissions }: { permissions: Permissions }) {
       {permissions.mcp_tools.length > 0 && (
         <>
           <h3>{t("tools")}</h3>
-          <ul class="details-list">
-            {permissions.mcp_tools.map((tool) => (
-              <li key={tool.name}>
-                <strong>
-                  <bdi>{tool.name}</bdi>
-                </strong>{" "}
-                <bdi class="muted">{tool.description}</bdi>
-              </li>
-            ))}
-          </ul>
+          <NamedList entries={permissions.mcp_tools} />
         </>
       )}
     </>
