@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from parachute.base.files import atomic_write
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 
@@ -15,7 +16,10 @@ KEY = "sk-ant-api03-real"
 def _shared() -> Iterator[tuple[MessagesAPI, Computer]]:
     with MessagesAPI() as service:
         environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": service.url}
-        with Computer(environment=environment) as running:
+        shared = Computer(environment=environment)
+        # No memory: what one test's conversation leaves would warn and inform those of the next ones.
+        atomic_write(shared.home.root / "hooks.yaml", "hooks: []\n")
+        with shared as running:
             yield service, running
 
 

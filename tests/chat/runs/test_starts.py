@@ -193,9 +193,7 @@ async def test_prompts_of_the_request_of_files_and_of_an_agent(computer: Compute
             assert "Brains are grey." in system
             (metadata,) = stream.of_type("prompt_metadata")
             assert metadata["promptSource"] == "default"
-            # Conversations of other tests, which have ended meanwhile, may have left notes.
-            files = [name for name in metadata["contextFiles"] if name != "hook load_context"]
-            assert files == ["CLAUDE.md", "Brain/AGENTS.md"]
+            assert metadata["contextFiles"] == ["CLAUDE.md", "Brain/AGENTS.md"]
 
             stream = await answered(client, agentPath="Chat/pirate.md")
             assert "You are a pirate." in str(api.conversation[-1].body["system"])
