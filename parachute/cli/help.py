@@ -36,6 +36,7 @@ SECTIONS = {
         "daily": "Write and read the journal (module Daily)",
         "brain": "Look up and write what is known (module Brain)",
         "files": "List, read and write the files of your vault, and take changes of them back",
+        "voice": "Turn recordings into text, and show what is missing for it",
         "suggestions": "Review suggestions from modules and agents",
     },
     "Agents and what they may use": {

@@ -143,6 +143,12 @@ class JournalInterface(Protocol):
     async def create(self, content: str, title: str = "", date: str | None = None) -> JournalEntry:
         """Write an entry, for today unless a date is given."""
 
+    async def transcribed(self, entry_id: str, text: str, language: str | None = None, replaced: str = "") -> bool:
+        """Write what was said in an entry's recording as its text, where that is still empty or the `replaced` one.
+
+        True if the entry has the text now; False, and nothing is changed, where it has another, or there is no such entry.
+        """
+
 
 class ConversationInterface(Protocol):
     """The user's chat sessions."""

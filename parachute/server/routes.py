@@ -5,6 +5,7 @@ from parachute.automation.memory.api import router as memory
 from parachute.automation.module_agents.api import router as module_prompts
 from parachute.automation.scheduled_agents.api import router as scheduled_agents
 from parachute.automation.suggestions.api import router as suggestions
+from parachute.automation.transcription.api import router as voice
 from parachute.automation.triage.api import router as orchestrator
 from parachute.capabilities.agents.api import router as own_agents
 from parachute.capabilities.mcp_servers.api import router as mcp_servers
@@ -94,6 +95,7 @@ ROUTERS = (
     sandboxes,
     suggestions,
     memory,
+    voice,
     supervisor,
     console,
     first_run,

@@ -8,16 +8,20 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
-from parachute.supervisor import module_unit
+from parachute.supervisor import module_unit, transcriber_unit
 from parachute.supervisor.command_runner.starting import SERVER, socket_path
 from parachute.supervisor.models import Unit
 
 _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _MODULE = re.compile(r"module@([a-z][a-z0-9_-]{0,39})")
 _MCP = re.compile(r"mcp@([A-Za-z0-9](?:[A-Za-z0-9-]|_(?=[A-Za-z0-9-])){0,39})")
-_MODEL_SETTINGS = frozenset(
-    {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
-)
+_SETTINGS = {
+    "model": frozenset(
+        {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
+    ),
+    "transcriber": transcriber_unit.SETTINGS,
+}
+_SINGLE = ("direct", "model", "transcriber")
 _DIRECT_IDLE_SECONDS = 600
 _PROGRAMS_IDLE_SECONDS = 30
 _PATH_LIMIT = 107  # sun_path of a Unix socket, without its closing zero
@@ -47,13 +51,13 @@ def programs(home: Home) -> Unit:
 
 
 def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None, *, confines: bool = False) -> Unit:
-    """A unit that core may open by its name: `direct`, `model`, `sandbox@{session}`, `module@{name}` or `mcp@{name}`; error: InvalidInput.
+    """A unit that core may open by its name: `direct`, `model`, `transcriber`, `sandbox@{session}`, `module@{name}` or `mcp@{name}`.
 
-    `environment` may hold the settings of the model, and nothing else. `confines`: who starts it enforces its confinement.
+    `environment` may hold the settings of the model or the transcriber, and nothing else. Error: InvalidInput. `confines`: who starts it enforces its confinement.
     """
     check_name(name)
     environment = dict(environment or {})
-    if environment and (name != "model" or not environment.keys() <= _MODEL_SETTINGS):
+    if environment.keys() - _SETTINGS.get(name, frozenset()):
         raise InvalidInput(f"{name} takes no such settings: {', '.join(sorted(environment))}.")
     if name == "direct":
         command = _direct_runner()
@@ -62,6 +66,8 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
         return Unit(
             name, _child("parachute.llm.offline"), listen=(model_socket(home),), on_demand=True, environment=environment
         )
+    if name == "transcriber":
+        return transcriber_unit.unit(home.root, transcriber_socket(home), environment, _child, confines=confines)
     if match := _SANDBOX.fullmatch(name):
         command = _child("parachute.sandbox.engines.launch", match[1])
         listen = (agent_socket(home, match[1]),)
@@ -76,13 +82,13 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
 
 def check_name(name: str) -> None:
     """Check that the server may open and close a unit of this name; error: InvalidInput."""
-    if name not in ("direct", "model") and not any(kind.fullmatch(name) for kind in (_SANDBOX, _MODULE, _MCP)):
+    if name not in _SINGLE and not any(kind.fullmatch(name) for kind in (_SANDBOX, _MODULE, _MCP)):
         raise InvalidInput(f"{name!r} is not a unit that can be opened.")
 
 
 def works_for_agents(name: str) -> bool:
     """True for a unit that only agents need: it ends, and does not start, while all agents are stopped."""
-    return name in ("direct", "model") or name.startswith(("sandbox@", "mcp@"))
+    return name in _SINGLE or name.startswith(("sandbox@", "mcp@"))
 
 
 def agent_socket(home: Home, session: str) -> Path:
@@ -108,6 +114,11 @@ def mcp_socket(home: Home, name: str) -> Path:
 def model_socket(home: Home) -> Path:
     """The socket of the offline model."""
     return _socket(home.run / "model" / "model.sock")
+
+
+def transcriber_socket(home: Home) -> Path:
+    """The socket of the process that transcribes."""
+    return _socket(home.run / "transcriber" / "voice.sock")
 
 
 def check_home(home: Home) -> None:

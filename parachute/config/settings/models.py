@@ -87,6 +87,67 @@ class OfflineSettings(BaseModel):
     context_tokens: int = Field(default=4096, ge=512, le=131072, description="Length of the model's memory, in tokens.")
 
 
+VoiceModelKind = Literal[
+    "whisper",
+    "transducer",
+    "nemo-transducer",
+    "nemo-ctc",
+    "nemo-canary",
+    "sense-voice",
+    "paraformer",
+    "wenet-ctc",
+    "zipformer-ctc",
+    "dolphin-ctc",
+]
+
+
+class VoiceSettings(BaseModel):
+    """What turns recordings into text."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    server: Address | None = Field(
+        default=None,
+        description="Address of a server that transcribes as OpenAI's API does, such as http://192.168.1.5:8000; "
+        "recordings are sent to it.",
+    )
+    server_model: str = Field(
+        default="whisper-1",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\r\n\0]+$",
+        description="The model to ask that server for.",
+    )
+    key_file: ExpandedPath | None = Field(default=None, description="A file with that server's key, on one line.")
+    model: ExpandedPath | None = Field(
+        default=None,
+        description="A folder with a model for sherpa-onnx, which transcribes on this machine; it goes before the server.",
+    )
+    model_kind: VoiceModelKind | None = Field(
+        default=None, description="The kind of that model; empty where the names of the folder and its files tell."
+    )
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] | None = Field(
+        default=None, description="The language that you speak, such as de; empty where the model finds it out."
+    )
+    longest_minutes: float = Field(
+        default=240,
+        gt=0,
+        le=1440,
+        allow_inf_nan=False,
+        description="Longer recordings are not transcribed on this machine.",
+    )
+    memory_megabytes: int = Field(
+        default=2048, ge=256, le=1 << 20, description="Memory that the model may take on this machine."
+    )
+    idle_minutes: float = Field(
+        default=5,
+        gt=0,
+        le=1440,
+        allow_inf_nan=False,
+        description="The model's process ends after so long without a recording.",
+    )
+
+
 class SandboxSettings(BaseModel):
     """The sandboxes of agents."""
 
@@ -446,6 +507,7 @@ class Settings(BaseSettings):
     default_capabilities: CapabilitySettings = CapabilitySettings()
     capabilities: CapabilitiesSettings = CapabilitiesSettings()
     offline: OfflineSettings = OfflineSettings()
+    voice: VoiceSettings = VoiceSettings()
     suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     backup: BackupSettings = BackupSettings()

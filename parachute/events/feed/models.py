@@ -52,6 +52,7 @@ ALL = (
     Topic("workspaces", "Workspaces; id: of one.", "/api/workspaces", ("workspaces",), ("workspaces",)),
     Topic("network", "Hosts and repositories that were allowed or refused.", "/api/network", ("network", "git")),
     Topic("files", "Files of the vault, by a device or a run.", "/api/ls", ("files", "memory", "write")),
+    Topic("voice", "Recordings that become text; id: of one.", "/api/voice", ("voice",)),
     Topic("imports", "Imports; id: of one.", "/api/imports", ("imports",), ("imports",)),
     Topic(
         "settings",

@@ -17,6 +17,9 @@ from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
 from parachute.automation.suggestions.own_targets import OwnTarget
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import SuggestionStore
+from parachute.automation.transcription.journal import JournalTexts
+from parachute.automation.transcription.service import Transcriptions
+from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.triage.service import Orchestrator
 from parachute.modules.registry.inbox import ModulesSource
 from parachute.server.composition.chat import ChatServices, SessionServices
@@ -36,6 +39,7 @@ class AutomationServices:
     memory: MemoryKeeping
     maintenance: Maintenance
     scheduled_agents: ScheduledAgents
+    transcriptions: Transcriptions
     triage: Orchestrator
 
 
@@ -122,10 +126,22 @@ async def build_automation(
     memory = MemoryKeeping(
         sessions.sessions, suggestions, OwnMemory(storage.vault.root, installation.home.root), storage.audit
     )
+    transcriptions = await lifecycle.start(
+        Transcriptions(
+            installation.home,
+            storage.vault,
+            TranscriptionStore(storage.events),
+            JournalTexts(storage.vault, modules.interfaces),
+            events.events,
+            lambda: bool(chat.runs.active()),
+            lambda identifier: events.feed.changed("voice", identifier),
+        )
+    )
     return AutomationServices(
         agent_requests=requests,
         memory=memory,
         maintenance=maintenance,
         scheduled_agents=scheduled_agents,
+        transcriptions=transcriptions,
         triage=triage,
     )

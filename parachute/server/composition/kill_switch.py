@@ -2,6 +2,7 @@
 
 import contextlib
 
+from parachute.automation.transcription.service import Transcriptions
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines.service import Sandboxes
@@ -20,6 +21,7 @@ async def build_kill_switch(
     llm: ModelServices,
     sandbox: SandboxServices,
     chat: ChatServices,
+    transcriptions: Transcriptions,
     lifecycle: Lifecycle,
 ) -> KillSwitchService:
     """Follow the kill switch, whoever uses it."""
@@ -29,6 +31,7 @@ async def build_kill_switch(
         stops=(
             chat.runs.stop_all,
             llm.gateway.close_all,
+            transcriptions.interrupt,
             chat.networks.close_all,
             sandbox.egress.cut,
             chat.mcp_servers.end_all,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parachute.automation.suggestions import store as suggestion_store
+from parachute.automation.transcription import store as transcription_store
 from parachute.base.database import Database
 from parachute.base.unfinished import remove_unfinished
 from parachute.chat.changes import store as change_store
@@ -74,7 +75,7 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     )
     sessions = Database(vault.state / "sessions.db", migrations.ALL, page_size=2 * _PAGE_SIZE)
     runs = Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE)
-    events = Database(vault.state / "events.db", event_store.ALL)
+    events = Database(vault.state / "events.db", (*event_store.ALL, *transcription_store.ALL))
     suggestions = Database(vault.state / "suggestions.db", suggestion_store.ALL)
     trust_tables = (
         create_usage,

@@ -148,6 +148,8 @@ RULES = (
     Rule("/api/imports", "chat", written="imports", write="admin"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),
+    # What was said in recordings of the vault; whoever writes has any of them transcribed.
+    Rule("/api/voice", "voice"),
     # The owner's files: neither hidden ones nor secrets, so that nothing is reached here that raises a right.
     Rule("/api/ls", "vault"),
     Rule("/api/read", "vault"),

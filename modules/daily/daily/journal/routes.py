@@ -3,12 +3,12 @@
 from typing import Any
 
 from daily.journal import names
-from daily.journal.documents import document_of, journal_entry
+from daily.journal.documents import checked_content, document_of, journal_entry, version_of
 from daily.journal.mentions import Linker
 from daily.journal.removed import last_with
 from daily.journal.service import Journal
 from daily.sync.versions import Versions
-from parachute.core import InvalidInput, NotFound, route
+from parachute.core import Conflict, InvalidInput, NotFound, route
 from parachute.core.interfaces import JournalEntry
 from parachute.core.services import Core
 
@@ -135,6 +135,18 @@ class EntryRoutes:
     async def create(self, content: str, title: str = "", date: str | None = None) -> JournalEntry:
         """Write an entry, for today unless a date is given."""
         return journal_entry(await self.journal.create(content, title, date))
+
+    async def transcribed(self, entry_id: str, text: str, language: str | None = None, replaced: str = "") -> bool:
+        """Write what was said in an entry's recording as its text, where that is still empty or the `replaced` one."""
+        try:
+            entry = (await self.journal.get(entry_id)).entry
+            if entry.content not in ("", replaced):
+                return entry.content == checked_content(text, empty=True)
+            fields = {"language": language} if language else None
+            await self.journal.update(entry_id, text, None, fields, version_of(entry))
+        except (NotFound, Conflict):
+            return False
+        return True
 
     async def _audio(self, path: str | None, duration: int | None) -> dict[str, Any]:
         """Fields of the frontmatter for a recording; error: NotFound if there is none at the path."""

@@ -1,0 +1,1 @@
+"""Transcription: recordings become text, by the owner's server or by a model in a confined process on this machine."""

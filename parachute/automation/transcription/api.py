@@ -1,0 +1,138 @@
+"""Routes of transcriptions."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.automation.transcription.models import Job
+from parachute.automation.transcription.service import Transcriptions
+from parachute.base.services import provided
+
+router = APIRouter(prefix="/api/voice", tags=["voice"])
+
+TranscriptionsDependency = Annotated[Transcriptions, Depends(provided(Transcriptions))]
+Identifier = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+
+
+class Problem(BaseModel):
+    """What is wrong, and what to do about it."""
+
+    key: str
+    message: str
+    hint: str | None
+
+
+class VoiceStatus(BaseModel):
+    """What transcribes here; `ready`: nothing is missing, as far as can be told without trying."""
+
+    ready: bool
+    kind: str
+    where: str | None
+    model: str | None
+    problem: Problem | None
+    open: int
+
+
+class Segment(BaseModel):
+    """What was said from one second to another."""
+
+    start: float
+    end: float
+    text: str
+
+
+class TranscriptionState(BaseModel):
+    """How far a recording is."""
+
+    id: str
+    path: str
+    entry: str | None
+    state: str
+    progress: float | None
+    attempts: int
+    error: Problem | None
+    language: str | None
+    seconds: float | None
+    created_at: str
+    updated_at: str
+
+
+class TranscriptionAnswer(TranscriptionState):
+    """How far a recording is, with its text and what was said when."""
+
+    text: str | None
+    segments: list[Segment]
+
+
+class TranscriptionList(BaseModel):
+    """Transcriptions, the newest first."""
+
+    transcriptions: list[TranscriptionState]
+
+
+class Wanted(BaseModel):
+    """A recording of the vault. `entry` gets the text, `again` also where it has one of ours already."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    path: str = Field(min_length=1, max_length=4096)
+    entry: str | None = Field(default=None, min_length=1, max_length=200)
+    language: str | None = Field(default=None, pattern=r"^[a-z]{2,3}$")
+    again: bool = False
+
+
+@router.get("")
+async def voice_status(service: TranscriptionsDependency) -> VoiceStatus:
+    """What turns recordings into text, and what is missing for it."""
+    found = await service.check()
+    problem = found.problem
+    return VoiceStatus(
+        ready=problem is None,
+        kind=found.kind,
+        where=found.where,
+        model=found.model,
+        problem=Problem(key=problem.key, message=problem.message, hint=problem.hint) if problem else None,
+        open=await service.open_count(),
+    )
+
+
+@router.get("/transcriptions")
+async def list_transcriptions(
+    service: TranscriptionsDependency,
+    entry: Annotated[str | None, Query(max_length=200)] = None,
+    path: Annotated[str | None, Query(max_length=4096)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> TranscriptionList:
+    """The newest transcriptions, those of an entry of the journal or of a recording if one is given."""
+    found = await service.newest(limit, entry, path)
+    return TranscriptionList.model_validate({"transcriptions": [each.as_json(whole=False) for each in found]})
+
+
+@router.post("/transcriptions", status_code=202)
+async def transcribe(body: Wanted, service: TranscriptionsDependency) -> TranscriptionAnswer:
+    """Put a recording of the vault into the queue; asked twice, it is the same transcription."""
+    return _answer(await service.ask(body.path, entry=body.entry, language=body.language, again=body.again))
+
+
+@router.get("/transcriptions/{identifier}")
+async def get_transcription(identifier: Identifier, service: TranscriptionsDependency) -> TranscriptionAnswer:
+    """One transcription, with its text when there is one."""
+    return _answer(await service.get(identifier))
+
+
+@router.post("/transcriptions/{identifier}/retry")
+async def retry_transcription(identifier: Identifier, service: TranscriptionsDependency) -> TranscriptionAnswer:
+    """Try one that failed or was cancelled again, and one that waits at once."""
+    return _answer(await service.retry(identifier))
+
+
+@router.delete("/transcriptions/{identifier}")
+async def cancel_transcription(identifier: Identifier, service: TranscriptionsDependency) -> TranscriptionAnswer:
+    """Take a recording out of the queue; the recording itself stays."""
+    return _answer(await service.cancel(identifier))
+
+
+def _answer(job: Job) -> TranscriptionAnswer:
+    answer: dict[str, Any] = job.as_json()
+    return TranscriptionAnswer.model_validate(answer)

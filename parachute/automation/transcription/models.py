@@ -1,0 +1,107 @@
+"""Recordings that become text: what is asked, how far it is, and what came of it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, BinaryIO, Protocol
+
+
+class State(StrEnum):
+    """The state of a transcription; `transcribed` has its text, and the journal has not yet."""
+
+    WAITING = "waiting"
+    WORKING = "working"
+    TRANSCRIBED = "transcribed"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+OVER = (State.DONE, State.FAILED, State.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What was said from one second to another."""
+
+    start: float
+    end: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transcription:
+    """The text of a recording, with its language if it is known, its length in seconds, and what was said when."""
+
+    text: str
+    language: str | None
+    seconds: float | None
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """An open file with sound, whose name says its format."""
+
+    name: str
+    file: BinaryIO
+    size: int
+
+
+OnProgress = Callable[[float | None], Awaitable[None]]
+"""Called after each piece with the part that is done, from 0 to 1, if it is known; it may hold up the next piece."""
+
+
+class Transcriber(Protocol):
+    """Turns recordings into text."""
+
+    async def transcribe(self, recording: Recording, language: str | None, on_progress: OnProgress) -> Transcription:
+        """Errors: InvalidInput where trying again helps nobody, Unavailable otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One recording of the vault on its way to a text.
+
+    `entry` is the journal's entry that gets the text, `replaced` the text that it may replace there. `is_awaited`: somebody waits
+    for it, so that it goes before others and does not sleep during chats.
+    """
+
+    id: str
+    path: str
+    state: State
+    entry: str | None = None
+    wanted_language: str | None = None
+    replaced: str | None = None
+    is_awaited: bool = False
+    progress: float | None = None
+    attempts: int = 0
+    due_at: float = 0.0
+    error: dict[str, Any] | None = None
+    result: Transcription | None = None
+    created_at: str = ""
+    updated_at: str = ""
+
+    def as_json(self, *, whole: bool = True) -> dict[str, Any]:
+        """The form for apps; not `whole`: without the text and its segments."""
+        result = self.result
+        document: dict[str, Any] = {
+            "id": self.id,
+            "path": self.path,
+            "entry": self.entry,
+            "state": self.state.value,
+            "progress": self.progress,
+            "attempts": self.attempts,
+            "error": self.error,
+            "language": result.language if result else None,
+            "seconds": result.seconds if result else None,
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
+        }
+        if whole:
+            document["text"] = result.text if result else None
+            document["segments"] = [
+                {"start": each.start, "end": each.end, "text": each.text}
+                for each in (result.segments if result else ())
+            ]
+        return document

@@ -1,0 +1,45 @@
+"""The settings of the process, from its environment."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from parachute.base.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceSettings:
+    """Read once at the start; `kind` None: the folder says it."""
+
+    model: Path
+    kind: str | None
+    idle_seconds: float
+    memory_bytes: int
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Self:
+        """Read the PARACHUTE_VOICE_ variables; error: InvalidInput naming the variable and what is allowed."""
+        model = environment.get("PARACHUTE_VOICE_MODEL", "")
+        if not model.startswith("/"):
+            raise InvalidInput(f"PARACHUTE_VOICE_MODEL is {model!r}, and the path of a folder from / on is needed.")
+        return cls(
+            Path(model),
+            environment.get("PARACHUTE_VOICE_KIND") or None,
+            _number(environment, "PARACHUTE_VOICE_IDLE_SECONDS", 0.1, 86_400, 300),
+            int(_number(environment, "PARACHUTE_VOICE_MEMORY_MEGABYTES", 256, 1 << 20, 2048)) << 20,
+        )
+
+
+def _number(environment: Mapping[str, str], name: str, lowest: float, highest: float, default: float) -> float:
+    text = environment.get(name)
+    if not text:
+        return default
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not lowest <= number <= highest:
+        raise InvalidInput(f"{name} is {text!r}, and a number from {lowest:g} to {highest:g} is allowed.")
+    return number
