@@ -59,7 +59,8 @@ def transcribe(
     body = {"path": _in_vault(api, file), "language": language or None}
     job = api.post("/api/voice/transcriptions", body)
     shown = time.monotonic()
-    while job["state"] not in _OVER:
+    # One that could not be done now is tried again by itself; nobody has to sit here for that.
+    while job["state"] not in _OVER and not (job["state"] == "waiting" and job["error"]):
         time.sleep(_LOOK_SECONDS)
         job = api.get(f"/api/voice/transcriptions/{quoted(job['id'])}")
         if time.monotonic() > shown + _QUIET_SECONDS:
@@ -73,6 +74,8 @@ def transcribe(
         error = job["error"] or {"message": "It was cancelled.", "hint": None}
         if not as_json:
             print_error(error["message"], error["hint"])
+            if job["state"] == "waiting":
+                print_note(f"It is tried again; `parachute voice show {job['id']}` has the text then.")
         raise typer.Exit(1)
 
 
@@ -128,7 +131,7 @@ def _in_vault(api: Api, file: str) -> str:
     path = Path(file).expanduser()
     if not path.exists():
         return file
-    vault = Path(api.get("/api/status")["vault"]["path"]).resolve()
+    vault = Path(api.get("/api/status")["vault"]).resolve()
     try:
         return path.resolve().relative_to(vault).as_posix()
     except ValueError as error:

@@ -115,7 +115,7 @@ class VoiceSettings(BaseModel):
         default="whisper-1",
         min_length=1,
         max_length=200,
-        pattern=r"^[^\r\n\0]+$",
+        pattern=r"^[!-~]+$",
         description="The model to ask that server for.",
     )
     key_file: ExpandedPath | None = Field(default=None, description="A file with that server's key, on one line.")

@@ -54,6 +54,8 @@ def write(path: Path, seconds: float) -> Path:
 def lying_wav(path: Path) -> Path:
     """A header that promises four gigabytes of sound, and a second of it."""
     data = noise(1).tobytes()
-    head = b"RIFF" + struct.pack("<I", 0xFFFFFFF0) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 16_000, 32_000, 2, 16)
+    head = (
+        b"RIFF" + struct.pack("<I", 0xFFFFFFF0) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 16_000, 32_000, 2, 16)
+    )
     path.write_bytes(head + b"data" + struct.pack("<I", 0xFFFFFF00) + data)
     return path

@@ -1,5 +1,6 @@
 """The confined process that transcribes: the real one, in its sandbox, with a model that the test makes."""
 
+import itertools
 import json
 import socket
 import tempfile
@@ -74,7 +75,7 @@ def test_a_long_recording_is_cut_where_it_is_quiet(process: Process, tmp_path: P
     *pieces, end = process.ask(write_wav(tmp_path / "long.wav", 58), language="de")
     assert end["done"] == 58
     assert len(pieces) == 3
-    for before, after in zip(pieces, pieces[1:], strict=False):
+    for before, after in itertools.pairwise(pieces):
         assert before["end"] == after["start"]
         # The first quarter of every second is silent.
         assert before["end"] % 1 < 0.25
