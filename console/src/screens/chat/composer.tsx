@@ -4,6 +4,7 @@ import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";
 import { attempt, toast } from "~/state/toasts";
 import { type Attachment, read } from "./attachments";
+import { Dictation } from "./dictation";
 import { t } from "./texts";
 
 interface Props {
@@ -96,6 +97,7 @@ export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
           }}
         />
         {!isRunning && <Button label={t("attach")} icon="attach" iconOnly kind="quiet" onPress={() => picker.current?.click()} />}
+        {!isRunning && <Dictation onText={(text) => onDraft(draft.trim() ? `${draft.trimEnd()} ${text}` : text)} />}
         <textarea
           ref={field}
           rows={1}

@@ -2,9 +2,9 @@
 import type { Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
+import { canRecord, record, type Recorder } from "~/state/recording";
 import { toast } from "~/state/toasts";
 import { keepAsset, newKey, write } from "./data";
-import { canRecord, record, type Recorder } from "./recording";
 import { t } from "./texts";
 
 const drafts = new Map<string, { text: string; key: string }>();

@@ -7,6 +7,7 @@ import { attempt, toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
 import { About } from "./about_what";
 import { assetAddress, change, type Entry, pictures, remove, restore } from "./data";
+import { Spoken } from "./spoken";
 import { t } from "./texts";
 
 interface Props {
@@ -51,6 +52,7 @@ export function EntryBlock({ entry, onChange }: Props) {
           {entry.audio_path && (
             <audio controls preload="none" src={assetAddress(entry.audio_path)} aria-label={t("recording", { name })} />
           )}
+          {entry.audio_path && id !== null && may("voice") && <Spoken entry={entry} id={id} name={name} />}
           {text && <Markdown text={text} />}
           {shown.map(({ path, alt }) => (
             <img key={path} src={assetAddress(path)} alt={alt || t("picture")} loading="lazy" />

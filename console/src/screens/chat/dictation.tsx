@@ -1,0 +1,69 @@
+/** Saying a message instead of typing it: the recording is kept among the files, and its text comes into the field. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { upload } from "~/api/client";
+import { Button } from "~/components/button";
+import { Progress } from "~/components/layout";
+import { canRecord, record, type Recorder } from "~/state/recording";
+import { useResource } from "~/state/resource";
+import { may } from "~/state/session";
+import { attempt, toast } from "~/state/toasts";
+import { askFor, cancel, finished, voiceStatus } from "~/state/voice";
+import { t } from "./texts";
+
+const FOLDER = "Chat/recordings";
+
+export function Dictation({ onText }: { onText: (text: string) => void }) {
+  const isAble = canRecord() && may("voice", "write") && may("vault", "write");
+  const status = useResource(async (signal) => (isAble ? await voiceStatus(signal) : undefined), String(isAble), ["settings"]);
+  const [recorder, setRecorder] = useState<Recorder>();
+  const [job, setJob] = useState<{ id: string; progress: number | null }>();
+  // What was typed while the recording became text stays.
+  const tell = useRef(onText);
+  tell.current = onText;
+  // Whoever leaves in the middle of a recording is not listened to any more.
+  const open = useRef(recorder);
+  open.current = recorder;
+  useEffect(() => () => open.current?.drop(), []);
+  if (!isAble || !status.value?.ready) return null;
+
+  const listen = () => attempt(async () => setRecorder(await record()));
+  const transcribe = () =>
+    attempt(async () => {
+      if (!recorder) return;
+      const { data, name } = await recorder.stop();
+      setRecorder(undefined);
+      try {
+        const moment = new Date().toISOString().replace(/[:.]/g, "-");
+        const path = `${FOLDER}/${moment}-${name}`;
+        await upload("PUT", "/api/files/upload", data, { query: { path } });
+        const asked = await askFor({ path });
+        setJob({ id: asked.id, progress: null });
+        const done = await finished(asked.id, (progress) => setJob({ id: asked.id, progress }));
+        if (done.text) tell.current(done.text);
+        else if (done.state === "done") toast(t("nothing_said"));
+        else if (done.error) toast(done.error.message, { isError: true });
+      } finally {
+        setJob(undefined);
+      }
+    });
+  const drop = () => {
+    recorder?.drop();
+    setRecorder(undefined);
+  };
+  if (job) {
+    return (
+      <span class="dictation" role="status">
+        <Progress value={job.progress ?? undefined} label={t("becomes_text")} />
+        <Button label={t("stop_text")} icon="close" iconOnly kind="quiet" onPress={() => cancel(job.id)} />
+      </span>
+    );
+  }
+  if (!recorder) return <Button label={t("dictate")} icon="microphone" iconOnly kind="quiet" onPress={listen} />;
+  return (
+    <span class="dictation">
+      <span role="status">{t("listening")}</span>
+      <Button label={t("drop_recording")} icon="trash" iconOnly kind="quiet" onPress={drop} />
+      <Button label={t("take_text")} icon="check" iconOnly kind="primary" onPress={transcribe} />
+    </span>
+  );
+}

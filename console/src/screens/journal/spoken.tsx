@@ -1,0 +1,45 @@
+/** What is said in an entry's recording: on its way to a text, missing, or once more. */
+import { Button } from "~/components/button";
+import { Notice, Progress } from "~/components/layout";
+import { useResource } from "~/state/resource";
+import { may } from "~/state/session";
+import { askFor, cancel, ofEntry, retry, voiceStatus } from "~/state/voice";
+import type { Entry } from "./data";
+import { t } from "./texts";
+
+export function Spoken({ entry, id, name }: { entry: Entry; id: string; name: string }) {
+  const load = async (signal: AbortSignal) => ({ status: await voiceStatus(signal), job: await ofEntry(id, signal) });
+  const found = useResource(load, id, ["voice"]);
+  if (!found.value || !entry.audio_path) return null;
+  const { status, job } = found.value;
+  const path = entry.audio_path;
+  const canAsk = may("voice", "write");
+  if (status.kind === "none") return entry.content ? null : <p class="muted">{t("no_voice")}</p>;
+  const isOpen = job && ["waiting", "working", "transcribed"].includes(job.state);
+  if (isOpen) {
+    return (
+      <div class="spoken">
+        {job.error ? (
+          <p class="muted">{t("spoken_later", { reason: job.error.message })}</p>
+        ) : (
+          <>
+            <p class="muted">{t(job.state === "waiting" ? "spoken_waits" : "spoken_works")}</p>
+            <Progress value={job.progress ?? undefined} label={t("spoken_works")} />
+          </>
+        )}
+        {canAsk && job.error && <Button label={t("spoken_now")} onPress={() => retry(job.id)} />}
+        {canAsk && <Button label={t("cancel")} kind="quiet" onPress={() => cancel(job.id)} />}
+      </div>
+    );
+  }
+  const again = () => askFor({ path, entry: id, again: true });
+  return (
+    <div class="spoken">
+      {job?.state === "failed" && job.error && <Notice kind="warning">{t("spoken_failed", { reason: job.error.message })}</Notice>}
+      {canAsk && !entry.content && <Button label={t("spoken_ask", { name })} icon="microphone" onPress={again} />}
+      {canAsk && entry.content && job?.state === "done" && !job.error && (
+        <Button label={t("spoken_again", { name })} icon="refresh" iconOnly kind="quiet" onPress={again} />
+      )}
+    </div>
+  );
+}
