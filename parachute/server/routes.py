@@ -31,6 +31,7 @@ from parachute.events.inbox.api import router as inbox
 from parachute.files.api import router as files
 from parachute.llm.gateway.api import router as gateway
 from parachute.llm.gateway.costs_api import router as costs
+from parachute.modules.mcp_endpoint.api import router as mcp_endpoint
 from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
 from parachute.modules.registry.staged_api import router as staged_modules
@@ -88,6 +89,7 @@ ROUTERS = (
     official_modules,
     staged_modules,
     modules,
+    mcp_endpoint,
     hosts,
     scheduled_agents,
     orchestrator,

@@ -61,6 +61,7 @@ def read(value: Any, manifest: Manifest) -> Description:
                 _schema(schemas[tool.name]),
                 tuple(methods),
                 writes=bool(manifest.permissions.write) and tool.name not in read_only,
+                reads_only=tool.name in read_only,
             )
             for tool in manifest.mcp_tools
         )

@@ -13,7 +13,8 @@ from parachute.modules.registry.models import Trust
 class OfferedTool:
     """An MCP tool of an enabled module, as its host describes it; `input_schema` is JSON Schema of an object.
 
-    `interfaces` are the names of those that the module provides. `writes`: it may change what the module keeps in the vault.
+    `interfaces` are the names of those that the module provides. `writes`: it may change what the module keeps in the vault;
+    `reads_only`: its author says that it changes nothing at all.
     """
 
     module: str
@@ -22,6 +23,7 @@ class OfferedTool:
     input_schema: dict[str, Any]
     interfaces: tuple[str, ...] = ()
     writes: bool = False
+    reads_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.module_prompts import ModulePrompts
 from parachute.automation.suggestions.service import Suggestions
 from parachute.events.file_watcher.service import VaultWatcher
+from parachute.modules.mcp_endpoint.service import McpEndpoint
 from parachute.modules.registry.reconcile_worker import ReconcileWorker
 from parachute.modules.registry.staged import StagedModules
 from parachute.modules.registry.staged_changes import StagedChanges
@@ -32,6 +33,7 @@ class ModuleServices:
     declared: ReconcileWorker
     staged: StagedModules
     staged_changes: StagedChanges
+    mcp_endpoint: McpEndpoint
 
 
 def build_modules(
@@ -49,6 +51,7 @@ def build_modules(
         declared=ReconcileWorker(installation.modules),
         staged=staged,
         staged_changes=StagedChanges(staged, events.inbox.changed),
+        mcp_endpoint=McpEndpoint(hosts, events.switch, storage.audit),
     )
 
 

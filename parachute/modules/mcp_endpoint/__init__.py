@@ -1,0 +1,1 @@
+"""`/mcp`: this computer as an MCP server, for programs of the owner's elsewhere that show a key."""

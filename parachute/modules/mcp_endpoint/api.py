@@ -1,0 +1,50 @@
+"""The route of MCP (streamable HTTP): each message is a POST, and each answer a document; nothing is streamed or kept."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Request, Response
+from pydantic import BaseModel, ConfigDict
+
+from parachute.base.errors import InvalidInput
+from parachute.base.services import provided
+from parachute.modules.mcp_endpoint.service import VERSIONS, McpEndpoint, encoded
+from parachute.security.keys.models import Caller, Capability
+from parachute.web.access.owner import is_owner
+
+router = APIRouter(tags=["mcp"])
+
+EndpointDependency = Annotated[McpEndpoint, Depends(provided(McpEndpoint))]
+
+
+class McpMessage(BaseModel):
+    """A message of JSON-RPC 2.0: a request has an `id`, a notification has none."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    jsonrpc: str
+    method: str | None = None
+    id: str | int | None = None
+    params: dict[str, Any] | None = None
+
+
+@router.post("/mcp", response_class=Response, responses={200: {"content": {"application/json": {}}}, 202: {}})
+async def mcp(
+    request: Request,
+    message: McpMessage,
+    service: EndpointDependency,
+    mcp_protocol_version: Annotated[str | None, Header(max_length=40)] = None,
+) -> Response:
+    """Answer a message of the Model Context Protocol; the key's scopes say which tools there are."""
+    if mcp_protocol_version is not None and mcp_protocol_version not in VERSIONS:
+        raise InvalidInput(f"MCP-Protocol-Version: expected one of {', '.join(VERSIONS)}.", status=400)
+    caller: Caller = request.scope["state"]["caller"]
+    # A program of the owner's own user may do everything, but its caller says so only where a route asks for more.
+    everything = caller.kind == "local" and await is_owner(request)
+
+    def may(module: str, capability: Capability) -> bool:
+        return everything or caller.may(module, capability)
+
+    answer = await service.answer(message.model_dump(exclude_unset=True), caller, may)
+    if answer is None:
+        return Response(status_code=202)
+    return Response(encoded(answer), media_type="application/json")
