@@ -207,7 +207,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
     )
     files = await build_files(installation, storage, chat, lifecycle)
-    ops = await build_ops(installation, storage, events, llm, chat, lifecycle)
+    ops = await build_ops(installation, storage, events, llm, chat, suggestions, lifecycle)
     switch = await build_kill_switch(
         installation.home, events, llm, sandbox, chat, automation.transcriptions, lifecycle
     )

@@ -38,6 +38,7 @@ from parachute.modules.registry.staged_api import router as staged_modules
 from parachute.modules.runtime.api import router as hosts
 from parachute.ops.backup.api import router as backups
 from parachute.ops.doctor.api import router as doctor
+from parachute.ops.export.api import router as export
 from parachute.ops.logs.api import router as logs
 from parachute.ops.settings.api import router as config
 from parachute.sandbox.image.api import router as image
@@ -79,6 +80,7 @@ ROUTERS = (
     hooks,
     inbox,
     backups,
+    export,
     doctor,
     logs,
     config,

@@ -123,6 +123,17 @@ class SuggestionStore:
             await _insert(connection, made)
         return made, True
 
+    async def restore(self, made: Suggestion) -> bool:
+        """Store one that was made on another computer, and tell nobody of it; False where there is one of its id. Error: TooMany."""
+        async with self._database.transaction() as connection:
+            if await _first(connection, "SELECT 1 FROM suggestions WHERE id = ?", (made.id,)):
+                return False
+            if made.status == "pending":
+                await _check_room(connection, made.source_module, PENDING_LIMIT)
+            await _insert(connection, made)
+            await connection.execute("UPDATE suggestions SET told = status WHERE id = ?", (made.id,))
+        return True
+
     async def add_batch(self, title: str, identifiers: Sequence[str], who: str, session: str | None) -> Suggestion:
         """Make one entry of suggestions that wait; error: Conflict if one of them does not, or is in another entry."""
         batch = Suggestion(

@@ -43,12 +43,15 @@ async def begin(
     name: Annotated[str, Query(min_length=1, max_length=200)] = "export",
     dry_run: Flag = False,
     archived: Flag = False,
+    contexts: Flag = False,
 ) -> dict[str, Any]:
     """Upload an export as the body, a ZIP archive, JSON or a database of any size, and begin to import it.
 
-    `dry_run` only counts. The import runs on when the connection ends.
+    `dry_run` only counts. `contexts` also brings files that agents obey, from an archive of `parachute export`. The import runs on when the connection ends.
     """
-    return await _received(request, service, kind, name, dry_run=dry_run, archived=archived, takes_files=True)
+    return await _received(
+        request, service, kind, name, dry_run=dry_run, archived=archived, takes_files=True, takes_contexts=contexts
+    )
 
 
 @router.get("/imports")
@@ -83,7 +86,15 @@ async def cancel(import_id: str, service: ImportsDependency) -> dict[str, Any]:
 
 
 async def _received(
-    request: Request, service: Imports, kind: str, name: str, *, takes_files: bool, dry_run: bool, archived: bool
+    request: Request,
+    service: Imports,
+    kind: str,
+    name: str,
+    *,
+    takes_files: bool,
+    dry_run: bool,
+    archived: bool,
+    takes_contexts: bool = False,
 ) -> dict[str, Any]:
     announced = request.headers.get("content-length", "0")
     size = int(announced) if announced.isdigit() else 0
@@ -98,6 +109,7 @@ async def _received(
             dry_run=dry_run,
             archived=archived,
             takes_files=takes_files,
+            takes_contexts=takes_contexts,
         )
     except Gone as error:
         raise InvalidInput("The upload broke off.", "Begin it again.", key="upload_broken") from error

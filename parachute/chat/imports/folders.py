@@ -20,6 +20,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
 from parachute.chat.imports.models import Import
+from parachute.chat.imports.reading.brain import FOLDERS, is_context
 from parachute.config.vault.service import Vault
 
 _ID = re.compile(r"[0-9a-f]{8}")
@@ -31,6 +32,8 @@ _SPARE = 512 * 1024 * 1024
 
 PLACE = "Imported"
 """The folder of the vault for files that imports bring."""
+
+_PLACES = (f"{PLACE}/", *(f"{folder}/" for folder in FOLDERS.values()))
 
 Placed = tuple[str, int, str]
 """A file of an import: its path in the vault, its size and the hash of its content."""
@@ -118,9 +121,8 @@ class ImportFolders:
         with contextlib.suppress(OSError), Folder.open(self.root) as root:
             root.remove(f"transcripts/{session}{_TRANSCRIPT}")
 
-    def place_file(self, import_id: str, staged: str, path: str, time: str | None) -> bool | None:
+    def place_file(self, import_id: str, staged: str, target: str, time: str | None) -> bool | None:
         """Put a staged file into the vault; None if the same one is there, False if another one is, which stays."""
-        target = f"{PLACE}/{path}"
         with Folder.open(self.root) as root, Folder.open(self._vault.root) as vault:
             source = f"{import_id}/staged/{_number(staged)}"
             with root.file(source) as file:
@@ -138,6 +140,15 @@ class ImportFolders:
                 with folder.file(name) as there:
                     return None if _hashed(there) == (size, digest) else False
 
+    def compare(self, target: str, digest: str) -> bool | None:
+        """What `place_file` would answer for a file with this hash."""
+        with Folder.open(self._vault.root) as vault:
+            try:
+                with vault.file(target) as there:
+                    return None if _hashed(there)[1] == digest else False
+            except FileNotFoundError:
+                return True
+
     def files(self, import_id: str) -> Iterator[Placed]:
         """The files that an import put into the vault."""
         with (
@@ -153,7 +164,7 @@ class ImportFolders:
     def take_back(self, placed: Placed) -> bool:
         """Remove a file that is as the import left it, and folders that are empty then; False if it was changed."""
         path, size, digest = placed
-        if not path.startswith(f"{PLACE}/"):
+        if not path.startswith(_PLACES) and not is_context(path):
             return False
         with Folder.open(self._vault.root) as vault:
             try:

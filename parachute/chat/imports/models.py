@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from parachute.base.errors import InvalidInput
 
-Kind = Literal["chatgpt", "claude", "parachute", "obsidian"]
+Kind = Literal["chatgpt", "claude", "parachute", "obsidian", "brain"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled", "interrupted", "undoing", "undone"]
@@ -27,6 +27,8 @@ WHY = {
     "malformed": "they are not what an export has in that place",
     "hidden_files": "files and folders whose name begins with a dot, such as the settings and plugins of Obsidian",
     "agent_instructions": "AGENTS.md, CLAUDE.md, CLAUDE.local.md and SKILL.md would be instructions to agents here",
+    "too_many_waiting": "as many suggestions wait for you already as may",
+    "contexts": "files that agents obey come only where they are asked for",
     "unsafe_names": "names that lead out of the archive, links, and entries with a password",
     "files_of_others": "only somebody with admin rights puts files into the vault",
     "other_files": "files that are not conversations",
@@ -35,6 +37,7 @@ WHY = {
 """The reason why something is left out, by its key."""
 
 _ERRORS = 50
+_CONFLICTS = 1000
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -52,6 +55,7 @@ class Import:
     dry_run: bool = False
     archived: bool = False
     takes_files: bool = True
+    takes_contexts: bool = False
     ended_at: str | None = None
     progress: float = 0.0
     conversations: int = 0
@@ -60,11 +64,15 @@ class Import:
     files: int = 0
     files_imported: int = 0
     files_skipped: int = 0
+    suggestions: int = 0
+    suggestions_imported: int = 0
     messages: int = 0
     oldest: str | None = None
     newest: str | None = None
     left_out: dict[str, int] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+    """Files of the vault that are other than those in the archive, and stay."""
     kept: list[str] = field(default_factory=list)
     """After an undo, what was changed here since and stays."""
 
@@ -77,6 +85,12 @@ class Import:
         """Count what was left out, by the keys of WHY."""
         for what, count in counts.items():
             self.left_out[what] = self.left_out.get(what, 0) + count
+
+    def conflict(self, path: str) -> None:
+        """Name a file that stays as it is; after very many they are only counted."""
+        self.leave_out({"different_files": 1})
+        if len(self.conflicts) < _CONFLICTS:
+            self.conflicts.append(path)
 
     def fail(self, sentence: str) -> None:
         """Add an error; after very many the rest is not named."""
@@ -102,11 +116,14 @@ class Import:
             "files": self.files,
             "filesImported": self.files_imported,
             "filesSkipped": self.files_skipped,
+            "suggestions": self.suggestions,
+            "suggestionsImported": self.suggestions_imported,
             "messages": self.messages,
             "oldest": self.oldest,
             "newest": self.newest,
             "leftOut": left_out,
             "errors": self.errors,
+            "conflicts": self.conflicts,
             "kept": self.kept,
         }
 

@@ -3,16 +3,17 @@
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
 from parachute.base.clock import now
-from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.chat.changes.obeyed import reason_of
 from parachute.chat.imports import reader
-from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.imports.folders import PLACE, ImportFolders
 from parachute.chat.imports.models import KINDS, WHY, Import
+from parachute.chat.imports.reading.brain import FOLDERS, is_context
 from parachute.chat.imports.reading.notes import is_hidden, is_instruction, plain
 from parachute.chat.sessions.imported import session_of
 from parachute.chat.sessions.importing import ImportedSessions
@@ -23,11 +24,18 @@ _BATCH_MESSAGES = 400
 """Conversations in one transaction, and their messages: others write between two of them."""
 
 
+BringSuggestion = Callable[[dict[str, Any], bool], Awaitable[bool]]
+"""Stores a suggestion that came with an archive, or in a dry run only looks: whether it was not there. Error: InvalidInput."""
+
+
 class Running:
     """Runs one import; `sessions_here` are the ids of those that it brought or found here, in order."""
 
-    def __init__(self, record: Import, folders: ImportFolders, sessions: ImportedSessions) -> None:
+    def __init__(
+        self, record: Import, folders: ImportFolders, sessions: ImportedSessions, bring: BringSuggestion
+    ) -> None:
         self.record = record
+        self._bring = bring
         self.sessions_here: list[str] = []
         self._changed = asyncio.Event()
         self._folders = folders
@@ -76,6 +84,8 @@ class Running:
             await self._conversation(found)
         if isinstance(file := line.get("file"), dict):
             await self._file(file)
+        if isinstance(suggestion := line.get("suggestion"), dict):
+            await self._suggestion(suggestion)
 
     async def _conversation(self, found: dict[str, Any]) -> None:
         record, identifier = self.record, str(found.get("session"))
@@ -116,31 +126,55 @@ class Running:
         record.files += 1
         path, time = str(found.get("path")), found.get("time")
         parts = [plain(part) for part in path.split("/") if part]
-        if not parts or is_hidden("/".join(parts)) or is_instruction(parts[-1]) or _is_obeyed(parts):
+        is_brain = record.kind == "brain"
+        if is_brain and is_context(path):
+            if not record.takes_contexts:
+                record.leave_out({"contexts": 1})
+                return
+        elif (
+            (is_brain and parts[:1] not in ([folder] for folder in FOLDERS.values()))
+            or not parts
+            or is_instruction(parts[-1])
+            or _is_obeyed(parts)
+        ):
+            record.leave_out({"unsafe_names": 1})
+            return
+        # In its own place it has the name that it had, or none.
+        if is_hidden("/".join(parts)) or (is_brain and "/".join(parts) != path):
             record.leave_out({"unsafe_names": 1})
             return
         if not record.takes_files:
             record.leave_out({"files_of_others": 1})
             return
-        if record.dry_run:
+        if record.dry_run and not is_brain:
             record.files_imported += 1
             return
-        name = "/".join([plain(record.name), *parts])
+        target = path if is_brain else "/".join([PLACE, plain(record.name), *parts])
         try:
-            placed = await asyncio.to_thread(
-                self._folders.place_file,
-                record.id,
-                str(found.get("staged")),
-                name,
-                time if isinstance(time, str) else None,
-            )
+            placed = await asyncio.to_thread(self._place, found, target, time if isinstance(time, str) else None)
         except (NotADirectoryError, IsADirectoryError, InvalidInput):
             placed = False  # a file is in the place of a folder, or the other way round
         if placed is False:
-            record.leave_out({"different_files": 1})
+            record.conflict(target)
         else:
             record.files_imported += placed is True
             record.files_skipped += placed is None
+
+    def _place(self, found: dict[str, Any], target: str, time: str | None) -> bool | None:
+        if self.record.dry_run:
+            return self._folders.compare(target, str(found.get("digest")))
+        return self._folders.place_file(self.record.id, str(found.get("staged")), target, time)
+
+    async def _suggestion(self, found: dict[str, Any]) -> None:
+        self.record.suggestions += 1
+        try:
+            brought = await self._bring(found, self.record.dry_run)
+        except InvalidInput:
+            self.record.leave_out({"malformed": 1})
+        except Conflict:
+            self.record.leave_out({"too_many_waiting": 1})
+        else:
+            self.record.suggestions_imported += brought
 
     async def drop(self) -> None:
         """Forget what was placed and not stored."""

@@ -18,7 +18,7 @@ from parachute.base.folders import Folder
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.models import KINDS, Import, State
 from parachute.chat.imports.reading.notes import plain
-from parachute.chat.imports.running import Running, undo
+from parachute.chat.imports.running import BringSuggestion, Running, undo
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.security.audit.service import Audit
 
@@ -31,8 +31,11 @@ _PART = 4 * 1024 * 1024
 class Imports:
     """Runs imports; one at a time, since each may take everything that the disk gives."""
 
-    def __init__(self, folders: ImportFolders, sessions: ImportedSessions, audit: Audit) -> None:
+    def __init__(
+        self, folders: ImportFolders, sessions: ImportedSessions, audit: Audit, bring: BringSuggestion
+    ) -> None:
         self._folders = folders
+        self._bring = bring
         self._sessions = sessions
         self._audit = audit
         self._one = asyncio.Lock()
@@ -75,8 +78,9 @@ class Imports:
         dry_run: bool,
         archived: bool,
         takes_files: bool,
+        takes_contexts: bool = False,
     ) -> Import:
-        """Store an export as it comes, and begin to import it; `takes_files`: it may put files into the vault.
+        """Store an export as it comes, and begin to import it; `takes_files`: it may put files into the vault, `takes_contexts` also those that agents obey.
 
         Errors: InvalidInput, Conflict, DiskFull, OSError.
         """
@@ -90,7 +94,7 @@ class Imports:
             )
         await asyncio.to_thread(self._folders.check_room, size)
         record = Import(secrets.token_hex(4), plain(name), None, now(), dry_run=dry_run, archived=archived)
-        record.takes_files = takes_files
+        record.takes_files, record.takes_contexts = takes_files, takes_contexts
         folder = await asyncio.to_thread(self._folders.make, record.id)
         records[record.id] = record
         try:
@@ -153,7 +157,7 @@ class Imports:
 
     def _begin(self, record: Import, state: State, kind: str | None, by: str) -> None:
         record.state = state
-        running = self._running[record.id] = Running(record, self._folders, self._sessions)
+        running = self._running[record.id] = Running(record, self._folders, self._sessions, self._bring)
         work = self._import(running, kind or "auto") if state == "waiting" else self._undo(running)
         self._tasks[record.id] = asyncio.create_task(self._finish(running, work, by), name=f"import {record.id}")
 

@@ -32,6 +32,12 @@ _QUIET_SECONDS = 5.0
 _FILE = typer.Argument(
     ..., metavar="FILE", help="The export: an archive as it was downloaded, or a file or folder from it."
 )
+_ARCHIVE = typer.Argument(..., metavar="FILE", help="The archive, as `parachute export` wrote it.")
+_CONTEXTS = typer.Option(
+    False,
+    "--contexts",
+    help="Bring AGENTS.md, CLAUDE.md and memory.md, too, which agents obey: only from an archive of yours.",
+)
 _FOLDER = typer.Argument(..., metavar="FOLDER", help="The folder, or an archive of it.")
 _ID = typer.Argument(..., metavar="ID", help="Id of an import, as `parachute import list` shows it.")
 _DRY = typer.Option(False, "--dry-run", help="Only count what would come, and what would be left out.")
@@ -56,6 +62,11 @@ def parachute(path: Path = _FOLDER, dry_run: bool = _DRY, archived: bool = _ARCH
 def obsidian(path: Path = _FOLDER, dry_run: bool = _DRY, as_json: bool = JSON) -> None:
     """Copy the notes in a folder of Obsidian into the vault, without its settings and plugins."""
     _import("obsidian", path, dry_run, False, as_json)
+
+
+def brain(path: Path = _ARCHIVE, dry_run: bool = _DRY, contexts: bool = _CONTEXTS, as_json: bool = JSON) -> None:
+    """Bring the archive of another computer's `parachute export` into this one; nothing here is written over."""
+    _import("brain", path, dry_run, False, as_json, contexts=contexts)
 
 
 def file(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
@@ -118,16 +129,16 @@ def keep(days: int = _DAYS, as_json: bool = JSON) -> None:
         raise typer.Exit(1)
 
 
-app = group(chatgpt, claude, parachute, obsidian, file, list_, undo, cancel, expiring, keep)
+app = group(chatgpt, claude, parachute, obsidian, brain, file, list_, undo, cancel, expiring, keep)
 
 
-def _import(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool) -> None:
+def _import(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool, *, contexts: bool = False) -> None:
     api = Api.find()
     name = path.resolve().name.removesuffix(".zip") or "export"
     with packed(path, kind) as upload:
         size = upload.seek(0, os.SEEK_END)
         upload.seek(0)
-        switches = "".join(f"&{word}=true" for word, is_on in (("dry_run", dry_run), ("archived", archived)) if is_on)
+        switches = "".join(f"&{word}=true" for word, is_on in _switches(dry_run, archived, contexts) if is_on)
         begun = api.upload("POST", f"/api/imports?kind={kind}&name={quoted(name)}{switches}", upload, size)
     done = _follow(api, begun)
     if as_json:
@@ -135,6 +146,10 @@ def _import(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool)
     else:
         _print(done)
     _end(done, as_json)
+
+
+def _switches(dry_run: bool, archived: bool, contexts: bool) -> list[tuple[str, bool]]:
+    return [("dry_run", dry_run), ("archived", archived), ("contexts", contexts)]
 
 
 def _follow(api: Api, record: dict[str, Any]) -> dict[str, Any]:
@@ -165,6 +180,8 @@ def _print(done: dict[str, Any]) -> None:
         print(f"{there} {'was' if there == 1 else 'were'} here already.")
     for each in done["leftOut"]:
         print(clean(f"  left out: {each['count']} {each['what'].replace('_', ' ')} ({each['why']})"))
+    for path in done.get("conflicts", []):
+        print(clean(f"  stays as it is here: {path}"))
     if not done["dryRun"] and (done["imported"] or done["filesImported"]):
         print_note(f"`parachute import undo {done['id']}` takes this back.")
 
@@ -179,6 +196,7 @@ def _became(record: dict[str, Any]) -> tuple[str, str]:
 def _brought(record: dict[str, Any]) -> str:
     parts = [counted(record["imported"], "conversation")] if record["imported"] or not record["filesImported"] else []
     parts += [counted(record["filesImported"], "file")] if record["filesImported"] else []
+    parts += [counted(suggestions, "suggestion")] if (suggestions := record.get("suggestionsImported")) else []
     return " and ".join(parts)
 
 

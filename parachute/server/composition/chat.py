@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from parachute.automation.suggestions.restoring import Restoring
+from parachute.automation.suggestions.store import SuggestionStore
 from parachute.capabilities.agents.inbox import AgentsSource
 from parachute.capabilities.agents.service import Agents
 from parachute.capabilities.agents.store import AgentStore
@@ -103,6 +105,7 @@ class ChatServices:
     permissions: Permissions
     preview: PromptPreview
     imports: Imports
+    brought: ImportedSessions
 
 
 async def build_sessions(storage: Storage, events: EventServices, lifecycle: Lifecycle) -> SessionServices:
@@ -203,7 +206,8 @@ async def build_chat(
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     brought = ImportedSessions(sessions.sessions, sessions.store)
-    imports = await lifecycle.start(Imports(ImportFolders(vault), brought, storage.audit))
+    restoring = Restoring(SuggestionStore(storage.suggestions))
+    imports = await lifecycle.start(Imports(ImportFolders(vault), brought, storage.audit, restoring.bring))
     ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)
     sessions.sessions.closed = (await lifecycle.start(ending)).session_closed
     return ChatServices(
@@ -225,4 +229,5 @@ async def build_chat(
         permissions=permissions,
         preview=PromptPreview(agents, preparation, workspaces, admission, runs),
         imports=imports,
+        brought=brought,
     )

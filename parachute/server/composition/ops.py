@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from parachute.automation.maintenance.facts import Facts
+from parachute.automation.suggestions.service import Suggestions
 from parachute.ops.approvals.files import approval_files
 from parachute.ops.approvals.service import Approvals
 from parachute.ops.backup.jobs import BackupJobs
 from parachute.ops.doctor.examiner import Examiner
 from parachute.ops.doctor.inbox import ProblemsSource
+from parachute.ops.export.content import Content
+from parachute.ops.export.service import Export
 from parachute.ops.logs.service import Logs
 from parachute.ops.settings.service import LiveSettings
 from parachute.server.composition.chat import ChatServices
@@ -26,6 +29,7 @@ class OpsServices:
     logs: Logs
     backups: BackupJobs
     settings: LiveSettings
+    export: Export
 
 
 async def build_ops(
@@ -34,6 +38,7 @@ async def build_ops(
     events: EventServices,
     llm: ModelServices,
     chat: ChatServices,
+    suggestions: Suggestions,
     lifecycle: Lifecycle,
 ) -> OpsServices:
     """Examine the computer once a day, and the login whenever it could not be refreshed, or could again."""
@@ -54,4 +59,5 @@ async def build_ops(
     )
     logs = Logs(installation.home, Facts(chat.agents, installation.modules).secrets)
     settings = LiveSettings(installation.home, installation.settings, llm.gateway)
-    return OpsServices(examiner=examiner, logs=logs, backups=backups, settings=settings)
+    export = Export(Content(storage.vault, chat.brought, suggestions), storage.audit)
+    return OpsServices(examiner=examiner, logs=logs, backups=backups, settings=settings, export=export)

@@ -121,6 +121,8 @@ RULES = (
     Rule("/api/backups/repository", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups/password", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups", "backups", read="admin", write="admin"),
+    # All of the journal, the entities and the conversations at once.
+    Rule("/api/export", "export", read="admin", write="admin", is_exact=True),
     Rule("/api/logs", "logs", read="admin", write="admin"),
     # Who needs a key, what agents may do and where everything lies: no program of this machine changes it without a key.
     Rule("/api/config", "config", read="admin", write="admin", writers="credential", is_confirmed=True),

@@ -5,6 +5,7 @@ and `end`. It waits until a line is taken. FOLDER/known has the sessions that ar
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import resource
@@ -16,7 +17,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
-from parachute.chat.imports.reading import chatgpt, claude, parachute
+from parachute.chat.imports.reading import brain, chatgpt, claude, parachute
 from parachute.chat.imports.reading.archive import Archive, Entry, Refused, form_of
 from parachute.chat.imports.reading.conversation import Conversation, moment
 from parachute.chat.imports.reading.json_values import OVERSIZED, InvalidJson, Readable, elements, flag
@@ -26,6 +27,7 @@ _MEMORY = 224 * 1024 * 1024
 _PROCESSOR_SECONDS = 4 * 3600
 _TEXT = 32 * 1024 * 1024
 _BEGINNING = 4096
+_SUGGESTION = 512 * 1024
 _FILE = 2 * 1024**3
 _SPARE = 512 * 1024**2
 """Bytes of the disk that stay free for everything else."""
@@ -90,6 +92,8 @@ class Reading:
                 self._read_export(archive)
             case "parachute":
                 self._read_parachute(archive)
+            case "brain":
+                self._read_brain(archive)
             case _:
                 self._read_notes(archive)
 
@@ -168,6 +172,38 @@ class Reading:
             else:
                 self._markdown(entry.filename, data)
 
+    def _read_brain(self, archive: Archive) -> None:
+        about = archive.entries.get(brain.ABOUT)
+        if about is None or not brain.is_ours(self._opened(archive, about).all(_BEGINNING)):
+            raise Refused("This is no archive of `parachute export`, or one of a newer version.")
+        for name, entry in sorted(archive.entries.items()):
+            first, _, rest = name.partition("/")
+            if name in (brain.ABOUT, brain.README) or (first == brain.CONVERSATIONS and name.endswith(".md")):
+                continue
+            if first in (brain.CONVERSATIONS, brain.SUGGESTIONS) and name.endswith(".json"):
+                self._document(first, self._opened(archive, entry).all(_TEXT))
+            elif (place := brain.place_of(name)) is None or is_hidden(name):
+                self._say(left_out={"hidden_files" if is_hidden(rest) else "other_files": 1})
+            else:
+                self._note(place, _Parts(self._opened(archive, entry)), _time_of(entry))
+
+    def _document(self, folder: str, data: bytes | None) -> None:
+        if data is None:
+            self._say(left_out={"too_long": 1})
+        elif folder == brain.CONVERSATIONS:
+            if found := brain.conversation(data):
+                self._conversation(found)
+            else:
+                self._say(left_out={"malformed": 1})
+        elif len(data) > _SUGGESTION:
+            self._say(left_out={"too_long": 1})
+        else:
+            try:
+                value = json.loads(data)
+            except (ValueError, RecursionError):
+                value = None
+            self._say(**({"suggestion": value} if isinstance(value, dict) else {"left_out": {"malformed": 1}}))
+
     def _markdown(self, name: str, data: bytes) -> None:
         found = parachute.markdown(name, data.decode(errors="replace"))
         if found is None:
@@ -191,6 +227,11 @@ class Reading:
 
     def _note(self, path: str, parts: Any, time: str | None) -> None:
         staged = self._next()
+        digest = hashlib.sha256()
+        if self._is_dry and self._kind == "brain":
+            # So that what would stay can be named before anything comes.
+            for part in parts:
+                digest.update(part)
         if not self._is_dry:
             disk = os.statvfs(self._folder)
             if disk.f_bavail * disk.f_frsize < _SPARE:
@@ -199,7 +240,7 @@ class Reading:
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
-        self._say(file={"path": path, "staged": staged, "time": time})
+        self._say(file={"path": path, "staged": staged, "time": time, "digest": digest.hexdigest()})
 
     def _conversation(self, found: Conversation) -> None:
         found.settle()
@@ -279,6 +320,8 @@ def _lines(found: Conversation, head: dict[str, Any]) -> Iterator[str]:
 
 def _kind_of(archive: Archive) -> str:
     names = {name.lower() for name in archive.entries}
+    if brain.ABOUT in names:
+        return "brain"
     if any(_is_wanted(name) for name in names if _LIKE_CONVERSATIONS in name):
         for entry in archive.named(".json"):
             if _is_wanted(entry.filename) and _LIKE_CONVERSATIONS in entry.filename:

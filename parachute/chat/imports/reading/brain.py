@@ -1,0 +1,91 @@
+"""The archive that `parachute export` writes: its places, and its conversations as this computer reads them again."""
+
+import json
+from pathlib import PurePosixPath
+from typing import Any
+
+from parachute.chat.imports.reading.conversation import Conversation, fields_of, items_of, moment, name_of, text_of
+
+ABOUT = "parachute-brain.json"
+README = "README.txt"
+FORMAT, VERSION = "parachute-brain", 1
+
+FOLDERS = {"journal": "Daily", "brain": "Brain"}
+"""Folders of the archive, and those of the vault that they hold."""
+
+CONTEXTS = "contexts"
+"""The folder for files that agents obey; in it they have the paths that they have in the vault."""
+
+CONVERSATIONS, SUGGESTIONS = "conversations", "suggestions"
+
+MEMORY = "parachute/memory.md"
+CONTEXT_NAMES = frozenset({"agents.md", "claude.md"})
+
+
+def is_ours(about: bytes | None) -> bool:
+    """Return True for the file that says what the archive is, of a version that is known here."""
+    try:
+        value = json.loads(about or b"")
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("format") == FORMAT and value.get("version") == VERSION
+
+
+def place_of(path: str) -> str | None:
+    """Where a file of the archive belongs in the vault; None for what belongs nowhere."""
+    first, _, rest = path.partition("/")
+    if first in FOLDERS and rest and not is_context(rest):
+        return f"{FOLDERS[first]}/{rest}"
+    return rest if first == CONTEXTS and rest and is_context(rest) else None
+
+
+def is_context(path: str) -> bool:
+    """Return True for a file of the vault that every conversation, or those about its folder, are told."""
+    return path == MEMORY or PurePosixPath(path).name.casefold() in CONTEXT_NAMES
+
+
+def conversation(data: bytes) -> Conversation | None:
+    """A conversation of the archive; None where it is none."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    session = name_of(fields_of(value).get("id"))
+    if session is None:
+        return None
+    found = Conversation(
+        source=text_of(value.get("source")) or "parachute",
+        original=name_of(value.get("original")) or session,
+        title=text_of(value.get("title")) or None,
+        created=moment(value.get("created")),
+        updated=moment(value.get("updated")),
+        archived=value.get("archived") is True,
+        session=session,
+    )
+    for message in items_of(value.get("messages")):
+        role = fields_of(message).get("role")
+        if role in ("user", "assistant"):
+            found.say(role, text_of(message.get("text")), moment(message.get("time")), name_of(message.get("model")))
+    return found
+
+
+def document(found: Conversation) -> dict[str, Any]:
+    """A conversation as it stands in the archive."""
+    return {
+        "id": found.id,
+        "title": found.title,
+        "created": found.created,
+        "updated": found.updated,
+        "archived": found.archived,
+        "source": found.source,
+        "original": found.original,
+        "messages": [
+            {
+                "role": each.role,
+                "text": each.text,
+                "time": each.time,
+                **({"model": each.model} if each.role == "assistant" and each.model else {}),
+            }
+            for each in found.messages
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Export: everything that is known here, in one archive that is readable without this computer."""
