@@ -109,7 +109,7 @@ async def list_transcriptions(
     return TranscriptionList.model_validate({"transcriptions": [each.as_json(whole=False) for each in found]})
 
 
-@router.post("/transcriptions", status_code=202)
+@router.post("/transcriptions")
 async def transcribe(body: Wanted, service: TranscriptionsDependency) -> TranscriptionAnswer:
     """Put a recording of the vault into the queue; asked twice, it is the same transcription."""
     return _answer(await service.ask(body.path, entry=body.entry, language=body.language, again=body.again))

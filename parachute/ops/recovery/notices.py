@@ -17,7 +17,7 @@ _WAS = {"damaged": "was damaged", "empty": "was empty", "gone": "was gone", "who
 _MADE_ANEW = {
     "sessions.db": "It was made anew from the transcripts: titles and contexts that were chosen, archived conversations and links are lost.",
     "runs.db": "It was made anew: answers that were cut off are in no list any more.",
-    "events.db": "It was made anew: events that modules had not taken yet are lost.",
+    "events.db": "It was made anew: events that modules had not taken yet are lost, and recordings that waited for their text.",
     "suggestions.db": "It was made anew: suggestions that waited, and what was decided before, are lost.",
     "changes.db": "It was made anew: what runs changed before cannot be undone, and what waited of it stays in their views.",
     "keys.yaml": "Nobody is let in from other devices. Put the file back from a backup, or make keys anew with "

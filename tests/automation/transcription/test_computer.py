@@ -123,7 +123,7 @@ def test_it_is_transcribed_again_when_somebody_asks_for_that(
     with_server.answers[:] = [(200, {**SAID, "text": "Better heard."})]
     body = {"path": found["audio_path"], "entry": entry["id"]}
     assert computer.post("/api/voice/transcriptions", json=body).json()["key"] == "has_text"
-    assert computer.post("/api/voice/transcriptions", json={**body, "again": True}).status_code == 202
+    assert computer.post("/api/voice/transcriptions", json={**body, "again": True}).status_code == 200
     computer.eventually(address, lambda each: each["content"] == "Better heard.", "it has the new text")
 
 

@@ -17,6 +17,7 @@ from tests.capabilities.plugins.git_server import call_plugins
 from tests.chat.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
+from tests.automation.transcription.calls import call_voice
 from tests.chat.imports.conftest import call_imports
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.browser import call_pairing
@@ -211,6 +212,9 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     done.append("GET /api/claude-code/sessions")
     assert (await client.get("/api/claude-code/sessions?path=/a")).json()["sessions"]
     await call_imports(client, call)
+    await call_voice(computer, call)
+    await call("POST /mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    await call("GET /api/export")
     await call("GET /api/claude-code/expiring")
     await call("POST /api/claude-code/keep")
     await call("POST /api/claude-code/adopt/{session}", session=adoptable)
