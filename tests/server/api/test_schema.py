@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from parachute.security.keys.cli_token import CliToken
+from tests.automation.transcription.calls import call_voice
 from tests.capabilities.mcp_servers.programs import plain
 from tests.capabilities.mcp_servers.remote_servers import RemoteServer, browse
 from tests.capabilities.plugins.git_server import call_plugins
 from tests.chat.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
-from tests.automation.transcription.calls import call_voice
 from tests.chat.imports.conftest import call_imports
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.browser import call_pairing
