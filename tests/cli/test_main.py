@@ -19,6 +19,8 @@ from tests.support.terminal import Terminal
 from .scripted_core import ScriptedCore
 
 COMMANDS = (
+    "export",
+    "voice",
     "start",
     "stop",
     "restart",

@@ -153,6 +153,9 @@ class Journal(Module):
     async def create(self, content: str, title: str = "", date: str | None = None) -> JournalEntry:
         raise RuntimeError("secret detail")
 
+    async def transcribed(self, entry_id: str, text: str, language: str | None = None, replaced: str = "") -> bool:
+        return False
+
 
 class Reader(Module):
     name = "reader"

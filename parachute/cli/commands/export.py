@@ -22,7 +22,10 @@ def export(
     ),
     as_json: bool = JSON,
 ) -> None:
-    """Write journal, entities, conversations, contexts and suggestions as plain files into a ZIP archive."""
+    """Write everything that is known here into one archive, readable without this computer.
+
+    Journal, entities, conversations, contexts and suggestions, as Markdown and JSON.
+    """
     target = file.expanduser().absolute()
     if target.exists():
         raise InvalidInput(f"{file} is there already.", "Name another file.")
