@@ -22,8 +22,8 @@ in
       # What it is written to may be a memory card, which wears out; a server with a disk can turn it off.
       sparing = lib.mkDefault true;
       watchdog = lib.mkDefault true;
-      # nixpkgs asks for its own permission when the image is built: see docs/appliance.md.
-      acceptUnfreeAgent = lib.mkDefault true;
+      # Yours says true, and gives nixpkgs' permission: see docs/appliance.md. So the images of the repository itself need none.
+      acceptUnfreeAgent = lib.mkDefault false;
     };
 
     # No password is right, at the console neither.
