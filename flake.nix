@@ -44,9 +44,20 @@
         };
     in
     {
-      nixosModules.default = {
-        imports = [ ./nixos ];
+      nixosModules = {
+        default = {
+          imports = [ ./nixos ];
+        };
+        # A machine that is nothing else, as the images are, without a disk: for a kind of image that nixpkgs makes of it.
+        appliance = {
+          imports = [
+            ./nixos
+            ./images/common.nix
+          ];
+        };
       };
+
+      overlays.default = final: _: { parachute-computer = final.callPackage ./nixos/package.nix { }; };
 
       # Yours is one of these with `.extendModules`: see docs/appliance.md.
       nixosConfigurations = {

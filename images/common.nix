@@ -59,7 +59,17 @@ in
       options = lib.mkDefault "--delete-older-than 30d";
     };
 
-    documentation.nixos.enable = lib.mkDefault false;
+    documentation.enable = lib.mkDefault false;
+    # Nobody is there to use them.
+    security.sudo.enable = lib.mkDefault false;
+    programs.nano.enable = lib.mkDefault false;
+    services.lvm.enable = lib.mkDefault false;
+
+    # What a power cut left there would stay for ever.
+    boot.tmp.cleanOnBoot = lib.mkDefault true;
+    # Nobody could log in to the shell in which it would wait, nor see what the kernel says before it stops: it starts again.
+    systemd.enableEmergencyMode = false;
+    boot.kernelParams = [ "panic=10" ];
     system.stateVersion = "26.05";
   };
 }
