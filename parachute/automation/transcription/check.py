@@ -21,6 +21,7 @@ class NotSetUp(ModelUnavailable):
     """Nothing is set up that transcribes."""
 
     key = "no_transcriber"
+    status = 409
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def test_without_a_transcriber_it_is_said_how_to_get_one(computer: ModuleCompute
     assert (status["ready"], status["kind"], status["problem"]["key"]) == (False, "none", "no_transcriber")
     (computer.vault / "a.wav").write_bytes(b"x")
     asked = computer.post("/api/voice/transcriptions", json={"path": "a.wav"})
-    assert (asked.status_code, asked.json()["key"]) == (503, "no_transcriber")
+    assert (asked.status_code, asked.json()["key"]) == (409, "no_transcriber")
 
 
 def test_a_recording_of_the_journal_gets_its_text_from_the_model_here(

@@ -5,11 +5,33 @@ import { Button, LinkButton } from "~/components/button";
 import { Ago, Badge, Empty, Facts, Loaded, Notice, Progress, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
+import { may } from "~/state/session";
 import { moment } from "~/text/messages";
 import type { Backup, BackupStatus, Operation } from "./models";
 import { t } from "./texts";
 
+const ARCHIVE = "/api/export";
+
+/** Everything as plain files: the browser saves what comes, and shows how far it is. */
+function Carry() {
+  return (
+    <Section title={t("carry")}>
+      <p>{t("carry_text")}</p>
+      <LinkButton label={t("carry_save")} icon="download" href={ARCHIVE} isDownload />
+    </Section>
+  );
+}
+
 export function Backups() {
+  return (
+    <>
+      <Kept />
+      {may("export", "admin") && <Carry />}
+    </>
+  );
+}
+
+function Kept() {
   const found = useResource((signal) => api.get<BackupStatus>("/api/backups", { signal }), "backups", ["backups", "settings"]);
   const make = async () => {
     await api.post("/api/backups");

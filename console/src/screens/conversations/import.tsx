@@ -82,6 +82,17 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
         </Notice>
       ))}
       {of.leftOut.length > 0 && <LeftOut of={of} />}
+      {of.conflicts.length > 0 && (
+        <Section title={t("stay_as_they_are")}>
+          <ul class="plain-list">
+            {of.conflicts.map((each) => (
+              <li key={each}>
+                <bdi>{each}</bdi>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
       {of.kept.length > 0 && (
         <Section title={t("kept_after_undo")}>
           <ul class="plain-list">
@@ -117,6 +128,7 @@ function Counts({ of }: { of: ImportState }) {
   add(t("count_files"), of.files);
   if (!of.dryRun) add(t("count_files_imported"), of.filesImported);
   add(t("count_files_skipped"), of.filesSkipped);
+  add(t("count_suggestions"), of.suggestionsImported);
   if (of.oldest && of.newest) {
     const [first, last] = [of.oldest, of.newest].map((day) => moment(day, { dateStyle: "medium" }));
     facts.push([t("time"), first === last ? `${first}` : `${first} – ${last}`]);

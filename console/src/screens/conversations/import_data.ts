@@ -20,11 +20,13 @@ export interface ImportState {
   oldest: string | null;
   newest: string | null;
   leftOut: { what: string; count: number; why: string }[];
+  suggestionsImported: number;
   errors: string[];
+  conflicts: string[];
   kept: string[];
 }
 
-export const KINDS = ["auto", "chatgpt", "claude", "parachute", "obsidian"] as const;
+export const KINDS = ["auto", "chatgpt", "claude", "parachute", "obsidian", "brain"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const isOver = ({ state }: ImportState) => !["receiving", "waiting", "running", "undoing"].includes(state);
