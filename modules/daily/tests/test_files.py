@@ -163,3 +163,24 @@ async def test_versions_are_bounded(daily: Running) -> None:
     versions = (await daily.get("/versions")).json()["versions"]
     assert 1 <= len(versions) < 15
     assert (await daily.get(f"/versions/{versions[0]['id']}")).text == "Number 59\n"
+
+
+async def test_what_was_said_becomes_the_text_and_nothing_of_the_owners_is_replaced(daily: Running) -> None:
+    path = (await daily.post("/assets/voice.m4a", b"sound", date=DAY)).json()["path"]
+    entry = (await daily.post("/entries", {"audio_path": path, "date": DAY})).json()["id"]
+
+    async def said(text: str, **more: str) -> bool:
+        written: bool = await daily.interface("JournalInterface", "transcribed", entry_id=entry, text=text, **more)
+        return written
+
+    assert await said("Guten Morgen.", language="de")
+    found = (await daily.get(f"/entries/{entry}")).json()
+    assert (found["content"], found["fields"]["language"]) == ("Guten Morgen.", "de")
+    # Told twice it is written once; another text goes over ours alone.
+    assert await said("Guten Morgen.")
+    assert not await said("Good morning.")
+    assert await said("Good morning.", replaced="Guten Morgen.")
+    await daily.put(f"/entries/{entry}", {"content": "My own words"})
+    assert not await said("Good night.", replaced="Good morning.")
+    assert (await daily.get(f"/entries/{entry}")).json()["content"] == "My own words"
+    assert not await daily.interface("JournalInterface", "transcribed", entry_id="para:daily:000000000000", text="x")

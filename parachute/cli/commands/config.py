@@ -104,7 +104,7 @@ def _print_new(home: Home, name: str) -> None:
 
 def print_when(home: Home, name: str) -> None:
     """Print when a change takes effect, if something runs."""
-    if name in _AT_ONCE or name.startswith("backup.keep_"):
+    if name in _AT_ONCE or name.startswith(("backup.keep_", "voice.")):
         return
     if name.startswith("backup.") or (name in ("host", "port") and user_services.are_installed(home)):
         print_note("This takes effect after `parachute service install`.")

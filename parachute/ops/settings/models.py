@@ -45,6 +45,9 @@ REACH = frozenset({"host", "port", "auth_mode", "hostnames", "origins", "trusted
 
 RIGHTS = frozenset(
     {
+        # Who gets to hear what is said.
+        "voice.server",
+        "voice.key_file",
         "allowed_models",
         "capabilities.read_home",
         "changes.apply",

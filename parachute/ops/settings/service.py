@@ -17,7 +17,7 @@ from parachute.ops.settings.models import Restart, Setting, Source, caution_of
 
 _SOURCES: tuple[Source, ...] = ("default", "file", "declared")
 
-_AT_ONCE = ("backup",)
+_AT_ONCE = ("backup", "voice")
 """Groups of settings that are read each time."""
 
 _MODEL = frozenset({"provider", "base_url", "model"})

@@ -1,0 +1,98 @@
+"""Recordings in the console: how to get their text, its way into an entry, and a message that is spoken."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
+from tests.browser.console import furnishing
+from tests.browser.console.accessibility import violations
+from tests.browser.console.people import Person
+from tests.support.computer import Computer
+
+pytestmark = pytest.mark.long
+TEXT = SAID["text"].strip()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser with a microphone that plays a tone, and that it may use."""
+    microphone = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+    unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*microphone, *unboxed])
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    """The owner's server that transcribes."""
+    with scripted_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module", autouse=True)
+def furnished(computer: Computer) -> None:
+    """A journal."""
+    furnishing.install(computer, "daily")
+
+
+def voice(computer: Computer, *arguments: str) -> None:
+    """Change the settings."""
+    environment = {**os.environ, "PARACHUTE_HOME": str(computer.home.root), "HOME": str(computer.folder)}
+    subprocess.run(
+        [Path(sys.executable).with_name("parachute"), "config", *arguments],
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+
+
+def test_without_a_transcriber_there_is_a_sentence(person: Person, computer: Computer) -> None:
+    page = person.open("journal")
+    page.get_by_role("button", name="Record your voice").click()
+    page.get_by_role("button", name="Keep").click()
+    expect(page.get_by_text("Nothing turns recordings into text here yet").first).to_be_visible()
+    assert violations(page) == []
+    page = person.open("chat")
+    expect(page.get_by_label("Message")).to_be_visible()
+    expect(page.get_by_role("button", name="Say it instead")).to_have_count(0)
+
+
+def test_a_recording_becomes_the_text_of_its_entry(person: Person, computer: Computer, server: ScriptedServer) -> None:
+    voice(computer, "set", "voice.server", server.url)
+    server.free.clear()
+    try:
+        page = person.open("journal")
+        before = page.get_by_role("article").filter(has_text=TEXT).count()
+        page.get_by_role("button", name="Record your voice").click()
+        page.get_by_role("button", name="Keep").click()
+        expect(page.get_by_text("The recording becomes text").first).to_be_visible()
+        assert violations(page) == []
+        server.free.set()
+        expect(page.get_by_role("article").filter(has_text=TEXT)).not_to_have_count(before)
+        expect(page.get_by_role("button", name="once more").first).to_be_visible()
+    finally:
+        server.free.set()
+        voice(computer, "unset", "voice.server")
+
+
+def test_a_message_is_spoken(person: Person, computer: Computer, server: ScriptedServer) -> None:
+    voice(computer, "set", "voice.server", server.url)
+    try:
+        page = person.open("chat")
+        page.get_by_label("Message").fill("So:")
+        page.get_by_role("button", name="Say it instead").click()
+        page.get_by_role("button", name="Turn it into text").click()
+        expect(page.get_by_label("Message")).to_have_value(f"So: {TEXT}")
+        assert violations(page) == []
+        assert list((computer.vault / "Chat" / "recordings").glob("*.webm"))
+    finally:
+        voice(computer, "unset", "voice.server")
