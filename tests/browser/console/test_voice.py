@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
 from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
-from tests.browser.console.people import Person
+from tests.browser.console.conftest import MakePerson
+from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
@@ -42,6 +43,12 @@ def server() -> Iterator[ScriptedServer]:
 def furnished(computer: Computer) -> None:
     """A journal."""
     furnishing.install(computer, "daily")
+
+
+@pytest.fixture(params=[PHONE, DESKTOP], ids=["phone", "desktop"])
+def person(request: pytest.FixtureRequest, make_person: MakePerson) -> Person:
+    """Somebody whose page can be examined."""
+    return make_person(request.param, bypass_csp=True)
 
 
 def voice(computer: Computer, *arguments: str) -> None:
