@@ -16,9 +16,12 @@ from parachute.automation.transcription.models import Job, Segment, State, Trans
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.transcription.working import Working
 from parachute.base.database import Database
+from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import VoiceModelKind, VoiceSettings
 from parachute.config.vault.service import Vault
+from parachute.supervisor import units
+from parachute.supervisor.rendering import render
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
 from tests.automation.transcription.sounds import write_wav
 from tests.support.waiting import until
@@ -194,3 +197,19 @@ def test_only_entries_with_a_recording_and_without_a_text_are_for_it() -> None:
 def test_times_are_subtitles_whatever_was_said() -> None:
     said = Transcription("x", "de", 3700.0, (Segment(0, 3661.5, "a --> b\n\n<i>&"),))
     assert as_subtitles(said) == ("WEBVTT\n\nNOTE language: de\n\n00:00:00.000 --> 01:01:01.500\na → b &lt;i>&amp;\n")
+
+
+def test_under_systemd_the_unit_reaches_the_model_and_nothing_else(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    environment = {"PARACHUTE_VOICE_MODEL": str(model), "PARACHUTE_VOICE_MEMORY_MEGABYTES": "512"}
+    unit = units.by_name(Home(tmp_path), "transcriber", environment, confines=True)
+    files = render(unit, Home(tmp_path), tmp_path / "log")
+    confinement = files["parachute-transcriber.service.d/50-confinement.conf"].splitlines()
+    assert {"PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX", f"MemoryMax={512 << 20}"} <= set(confinement)
+    assert f'BindReadOnlyPaths="-{model}"' in confinement
+    assert not any(line.startswith("BindPaths") for line in confinement)
+    assert "transcription.process" in files["parachute-transcriber.service"]
+    for wrong in ({}, {**environment, "PATH": "/tmp"}, {**environment, "PARACHUTE_VOICE_MODEL": "relative"}):
+        with pytest.raises(InvalidInput):
+            units.by_name(Home(tmp_path), "transcriber", wrong, confines=True)
+    assert units.works_for_agents("transcriber")
