@@ -70,8 +70,12 @@ def _blocks(markdown: str) -> Iterator[_Block]:
             if not line.strip():
                 yield _Block("\n".join(lines))
                 lines = []
-    if lines:
-        yield _Block("\n".join(lines), opening if closing else "", closing)
+    if closing:
+        yield _Block(
+            "\n".join((*lines, closing)), opening, closing
+        )  # what is still being written shows as code already
+    elif lines:
+        yield _Block("\n".join(lines))
 
 
 def _pieces(block: _Block, limit: int, length: Length) -> list[str]:

@@ -68,6 +68,10 @@ def test_a_code_block_longer_than_a_message_is_closed_and_opened_again() -> None
     assert re.findall(r"line \d+", "\n".join(parts)) == code.split("\n")
 
 
+def test_code_that_is_still_being_written_is_shown_as_code() -> None:
+    assert split("So:\n```py\nx = 1", 100) == ["So:\n```py\nx = 1\n```"]
+
+
 def test_indentation_of_code_is_kept_where_it_is_cut() -> None:
     code = "\n".join(["def f():", *["    return 1"] * 20])
     parts = split(f"```\n{code}\n```", 60)
