@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil
 
+from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
 from parachute.connectors.platforms.models import Chat, Outgoing, Start, State, Update, Updates
 from parachute.connectors.runtime.service import Connectors
@@ -35,6 +36,8 @@ class Store:
         self.position = ""
         self.states: list[State] = []
         self.starts = 0
+        self.poison = "\0"
+        """A text that it cannot store."""
         self.may_store = asyncio.Event()
         self.may_store.set()
         self.may_answer = asyncio.Event()
@@ -48,6 +51,8 @@ class Store:
     async def updates_(self, updates: Updates) -> None:
         self.reached.set()
         await self.may_store.wait()
+        if any(update.text == self.poison for update in updates.updates):
+            raise InvalidInput("text: no database takes it.")
         for update in updates.updates:
             self.handed.append(update.id)
             self.updates.setdefault(update.id, update)
