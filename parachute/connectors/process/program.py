@@ -52,6 +52,8 @@ async def serve(specification: ConnectorSpecification, confinement: str, masking
         raise Unavailable("The socket of the egress proxy is missing.", "The server opens it when it starts.")
     limits.take_on(specification.memory, specification.pids if confinement == SANDBOX else None)
     limits.refuse_calls(programs=False)
+    for unfinished in Path(specification.files).glob("*.part"):
+        unfinished.unlink(missing_ok=True)
     platform: Platform = available.platform(specification.platform)()
     connection = Server(CoreClient(Path(specification.core_socket)), masking)
     activity = Activity()
