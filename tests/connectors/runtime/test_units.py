@@ -28,5 +28,5 @@ async def test_files_that_nobody_takes_go_and_the_memory_stays(tmp_path: Path) -
     assert precious.exists()
 
 
-async def _nothing(*_: object) -> None:
+async def _nothing(scope: object, receive: object, send: object) -> None:
     return
