@@ -394,4 +394,5 @@ async def test_nothing_but_telegram_hears_the_token(telegram: Server, api: Teleg
 
 async def test_it_is_small(telegram: Server) -> None:
     program = await telegram.program()
-    assert program.memory_full_info().pss < 45 * MEGABYTE
+    used = program.memory_full_info()
+    assert used.pss < 45 * MEGABYTE, used
