@@ -90,6 +90,7 @@ class Server:
         self.launcher = launcher
         self.platform = platform
         self.store = store
+        self.look_seconds = 300.0
         self.connectors: Connectors
         self.audit: Audit
         self._egress: Egress
@@ -101,7 +102,9 @@ class Server:
         self.audit = Audit(self.home.root.parent / "audit")
         self.audit.start()
         self._egress = Egress(self.audit, kill_switch=KillSwitch(self.home.root))
-        self.connectors = Connectors(self.home, self._egress, vault, 1, _Answers(self.store))
+        self.connectors = Connectors(
+            self.home, self._egress, vault, 1, _Answers(self.store), look_seconds=self.look_seconds
+        )
         await self.connectors.open_all({self.platform: self.store.start_with.server})
 
     async def end(self) -> None:

@@ -28,7 +28,8 @@ SEND_SECONDS = 180.0
 """Longest wait for a message with its files; rate limits of a platform are waited for in there."""
 
 _ASK_SECONDS = 30.0
-_LOOK_SECONDS = 300.0
+LOOK_SECONDS = 300.0
+"""How often somebody looks whether a connector was given up."""
 
 
 class _Open:
@@ -45,9 +46,19 @@ class Connectors:
     by its platform is ended, and keeps its state until it is opened again.
     """
 
-    def __init__(self, home: Home, egress: Egress, vault: Path, own_port: int, answers: Answers) -> None:
+    def __init__(
+        self,
+        home: Home,
+        egress: Egress,
+        vault: Path,
+        own_port: int,
+        answers: Answers,
+        *,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
         self._home = home
         self._answers = answers
+        self._look_seconds = look_seconds
         self._units = ConnectorUnits(home, egress, vault, own_port, ServerApi(self).application)
         self._open: dict[str, _Open] = {}
         self._refused: dict[str, Connection] = {}
@@ -188,7 +199,7 @@ class Connectors:
     async def _look_after(self) -> None:
         """Start what the supervisor has given up again now and then: nobody else would notice that the messenger is silent."""
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(self._look_seconds)
             try:
                 units = await self._units.states()
                 for platform in list(self._open):
