@@ -132,6 +132,14 @@ class Runs:
 
         return read()
 
+    async def ended(self, session: str, run: int) -> list[tuple[int, Event]] | None:
+        """What a session's last run has said, if it is this one and nothing interrupted it; None for all others."""
+        last = await self._store.last(session)
+        if last is None or last[0] != run or last[1] in ("running", "interrupted"):
+            return None
+        stored = replay(await self._store.events(run), 0)
+        return stored if stored and stored[-1][1].is_terminal else None
+
     async def abort(self, session: str) -> None:
         """Stop a session's run; returns when its terminal event is in the log. Error: NotFound if nothing runs."""
         run = self._running(session)

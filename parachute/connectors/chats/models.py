@@ -1,15 +1,14 @@
 """A chat that the owner let in."""
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
 from parachute.connectors.configuration.models import Platform
 from parachute.connectors.platforms.models import Chat, ChatKind
+from parachute.llm.gateway.limits import guest_subject
 
 _NAME = 60
-_OF_SUBJECT = re.compile(r"[^A-Za-z0-9._-]")
 
 LABELS: dict[str, str] = {"telegram": "Telegram", "discord": "Discord", "matrix": "Matrix"}
 
@@ -41,7 +40,7 @@ class LinkedChat:
     @property
     def subject(self) -> str:
         """For what its use of models counts."""
-        return subject_of(self.platform, self.chat)
+        return guest_subject(self.platform, self.chat)
 
     def as_json(self) -> dict[str, Any]:
         """The form of the API."""
@@ -57,11 +56,6 @@ class LinkedChat:
             "is_owner": self.is_owner,
             "usage_subject": self.subject,
         }
-
-
-def subject_of(platform: str, chat: str) -> str:
-    """For what the models of a chat count: part of those of all guests."""
-    return f"guest:{platform}-{_OF_SUBJECT.sub('_', chat)[:80]}"
 
 
 def chat_type(kind: ChatKind) -> str:

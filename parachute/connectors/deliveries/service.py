@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from parachute.base.errors import Conflict, NotFound, ParachuteError
@@ -108,22 +108,30 @@ class Deliveries:
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _send_waiting(self, platform: Platform) -> bool:
-        """Send everything that waits; False if the rest has to be tried again later."""
+        """Send everything that waits; False if something has to be tried again later."""
         while found := await self._store.waiting(platform):
+            by_chat: dict[str, list[Delivery]] = {}
             for delivery in found:
-                if self._kill_switch.panic is not None:
+                by_chat.setdefault(delivery.outgoing.chat.id, []).append(delivery)
+            # A chat of which the platform wants less holds up no other one.
+            if not all(await asyncio.gather(*(self._send_chat(platform, each) for each in by_chat.values()))):
+                return False
+        return True
+
+    async def _send_chat(self, platform: Platform, found: Sequence[Delivery]) -> bool:
+        for delivery in found:
+            if self._kill_switch.panic is not None:
+                return False
+            try:
+                sent = await self._connectors.send(platform, delivery.key, delivery.outgoing)
+            except (ConnectorDown, Conflict) as error:
+                await self._store.tried(delivery)
+                if not _is_old(delivery):
                     return False
-                try:
-                    sent = await self._connectors.send(platform, delivery.key, delivery.outgoing)
-                except (ConnectorDown, Conflict) as error:
-                    await self._store.tried(delivery)
-                    if _is_old(delivery):
-                        await self._give_up(delivery, f"{_NEVER_REACHED} {error.message}")
-                        continue
-                    return False
-                except ParachuteError as error:
-                    await self._give_up(delivery, error.message)
-                    continue
+                await self._give_up(delivery, f"{_NEVER_REACHED} {error.message}")
+            except ParachuteError as error:
+                await self._give_up(delivery, error.message)
+            else:
                 if sent.problem:
                     await self._give_up(delivery, sent.problem)
                 else:

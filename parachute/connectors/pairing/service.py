@@ -15,6 +15,7 @@ from parachute.chat.permissions.templates import template as template_of
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 from parachute.connectors.chats.models import LABELS, LinkedChat, chat_type, shown_name
+from parachute.connectors.chats.sessions import linked_session
 from parachute.connectors.configuration.models import Platform, ResponseMode
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.deliveries.service import Deliveries
@@ -222,21 +223,3 @@ def _waiting_session(request: PairingRequest) -> Session:
     }
     who = request.sender if request.kind == "private" else f"group {request.chat}"
     return linked_session(request.platform, request.chat, chat_type(request.kind), request.session, who, metadata)
-
-
-def linked_session(
-    platform: Platform, chat: str, kind: str, identifier: str, name: str, metadata: dict[str, Any]
-) -> Session:
-    """A new conversation of a chat, always sandboxed."""
-    moment = now()
-    return Session(
-        id=identifier,
-        created_at=moment,
-        updated_at=moment,
-        title=f"{LABELS[platform]}: {name}",
-        source=platform,
-        linked_bot_platform=platform,
-        linked_bot_chat_id=chat,
-        linked_bot_chat_type=kind,
-        metadata=metadata,
-    )

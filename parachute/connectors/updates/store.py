@@ -24,7 +24,8 @@ def create_updates(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX open_updates ON updates (platform, chat, number) WHERE state != 'done'")
     connection.execute("CREATE INDEX updates_of_batch ON updates (batch) WHERE batch IS NOT NULL")
     connection.execute(
-        "CREATE TABLE batches (id TEXT PRIMARY KEY, platform TEXT NOT NULL, chat TEXT NOT NULL, session TEXT, run INTEGER) "
+        "CREATE TABLE batches (id TEXT PRIMARY KEY, platform TEXT NOT NULL, chat TEXT NOT NULL, session TEXT, run INTEGER, "
+        "tries INTEGER NOT NULL DEFAULT 0) "
         "STRICT, WITHOUT ROWID"
     )
     connection.execute(
@@ -42,13 +43,14 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Updates of a chat that are answered together; `session` and `run` as soon as there is one."""
+    """Updates of a chat that are answered together; `session` and `run` as soon as there is one, `tries` that were begun."""
 
     id: str
     platform: str
     chat: str
     session: str | None
     run: int | None
+    tries: int
 
 
 class UpdateStore:
@@ -141,7 +143,7 @@ class UpdateStore:
         """Begin a batch, or add to it; what it has is not taken by another one."""
         async with self._database.transaction() as connection:
             await connection.execute(
-                "INSERT OR IGNORE INTO batches VALUES (?, ?, ?, NULL, NULL)", (batch.id, batch.platform, batch.chat)
+                "INSERT OR IGNORE INTO batches VALUES (?, ?, ?, NULL, NULL, 0)", (batch.id, batch.platform, batch.chat)
             )
             for number in numbers:
                 await connection.execute(
@@ -158,6 +160,10 @@ class UpdateStore:
         """The updates of a batch in their order."""
         query = "SELECT number, body FROM updates WHERE batch = ? AND state = 'taken' ORDER BY number"
         return await self._stored(query, (batch,))
+
+    async def trying(self, batch: str) -> None:
+        """Note that a batch is about to be answered: one that ends the server each time is given up."""
+        await self._database.write("UPDATE batches SET tries = tries + 1, run = NULL WHERE id = ?", (batch,))
 
     async def begun(self, batch: str, session: str, run: int) -> None:
         """Note the run that answers a batch."""
