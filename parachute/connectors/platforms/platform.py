@@ -14,7 +14,10 @@ Report = Callable[[State], Awaitable[None]]
 
 
 class Platform(Protocol):
-    """One messenger with one bot. Errors of its methods: ConnectionError, after which the same call is made again; Refused."""
+    """One messenger with one bot. Errors of its methods: ConnectionError, after which the same call is made again; Refused.
+
+    Before `run` has made its connection, the other methods raise ConnectionError.
+    """
 
     hosts: tuple[str, ...]
     """The only hosts that its process reaches, unless the owner named a server: then it reaches that alone."""
