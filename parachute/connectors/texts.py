@@ -38,8 +38,14 @@ _TEXTS: dict[str, dict[str, str]] = {
         "en": "This conversation runs with the owner's rights by now and takes no messages from here. /new begins another one.",
         "de": "Dieses Gespräch läuft inzwischen mit den Rechten des Besitzers und nimmt von hier nichts an. /new beginnt ein neues.",
     },
-    "blocked": {"en": "The owner's rules do not allow this conversation.", "de": "Die Regeln des Besitzers erlauben dieses Gespräch nicht."},
-    "file_left_out": {"en": "[The file {name} was not taken: {why}]", "de": "[Die Datei {name} wurde nicht angenommen: {why}]"},
+    "blocked": {
+        "en": "The owner's rules do not allow this conversation.",
+        "de": "Die Regeln des Besitzers erlauben dieses Gespräch nicht.",
+    },
+    "file_left_out": {
+        "en": "[The file {name} was not taken: {why}]",
+        "de": "[Die Datei {name} wurde nicht angenommen: {why}]",
+    },
     "owner_only": {"en": "Only the owner may do that.", "de": "Das darf nur der Besitzer."},
     "own_chat": {
         "en": "This is your own chat now: what bots' conversations ask appears here, with buttons. It gives no other rights.",
@@ -47,7 +53,10 @@ _TEXTS: dict[str, dict[str, str]] = {
     },
     "wrong_code": {"en": "This code is not valid, or not any more.", "de": "Dieser Code gilt nicht, oder nicht mehr."},
     "sessions": {"en": "Conversations of this chat:", "de": "Gespräche dieses Chats:"},
-    "no_sessions": {"en": "There is no conversation in this chat yet.", "de": "In diesem Chat gibt es noch kein Gespräch."},
+    "no_sessions": {
+        "en": "There is no conversation in this chat yet.",
+        "de": "In diesem Chat gibt es noch kein Gespräch.",
+    },
     "permissions": {
         "en": "Tools of modules and servers: {mcps}. Folders: {folders}. Files and commands: {capabilities}. Network: {network}.",
         "de": "Werkzeuge von Modulen und Servern: {mcps}. Ordner: {folders}. Dateien und Befehle: {capabilities}. Netz: {network}.",
@@ -60,12 +69,22 @@ _TEXTS: dict[str, dict[str, str]] = {
         "de": "Schreib mir, und ich antworte.\n/new: ein neues Gespräch beginnen\n/stop: die Antwort abbrechen\n/sessions: Gespräche dieses Chats (Besitzer)\n"
         "/permissions: was ich hier benutzen darf\n/help: diese Liste",
     },
+    "button_allow": {"en": "Allow", "de": "Erlauben"},
+    "button_deny": {"en": "Deny", "de": "Verweigern"},
+    "button_approve": {"en": "Approve", "de": "Annehmen"},
+    "button_reject": {"en": "Reject", "de": "Ablehnen"},
     "answered": {"en": "Answered: {answer}", "de": "Beantwortet: {answer}"},
-    "not_waiting": {"en": "This does not wait for an answer any more.", "de": "Das wartet nicht mehr auf eine Antwort."},
-    "look_in_console": {"en": "Answer it in the console or the app.", "de": "Beantworte es in der Konsole oder der App."},
+    "not_waiting": {
+        "en": "This does not wait for an answer any more.",
+        "de": "Das wartet nicht mehr auf eine Antwort.",
+    },
+    "look_in_console": {
+        "en": "Answer it in the console or the app.",
+        "de": "Beantworte es in der Konsole oder der App.",
+    },
 }
 
 
-def say(language: Language, name: str, **fields: str) -> str:
+def say(language: Language, sentence: str, /, **fields: str) -> str:
     """A sentence in a language."""
-    return _TEXTS[name][language].format(**fields)
+    return _TEXTS[sentence][language].format(**fields)

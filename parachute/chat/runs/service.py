@@ -146,6 +146,14 @@ class Runs:
         run.aborting = True
         await self._stop(run)
 
+    async def stop(self, session: str) -> bool:
+        """Stop a session's run; False if nothing runs."""
+        if session not in self._active:
+            return False
+        with contextlib.suppress(NotFound):
+            await self.abort(session)
+        return True
+
     async def stop_all(self) -> None:
         """Stop every run and every agent that is kept; the kill switch calls it."""
         runs = list(self._active.values())

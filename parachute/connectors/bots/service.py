@@ -17,6 +17,7 @@ from parachute.connectors.configuration.models import PLATFORMS, ConfigurationCh
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.conversations.service import Conversations
 from parachute.connectors.deliveries.service import Deliveries
+from parachute.connectors.notices.service import Notices
 from parachute.connectors.platforms.available import names
 from parachute.connectors.platforms.models import Identity, State
 from parachute.connectors.runtime.service import Connectors
@@ -37,6 +38,7 @@ class Bots:
     updates: UpdateStore
     deliveries: Deliveries
     conversations: Conversations
+    notices: Notices
     sessions: Sessions
     audit: Audit
     codes: OwnerCodes
@@ -196,6 +198,7 @@ class Bots:
         await self.conversations.forget(found)
         await self.updates.forget(platform, chat)
         await self.deliveries.forget(platform, chat)
+        await self.notices.look()
         self._record("unlink", platform, who, chat)
         self.changed()
 

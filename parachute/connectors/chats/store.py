@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 
 from aiosqlite import Connection
 
@@ -9,9 +10,7 @@ from parachute.base.database import Database
 from parachute.connectors.chats.models import LinkedChat
 from parachute.connectors.configuration.models import Platform
 
-_COLUMNS = (
-    "platform, chat, kind, sender, title, template, approved_at, approved_by, session, is_prepared, is_owner"
-)
+_COLUMNS = "platform, chat, kind, sender, title, template, approved_at, approved_by, session, is_prepared, is_owner"
 
 
 def create_chats(connection: sqlite3.Connection) -> None:
@@ -82,10 +81,10 @@ class ChatStore:
 
     async def remove(self, platform: str, chat: str) -> bool:
         """Let a chat in no longer; False if it was not."""
-        return bool(
-            await self._database.write("DELETE FROM chats WHERE platform = ? AND chat = ?", (platform, chat))
-        )
+        return bool(await self._database.write("DELETE FROM chats WHERE platform = ? AND chat = ?", (platform, chat)))
 
     async def _chats(self, condition: str, parameters: Sequence[object]) -> list[LinkedChat]:
         rows = await self._database.rows(f"SELECT {_COLUMNS} FROM chats {condition}", parameters)  # noqa: S608 - fixed
-        return [LinkedChat(*row[:9], bool(row[9]), bool(row[10])) for row in rows]
+        return [
+            replace(LinkedChat(*row[:9]), is_prepared=bool(row[9]), is_owner=bool(row[10])) for row in map(tuple, rows)
+        ]

@@ -30,7 +30,10 @@ def command_of(update: Update) -> str | None:
 
 @dataclass(slots=True)
 class Commands:
-    """Carries out commands; `stop` ends the answer in a session, and returns False if there is none."""
+    """Carries out commands; `stop` ends the answer in a session, and returns False if there is none.
+
+    `owner_changed` is called when a chat has become the owner's own.
+    """
 
     chats: ChatStore
     chat_sessions: ChatSessions
@@ -38,7 +41,7 @@ class Commands:
     permissions: Permissions
     codes: OwnerCodes
     stop: Callable[[str], Awaitable[bool]]
-    changed: Callable[[], None]
+    owner_changed: Callable[[], Awaitable[None]]
 
     async def carry_out(self, name: str, chat: LinkedChat, update: Update, language: Language) -> str:
         """Carry out a command and return what to say."""
@@ -75,7 +78,7 @@ class Commands:
         if chat.kind != "private" or not presented or not self.codes.take(chat.platform, presented):
             return say(language, "wrong_code")
         await self.chats.set_owner(chat.platform, chat.chat)
-        self.changed()
+        await self.owner_changed()
         return say(language, "own_chat")
 
     async def _sessions(self, chat: LinkedChat, language: Language) -> str:

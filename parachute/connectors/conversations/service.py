@@ -106,11 +106,7 @@ class Conversations:
 
     async def stop(self, session: str) -> bool:
         """Stop the answer in a session; False if there is none."""
-        try:
-            await self.runs.abort(session)
-        except NotFound:
-            return False
-        return True
+        return await self.runs.stop(session)
 
     async def _work(self, key: _Key) -> None:
         arrived = self._arrived[key]
@@ -287,7 +283,7 @@ class Conversations:
     async def _until_free(self, session: str) -> None:
         """Wait until what the owner has asked in the same conversation is answered."""
         with contextlib.suppress(NotFound):
-            async for _ in await self.runs.follow(session):
+            async for _ in await self.runs.follow(session, 0):
                 pass
         # Its end is stored a moment later, and it may be only just beginning.
         await asyncio.sleep(0.05)

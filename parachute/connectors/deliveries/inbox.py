@@ -36,7 +36,11 @@ def _item(delivery: Delivery) -> Item:
         title=f"A message could not be delivered: {delivery.problem}"[:200],
         source=LABELS.get(delivery.platform, delivery.platform),
         since=delivery.since,
-        details={"chat_id": delivery.outgoing.chat.id, "text": delivery.outgoing.markdown[:200], "problem": delivery.problem},
+        details={
+            "chat_id": delivery.outgoing.chat.id,
+            "text": delivery.outgoing.markdown[:200],
+            "problem": delivery.problem,
+        },
         answers=(_RETRY, _DISCARD),
         rights=(("bots", "admin"),),
     )

@@ -13,6 +13,8 @@ from parachute.connectors.platforms.models import Outgoing
 _KEPT = 5000
 """Messages that were sent, by their keys alone: what was answered before a crash is not sent again after it."""
 
+_STORED = "platform, key, chat, body, state, since"
+
 
 def create_deliveries(connection: sqlite3.Connection) -> None:
     """One row for each message; the text goes when it is delivered."""
@@ -58,11 +60,12 @@ class DeliveryStore:
     async def put(self, platform: str, key: str, outgoing: Outgoing, *, again: bool = False) -> None:
         """Store a message; one with this key that was stored before stays, or with `again` shows this from now on."""
         body = json.dumps(asdict(outgoing), ensure_ascii=False)
-        conflict = "DO UPDATE SET body = excluded.body, state = 'waiting', problem = '', tries = 0" if again else "DO NOTHING"
+        conflict = (
+            "DO UPDATE SET body = excluded.body, state = 'waiting', problem = '', tries = 0" if again else "DO NOTHING"
+        )
         async with self._database.transaction() as connection:
             await connection.execute(
-                "INSERT INTO deliveries (platform, key, chat, body, state, since) VALUES (?, ?, ?, ?, 'waiting', ?) "
-                f"ON CONFLICT (platform, key) {conflict}",
+                f"INSERT INTO deliveries ({_STORED}) VALUES (?, ?, ?, ?, 'waiting', ?) ON CONFLICT (platform, key) {conflict}",  # noqa: S608 - fixed
                 (platform, key, outgoing.chat.id, body, now()),
             )
             await connection.execute(
@@ -81,7 +84,10 @@ class DeliveryStore:
 
     async def platforms(self) -> set[str]:
         """Platforms for which something is still to be sent."""
-        return {name for (name,) in await self._database.rows("SELECT DISTINCT platform FROM deliveries WHERE state = 'waiting'")}
+        return {
+            name
+            for (name,) in await self._database.rows("SELECT DISTINCT platform FROM deliveries WHERE state = 'waiting'")
+        }
 
     async def count(self, platform: str, state: str) -> int:
         """How many messages of a platform are in a state."""
@@ -133,4 +139,7 @@ class DeliveryStore:
             f"SELECT number, platform, key, body, problem, tries, since FROM deliveries WHERE {condition}",  # noqa: S608 - fixed
             parameters,
         )
-        return [Delivery(*row[:3], record_of(Outgoing, json.loads(row[3])), *row[4:]) for row in rows]
+        return [
+            Delivery(number, platform, key, record_of(Outgoing, json.loads(body)), problem, tries, since)
+            for number, platform, key, body, problem, tries, since in rows
+        ]

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from parachute.chat.permissions.templates import TEMPLATES
 from parachute.connectors.chats.models import LABELS
+from parachute.connectors.configuration.models import ResponseMode
 from parachute.connectors.pairing.models import PairingRequest
 from parachute.connectors.pairing.service import Approval, Pairing
 from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Kind, Source
@@ -28,7 +29,7 @@ class PairingSource(Source):
             await self._pairing.deny(item.key, answer.who)
             return
         template = answer.word.removeprefix(f"{APPROVE} ") if answer.word != APPROVE else None
-        mode = "mention_only" if item.details["chat_type"] == "group" else None
+        mode: ResponseMode | None = "mention_only" if item.details["chat_type"] == "group" else None
         await self._pairing.approve(item.key, Approval(answer.who, template=template, response_mode=mode))
 
 

@@ -100,7 +100,9 @@ class UsageStore:
         """All that counts for a subject from a day on."""
         if subject == GUESTS:
             # `;` is what follows `:`.
-            return await self._sum("(subject = ? OR subject BETWEEN 'guest:' AND 'guest;') AND day >= ?", subject, since)
+            return await self._sum(
+                "(subject = ? OR subject BETWEEN 'guest:' AND 'guest;') AND day >= ?", subject, since
+            )
         return await self._sum("subject = ? AND day >= ?", subject, since)
 
     async def grouped(self, by: Grouping, since: str, most: int = 1000) -> list[tuple[str, Usage]]:

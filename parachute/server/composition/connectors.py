@@ -1,7 +1,7 @@
 """The wing `connectors`: bots, their processes, the chats that were let in, and who waits."""
 
+import asyncio
 from dataclasses import dataclass
-from functools import partial
 
 from parachute.connectors.bots.intake import Intake
 from parachute.connectors.bots.service import Bots
@@ -67,7 +67,7 @@ async def build_connectors(
 
     async def let_in(linked: LinkedChat) -> None:
         """Give a new chat its limit of spending, unless the owner has set one before."""
-        usual = configuration.read().of(linked.platform)
+        usual = (await asyncio.to_thread(configuration.read)).of(linked.platform)
         has_limit = llm.gateway.limits.get(linked.subject) is not None
         if not has_limit and not (usual.daily_dollars is None and usual.daily_tokens is None):
             await llm.gateway.limits.put(SpendingLimit(linked.subject, "day", usual.daily_dollars, usual.daily_tokens))
@@ -78,7 +78,13 @@ async def build_connectors(
         PairingStore(database), configuration, sessions.sessions, deliveries, storage.audit, let_in, changed
     )
     codes = OwnerCodes()
-    commands = Commands(chats, chat_sessions, sessions.sessions, chat.permissions, codes, chat.runs.stopped, changed)
+    notices = Notices(NoticeStore(database), chats, sessions.sessions, configuration, deliveries, events.inbox)
+
+    async def owner_changed() -> None:
+        await notices.look()
+        changed()
+
+    commands = Commands(chats, chat_sessions, sessions.sessions, chat.permissions, codes, chat.runs.stop, owner_changed)
     conversations = Conversations(
         updates,
         chats,
@@ -92,7 +98,6 @@ async def build_connectors(
         commands,
         events.switch,
     )
-    notices = Notices(NoticeStore(database), chats, configuration, deliveries, events.inbox)
     bots = Bots(
         configuration,
         connectors,
@@ -100,6 +105,7 @@ async def build_connectors(
         updates,
         deliveries,
         conversations,
+        notices,
         sessions.sessions,
         storage.audit,
         codes,
@@ -112,7 +118,6 @@ async def build_connectors(
     await lifecycle.start(pairing)
     await lifecycle.start(bots)
     await lifecycle.start(notices)
-    bots.owner_changed = partial(notices.look)
     return ConnectorServices(
         bots=bots, pairing=pairing, connectors=connectors, conversations=conversations, notices=notices
     )
