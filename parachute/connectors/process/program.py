@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,6 +32,7 @@ from parachute.supervisor.notify import notify, watchdog_interval
 log = logging.getLogger("parachute.connector")
 
 SANDBOX, UNIT = "--sandbox", "--unit"
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 _STOP_SECONDS = 6  # less than the supervisor waits, so that what is being sent is answered
 
 
@@ -77,12 +79,19 @@ async def serve(specification: ConnectorSpecification, confinement: str, masking
 async def _run(specification: ConnectorSpecification, platform: Platform, server: Server, masking: Masking) -> None:
     start = await server.start()
     masking.hide(start.token)
-    try:
-        await platform.run(start, Path(specification.files), server.hand_over, server.report)
-    except Refused as refused:
-        # The server ends this process; until then it is silent, since to ask again would be refused again.
-        await server.report(State("refused", masking.masked(str(refused))))
-        await asyncio.Event().wait()
+    wait = _FIRST_WAIT
+    while True:
+        begun = time.monotonic()
+        try:
+            await platform.run(start, Path(specification.files), server.hand_over, server.report)
+        except Refused as refused:
+            # The server ends this process; until then it is silent, since to ask again would be refused again.
+            await server.report(State("refused", masking.masked(str(refused))))
+            await asyncio.Event().wait()
+        except ConnectionError as error:
+            await server.report(State("waiting", masking.masked(str(error))))
+        wait = _FIRST_WAIT if time.monotonic() - begun > _LONGEST_WAIT else min(2 * wait, _LONGEST_WAIT)
+        await asyncio.sleep(wait)
 
 
 async def _feed_watchdog() -> None:
