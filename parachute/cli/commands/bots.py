@@ -63,7 +63,9 @@ def remove_token(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
 def start(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
     """Have a bot run, from now on and after a restart."""
     said = Api.find().post(f"/api/bots/{quoted(platform)}/start")
-    print_answer(said, as_json, f"The bot of {platform} is started. `parachute bots status` shows whether it is connected.")
+    print_answer(
+        said, as_json, f"The bot of {platform} is started. `parachute bots status` shows whether it is connected."
+    )
 
 
 def stop(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
@@ -133,7 +135,9 @@ def _approve(
     if any(each["chat_type"] == "group" for each in waiting if request == each["id"]):
         body["response_mode"] = "all_messages" if all_messages else "mention_only"
     said = Api.find().post(f"/api/bots/pairing/{quoted(request)}/approve", body)
-    print_answer(said, as_json, f"{clean(said['chat']['title'] or said['chat']['chat_id'])} may talk to your bot, and is told.")
+    print_answer(
+        said, as_json, f"{clean(said['chat']['title'] or said['chat']['chat_id'])} may talk to your bot, and is told."
+    )
 
 
 def _deny(request: str = _REQUEST, as_json: bool = JSON) -> None:

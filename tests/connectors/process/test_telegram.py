@@ -1,7 +1,5 @@
 """Telegram from end to end: the real library in the real sandbox, behind the real egress proxy."""
 
-import pytest
-
 from tests.conftest import needs_bubblewrap
 from tests.connectors.connected import Server
 from tests.support.telegram_api import TelegramApi
