@@ -16,6 +16,7 @@ from parachute.connectors.runtime.service import Connectors
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
+from parachute.supervisor.logs import log_path
 from tests.supervisor.launching import Launcher
 from tests.support.waiting import until
 
@@ -150,7 +151,7 @@ class Server:
 
     def log(self) -> str:
         """What the connector said."""
-        path = self.home.logs / f"connector@{self.platform}.log"
+        path = log_path(self.home, f"connector@{self.platform}")
         return path.read_text(errors="replace") if path.exists() else ""
 
     @property

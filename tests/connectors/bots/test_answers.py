@@ -98,7 +98,7 @@ def test_a_picture_and_what_is_too_large_come_with_the_message(bot: Bot) -> None
     (asked,) = asked_with(bot, "And this?")
     assert "[The file film.bin was not taken" in asked
     folder = bot.computer.home.run / "connector" / "telegram" / "files"
-    bot.computer.wait_until(lambda: not [each for each in folder.iterdir() if each.is_file()], "no file is left")
+    bot.computer.wait_until(lambda: not [each for each in folder.iterdir() if each.suffix == ".jpg"], "no file is left")
 
 
 def test_a_conversation_that_was_raised_hears_nothing_from_outside(bot: Bot) -> None:
