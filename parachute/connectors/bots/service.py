@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from parachute.base.clock import elapsed
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.sessions.service import Sessions
 from parachute.connectors.chats.codes import SECONDS, OwnerCodes
@@ -20,12 +21,15 @@ from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.notices.service import Notices
 from parachute.connectors.platforms.available import names
 from parachute.connectors.platforms.models import Identity, State
+from parachute.connectors.runtime.client import ConnectorDown
 from parachute.connectors.runtime.service import Connectors
 from parachute.connectors.updates.store import UpdateStore
 from parachute.security.audit.service import Audit
 from parachute.web.pairing.models import shown
 
 log = logging.getLogger(__name__)
+
+_CONNECT_SECONDS = 20.0
 
 
 @dataclass(slots=True)
@@ -44,6 +48,7 @@ class Bots:
     codes: OwnerCodes
     changed: Callable[[], None]
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _heard: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def start(self) -> None:
         """Open the connectors of all bots that are switched on; what is wrong with one keeps nothing else from its start."""
@@ -75,6 +80,8 @@ class Bots:
 
     async def heard(self, platform: Platform, state: State) -> None:
         """A connector has said how it is."""
+        heard, self._heard = self._heard, asyncio.Event()
+        heard.set()
         if state.kind == "connected":
             self.deliveries.wake(platform)
         self.changed()
@@ -174,7 +181,7 @@ class Bots:
             configuration = await asyncio.to_thread(self.configuration.read)
             await self.connectors.open(platform, configuration.of(platform).address)
             try:
-                return await self.connectors.identity(platform)
+                return await self._asked(platform)
             finally:
                 await self.connectors.close(platform)
 
@@ -185,6 +192,23 @@ class Bots:
     def owner_code(self, platform: Platform) -> tuple[str, datetime]:
         """A code for the owner's own chat, and when it ends."""
         return shown(self.codes.make(platform)), datetime.now(UTC) + timedelta(seconds=SECONDS)
+
+    async def _asked(self, platform: Platform) -> Identity:
+        """Ask a connector that was only just started, as soon as it has its connection."""
+        deadline = elapsed() + _CONNECT_SECONDS
+        while True:
+            heard = self._heard
+            try:
+                return await self.connectors.identity(platform)
+            except ConnectorDown:
+                state = self.connectors.connections()[platform].state
+                if state.kind == "refused":
+                    raise Conflict(state.sentence, key="refused_by_platform") from None
+                if elapsed() > deadline:
+                    raise
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await heard.wait()
 
     async def linked(self) -> list[LinkedChat]:
         """Every chat that may talk to a bot."""
