@@ -24,7 +24,7 @@ def test_a_stranger_gets_a_code_and_nothing_of_the_text_is_kept(bot: Bot) -> Non
     assert (shown.linked_bot_chat_id, shown.linked_bot_chat_type) == (str(bot.person), "dm")
     assert shown.trust_level == "sandboxed"
     assert "xylophone" not in str(session)
-    assert not bot.model.conversation
+    assert not any("xylophone" in str(each.body) for each in bot.model.requests)
     for root in (bot.computer.home.root, bot.computer.vault):
         for path in root.rglob("*"):
             if path.is_file() and not path.is_symlink():
