@@ -37,8 +37,7 @@ class WatchStore:
     async def all(self) -> Sequence[Watch]:
         """Every watch, by the path of its file."""
         query = (
-            "SELECT watcher_path, watch_pattern, resolved_paths, problem FROM context_watches "
-            "ORDER BY watcher_path, id"
+            "SELECT watcher_path, watch_pattern, resolved_paths, problem FROM context_watches ORDER BY watcher_path, id"
         )
         rows = await self._database.rows(query)
         return [Watch(path, pattern, tuple(json.loads(found)), why) for path, pattern, found, why in rows]

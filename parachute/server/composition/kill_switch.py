@@ -2,6 +2,7 @@
 
 import contextlib
 
+from parachute.automation.curator.service import Curator
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines.service import Sandboxes
@@ -20,6 +21,7 @@ async def build_kill_switch(
     llm: ModelServices,
     sandbox: SandboxServices,
     chat: ChatServices,
+    curator: Curator,
     lifecycle: Lifecycle,
 ) -> KillSwitchService:
     """Follow the kill switch, whoever uses it."""
@@ -35,7 +37,12 @@ async def build_kill_switch(
             events.hooks.stop,
             lambda: control.ask(home, "panic"),
         ),
-        resumes=(lambda: _resume(home, sandbox.sandboxes), events.hooks.resume, events.scheduler.resume),
+        resumes=(
+            lambda: _resume(home, sandbox.sandboxes),
+            events.hooks.resume,
+            events.scheduler.resume,
+            curator.resume,
+        ),
         inherited=lambda: _who_stopped(home),
     )
     return await lifecycle.start(switch)

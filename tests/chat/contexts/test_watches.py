@@ -13,7 +13,13 @@ from parachute.events.file_watcher.service import VaultWatcher
 
 from .conftest import World
 
-FILES = ("AGENTS.md", "Projects/AGENTS.md", "Projects/boat/AGENTS.md", "Projects/boat/hull/CLAUDE.md", "Areas/AGENTS.md")
+FILES = (
+    "AGENTS.md",
+    "Projects/AGENTS.md",
+    "Projects/boat/AGENTS.md",
+    "Projects/boat/hull/CLAUDE.md",
+    "Areas/AGENTS.md",
+)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +28,7 @@ FILES = ("AGENTS.md", "Projects/AGENTS.md", "Projects/boat/AGENTS.md", "Projects
         ("AGENTS.md", "Projects/*", ["Projects/boat/AGENTS.md"]),
         ("AGENTS.md", "Projects/", ["Projects/AGENTS.md"]),
         ("AGENTS.md", "Projects/boat/AGENTS.md", ["Projects/boat/AGENTS.md"]),
-        ("AGENTS.md", "**", list(sorted(FILES[1:]))),
+        ("AGENTS.md", "**", sorted(FILES[1:])),
         ("AGENTS.md", ".", []),
         ("Projects/boat/AGENTS.md", "../", ["Projects/AGENTS.md"]),
         ("Projects/boat/AGENTS.md", "*", ["Projects/boat/hull/CLAUDE.md"]),
