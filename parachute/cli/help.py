@@ -28,7 +28,7 @@ SECTIONS = {
         "changes": "List what a conversation changed in your project, and what of it waits for you",
         "undo": "Take back what a conversation changed in your project",
         "sessions": "List, search, show, rename, limit, end, archive and delete conversations",
-        "contexts": "List the folders whose AGENTS.md a conversation is told, and choose them",
+        "contexts": "List the folders whose AGENTS.md a conversation is told, choose them, and show which watch which",
         "import": "Bring conversations from ChatGPT, Claude and Claude Code, and notes from Obsidian",
         "workspaces": "Give conversations about one project a folder, a model and limits in common",
     },
