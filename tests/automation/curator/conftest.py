@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import PLAIN, Computer
+from tests.support.fork_server import shared_forks
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 
 KEY = "sk-ant-api03-real"
@@ -40,9 +40,14 @@ class Curated(Computer):
 
     def command(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run the program `parachute` for this computer."""
-        environment = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "PARACHUTE_HOME": str(self.home.root)}
-        program = [sys.executable, "-m", "parachute.cli.main", *arguments]
-        return subprocess.run(program, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        environment = {
+            "HOME": str(self.folder),
+            "PATH": os.environ["PATH"],
+            "PARACHUTE_HOME": str(self.home.root),
+            "LANG": "C.UTF-8",
+        }
+        code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", 120)
+        return subprocess.CompletedProcess(arguments, code, out, err)
 
     def change(self, **settings: Any) -> None:
         """Other settings from the next start on."""
