@@ -10,7 +10,7 @@ from parachute.automation.suggestions.models import Suggestion, Version, title_o
 from parachute.automation.suggestions.own_targets import OwnTarget
 from parachute.automation.suggestions.payloads import PAYLOAD_LIMIT, check_accepted, replaced, without_unseen
 from parachute.automation.suggestions.previews import Previewed, previewed, readable
-from parachute.base.errors import Conflict, NotFound, ParachuteError
+from parachute.base.errors import NotFound, ParachuteError
 from parachute.modules.runtime.client import HostDown
 from parachute.modules.runtime.service import Hosts
 
