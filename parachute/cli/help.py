@@ -34,7 +34,7 @@ SECTIONS = {
     },
     "Journal and knowledge": {
         "daily": "Write and read the journal (module Daily)",
-        "brain": "Look up and write what is known (module Brain)",
+        "brain": "Look up and write what is known, and make one of what is known twice (module Brain)",
         "files": "List, read and write the files of your vault, and take changes of them back",
         "suggestions": "Review suggestions from modules and agents",
     },

@@ -30,6 +30,11 @@ class Merge:
     other_file: str
     links: Mapping[str, tuple[str, str]]
 
+    @property
+    def name(self) -> str:
+        """The name of what was merged."""
+        return read(self.other_path, self.other_file.encode()).name
+
     def document(self) -> dict[str, Any]:
         """The form that is stored."""
         links = {path: list(each) for path, each in self.links.items()}

@@ -12,8 +12,8 @@ from parachute.core.services import Core
 
 from . import found, graph, mentions, questions, search, suggesting
 from .database import Database
-from .editing import Change
 from .duplicates import Pair
+from .editing import Change
 from .entity import KNOWN, Entity
 from .entity_types import Kind
 from .found import Found
@@ -247,9 +247,17 @@ class Brain:
         await self._core.storage.delete(f"{_MERGED}{para_id}")
         return found, is_as_it_was
 
-    async def merged(self) -> list[str]:
-        """The ids of the entities that were merged into others, and can be taken out again."""
-        return [key.removeprefix(_MERGED) for key in await self._core.storage.keys(_MERGED)]
+    async def merged(self) -> list[dict[str, str]]:
+        """The entities that were merged into others, and can be taken out again: ids, names, and into which."""
+        found = []
+        for key in await self._core.storage.keys(_MERGED):
+            value, para_id = await self._core.storage.get(key), key.removeprefix(_MERGED)
+            into = None if value is None else await self.ask(questions.merged_into, para_id)
+            if into is not None:
+                entity = await self.known(into)
+                name = Merge.read(value).name
+                found.append({"para_id": para_id, "name": name, "into": into, "into_name": entity.name})
+        return found
 
     async def duplicates(self, type_: str) -> list[tuple[Pair, Found, Found]]:
         """Entities that may be one, without those of which somebody has said that they are not; error: InvalidInput."""

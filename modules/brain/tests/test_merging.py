@@ -64,7 +64,9 @@ async def test_a_merge_keeps_everything_and_is_taken_back_to_the_byte(
     links = (await brain.get("/links", id=kevin["para_id"])).json()
     assert {each["name"] for each in links["links"]} == {"Boats", "Ann"}
     assert [each["source_id"] for each in links["mentions"]] == ["para:daily:aaaaaaaaaaaa"]
-    assert (await brain.get("/duplicates")).json()["merged"] == [other["para_id"]]
+    assert (await brain.get("/duplicates")).json()["merged"] == [
+        {"para_id": other["para_id"], "name": "Kev", "into": kevin["para_id"], "into_name": "Kevin Nguyen"}
+    ]
     back = (await brain.post("/unmerge", {"para_id": other["para_id"]})).json()
     assert (back["para_id"], back["exact"]) == (kevin["para_id"], True)
     assert files(brain.vault) == before

@@ -114,9 +114,9 @@ async def test_a_doubtful_name_is_proposed_after_several_days() -> None:
         await _written(daily, "Walpurga kam zu spät.", "2025-03-04")
         await _written(daily, "Mit Walpurga gelacht.", "2025-03-04")
         assert daily.suggestions == []
-        await _written(daily, "Ohne Walpurga ist es still.", "2025-03-09")
+        entry = await _written(daily, "Ohne Walpurga ist es still.", "2025-03-09")
         [proposed] = daily.suggestions
-        assert proposed["payload"] == {"type": "person", "name": "Walpurga"}
+        assert proposed["payload"] == {"type": "person", "name": "Walpurga", "source": entry}
         assert proposed["reasoning"] == "The journal mentions it on 2025-03-04 and 2025-03-09."
         await _written(daily, "Walpurga!", "2025-03-10")
         assert daily.suggestions == [proposed]
