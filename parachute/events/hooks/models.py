@@ -64,6 +64,7 @@ SCRIPTS = {
     "on-session-end": "session.end",
     "on-daily-entry": "daily.entry.created",
     "on-context-limit": "context.limit.approaching",
+    "on-context-review": "context.review",
     "on-project-mention": "brain.mention.detected",
 }
 """Names of scripts that do not spell their event out; any other `on-a-b` is for the event `a.b`."""
