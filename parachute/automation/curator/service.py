@@ -90,8 +90,9 @@ class Curator:
             )
         self._kill_switch.check()
         await self.watching.scan()
-        chain = await self._services.contexts.chain(self._services.contexts.checked([folder]))
-        file = next((each for each in chain.files if each.folder == (folder.strip("/") or "")), None)
+        places = self._services.contexts.checked([folder])
+        chain = await self._services.contexts.chain(places)
+        file = next((each for each in chain.files if each.folder == (places[0] if places else "")), None)
         if file is None or file.problem is not None:
             raise NotFound(f"There is no AGENTS.md or CLAUDE.md in {folder[:200] or 'the vault'}.", key="no_context")
         await self._reviews.queue(file.path, (), (), now())

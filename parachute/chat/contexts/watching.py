@@ -10,6 +10,7 @@ from pathlib import Path
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
 from parachute.chat.contexts.models import NAMES, Found
+from parachute.chat.contexts.paths import parents_of
 from parachute.chat.contexts.reading import Reader
 from parachute.chat.contexts.watch_store import KnownFile, WatchStore
 from parachute.chat.contexts.watches import Watch, declared, resolved
@@ -27,6 +28,9 @@ class Changed:
     hash: str
     watchers: tuple[str, ...]
 
+
+_AFTER_START_SECONDS = 1.0
+"""The search of a large vault takes the processor from whoever asks first."""
 
 Listener = Callable[[Changed], Awaitable[None]]
 Watches = Mapping[str, tuple[Watch, ...]]
@@ -89,6 +93,7 @@ class Watching:
             await self._take([*(each.path for each in found.folders), *known], is_told=bool(known))
 
     async def _begin(self) -> None:
+        await asyncio.sleep(_AFTER_START_SECONDS)
         try:
             await self.scan()
         except (ParachuteError, OSError) as error:
@@ -99,7 +104,7 @@ class Watching:
             known = await self._load()
             places = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in NAMES}
             # A folder that was renamed takes what is below with it.
-            gone = [place for place in known if any(place == path or place.startswith(f"{path}/") for path in paths)]
+            gone = [place for place in known if place and not paths.isdisjoint((place, *parents_of(place)))]
             if wanted := [place for place in (*places, *gone) if _is_entered(place)]:
                 await self._take(wanted, is_told=True)
 
