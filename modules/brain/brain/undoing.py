@@ -30,7 +30,7 @@ async def preview(brain: Brain, action: str, target_id: str | None, payload: Map
     if action == "update":
         shown = await _merge(brain, target, other) if (other := merged_by(payload)) else None
         shown = shown or await _updated(brain, target, payload)
-        source = payload.get("source")
+        source = str(payload.get("source") or "")
         cites = (
             bool(source)
             and await brain.ask(questions.mention_path, source, (await brain.known(target)).para_id) is None
