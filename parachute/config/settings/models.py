@@ -242,7 +242,7 @@ class CuratorSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    mode: Literal["off", "propose", "write"] = Field(
+    mode: Annotated[Literal["off", "propose", "write"], BeforeValidator(_off)] = Field(
         default="propose",
         description="What becomes of its reviews: none are made, what it proposes waits for your yes, or it is written at once "
         "where nothing in it came from elsewhere; also that can be taken back.",
