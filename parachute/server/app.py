@@ -210,7 +210,9 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     connectors = await build_connectors(installation, storage, events, llm, sandbox, sessions, chat, lifecycle)
     files = await build_files(installation, storage, chat, lifecycle)
     ops = await build_ops(installation, storage, events, llm, chat, lifecycle)
-    switch = await build_kill_switch(installation.home, events, llm, sandbox, chat, connectors, lifecycle)
+    switch = await build_kill_switch(
+        installation.home, events, llm, sandbox, chat, connectors, automation.curator, lifecycle
+    )
     services.add_as(PersonsAgent, automation.maintenance)
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)

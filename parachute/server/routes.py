@@ -1,6 +1,7 @@
 """Every route of the server but health, status, panic and resume: one table, which is read once the server has started."""
 
 from parachute.automation.agent_requests.api import router as agent_runs
+from parachute.automation.curator.api import router as curator
 from parachute.automation.memory.api import router as memory
 from parachute.automation.module_agents.api import router as module_prompts
 from parachute.automation.scheduled_agents.api import router as scheduled_agents
@@ -58,6 +59,7 @@ ROUTERS = (
     changes,
     files,
     contexts,
+    curator,
     prompt_preview,
     workspaces,
     # Before the next one, in whose paths the name of a server may have a slash.

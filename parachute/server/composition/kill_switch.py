@@ -2,6 +2,7 @@
 
 import contextlib
 
+from parachute.automation.curator.service import Curator
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines.service import Sandboxes
@@ -22,6 +23,7 @@ async def build_kill_switch(
     sandbox: SandboxServices,
     chat: ChatServices,
     connectors: ConnectorServices,
+    curator: Curator,
     lifecycle: Lifecycle,
 ) -> KillSwitchService:
     """Follow the kill switch, whoever uses it."""
@@ -41,6 +43,7 @@ async def build_kill_switch(
             lambda: _resume(home, sandbox.sandboxes, connectors),
             events.hooks.resume,
             events.scheduler.resume,
+            curator.resume,
         ),
         inherited=lambda: _who_stopped(home),
     )
