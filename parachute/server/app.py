@@ -207,7 +207,8 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
     )
     files = await build_files(installation, storage, chat, lifecycle)
-    ops = await build_ops(installation, storage, events, llm, chat, lifecycle)
+    browsers = services.get(BrowserSessions)
+    ops = await build_ops(installation, storage, events, llm, chat, browsers, lifecycle)
     switch = await build_kill_switch(installation.home, events, llm, sandbox, chat, lifecycle)
     services.add_as(PersonsAgent, automation.maintenance)
     services.add_as(AppListener, chat.prewarming)

@@ -20,7 +20,10 @@ log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Runs the server and the units that it names; `ended` is set when the supervisor shall stop, `shut_down` if its units shall too."""
+    """Runs the server and the units that it names; `ended` is set when the supervisor shall stop, `shut_down` if its units shall too.
+
+    `begins_anew`: the same program starts again after that.
+    """
 
     def __init__(self, home: Home, launcher: Launcher, core: Unit) -> None:
         self._home = home
@@ -30,6 +33,7 @@ class Supervisor:
         self._started = time.monotonic()
         self.ended = asyncio.Event()
         self.shut_down = False
+        self.begins_anew = False
         self._operations: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
             "status": self._status,
             "started_with": self._started_with,
@@ -43,6 +47,7 @@ class Supervisor:
             "stop": self._stop,
             "restart": self._restart,
             "shutdown": self._shutdown,
+            "begin_anew": self._begin_anew,
         }
 
     async def handle(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -174,4 +179,11 @@ class Supervisor:
     async def _shutdown(self, _: dict[str, Any]) -> dict[str, Any]:
         self.shut_down = True
         self.ended.set()
+        return {}
+
+    async def _begin_anew(self, _: dict[str, Any]) -> dict[str, Any]:
+        """End everything and start it again, and do in between what was ordered for a computer that does not run."""
+        if not await self._launcher.begin_anew():
+            self.begins_anew = self.shut_down = True
+            self.ended.set()
         return {}
