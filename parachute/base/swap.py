@@ -17,6 +17,7 @@ from typing import Any
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput
+from parachute.base.exchange import exchanged
 from parachute.base.files import atomic_write, private_folder, read_regular, sync_names
 
 _LIMIT = 64 * 1024
@@ -26,7 +27,10 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """Two renames: `current` to `kept`, then `source` to `current`. `inode` is that of the folder that comes in."""
+    """Two changes of names, in one step where the file system can: `current` to `kept`, and `source` to `current`.
+
+    `inode` is that of the folder that comes in.
+    """
 
     current: str
     source: str
@@ -139,23 +143,38 @@ def _swapped(swap: Swap, carried: tuple[str, ...]) -> None:
         if os.path.lexists(kept):
             with suppress(OSError):  # it may be there, and empty: whoever was started in the gap has made it
                 current.rmdir()
+            source.rename(current)
         elif os.path.lexists(current):
             for name in carried:
                 with suppress(FileNotFoundError):
                     shutil.copy2(current / name, source / name)
-            current.rename(kept)
-            sync_names(current.parent)
-        source.rename(current)
+            if not exchanged(source, current):
+                current.rename(kept)
+                sync_names(current.parent)
+                source.rename(current)
+        else:
+            source.rename(current)
+    if os.path.lexists(source) and not os.path.lexists(kept):
+        source.rename(kept)
     # Without it a power cut could bring a name back of which nothing is written down any more.
-    sync_names(current.parent)
+    for folder in dict.fromkeys((current.parent, source.parent)):
+        sync_names(folder)
 
 
 def _take_back(swap: Swap) -> None:
     current, source, kept = Path(swap.current), Path(swap.source), Path(swap.kept)
     with suppress(OSError):
-        if _is(current, swap.inode):
+        before = next((path for path in (kept, source) if os.path.lexists(path)), None)
+        if not _is(current, swap.inode):
+            if before == kept and not os.path.lexists(current):
+                kept.rename(current)
+        elif before is None:
             current.rename(source)
-        if os.path.lexists(kept) and not os.path.lexists(current):
+        elif exchanged(before, current):
+            if before == kept:
+                kept.rename(source)
+        elif before == kept:
+            current.rename(source)
             kept.rename(current)
 
 
@@ -171,6 +190,7 @@ def _state(swap: Swap, journal: Path) -> str:
     current, source, kept = Path(swap.current), Path(swap.source), Path(swap.kept)
     before = f" What was there before is {kept}." if os.path.lexists(kept) else ""
     if _is(current, swap.inode):
+        before = f" What was there before is {kept}." if before or os.path.lexists(source) else ""
         return f"A restore of {current} was cut off at its very end; it is complete now.{before}"
     if not _is(source, swap.inode):
         # Its disk may not be mounted. Some file systems number their files anew with each mount.

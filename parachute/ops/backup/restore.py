@@ -54,7 +54,7 @@ def restore(
             except OSError as error:
                 lost = [each for each in plan.swaps if not os.path.lexists(each.current)]
                 hint = " ".join(f"{each.current} could not be brought back, and is {each.kept} now." for each in lost)
-                said = f"What was restored cannot be put in place: {error.strerror}."
+                said = f"{plan.swaps[0].current} cannot be replaced: {error.strerror}."
                 raise BackupFailed(said, hint or "Nothing was changed.") from error
     kept = {part.name: each for (part, _), each in zip(done, plan.swaps, strict=True)}
     return Restored(
