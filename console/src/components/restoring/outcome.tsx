@@ -73,7 +73,7 @@ function Kept({ last, reload, onBegun }: Omit<Props, "children">) {
   return (
     <div class="restoring-kept">
       <p>{t(last.result === "back" ? "kept_back" : "kept")}</p>
-      <ul class="plain">
+      <ul class="plain-list">
         {last.kept.map((path) => (
           <li key={path}>
             <code>
