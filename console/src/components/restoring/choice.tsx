@@ -35,7 +35,7 @@ export function Choice({ isWhole, onBegun }: Props) {
         ) : (
           <ul class="rows" aria-label={t("backups")}>
             {[...backups].reverse().map((backup) => (
-              <Line key={backup.id} backup={backup} choose={() => choose(backup)} />
+              <Line key={backup.id} backup={backup} isOther={!backup.own && backups.some(({ own }) => own)} choose={() => choose(backup)} />
             ))}
           </ul>
         )
@@ -44,13 +44,13 @@ export function Choice({ isWhole, onBegun }: Props) {
   );
 }
 
-function Line({ backup, choose }: { backup: Backup; choose: () => Promise<void> }) {
+function Line({ backup, isOther, choose }: { backup: Backup; isOther: boolean; choose: () => Promise<void> }) {
   return (
     <Row
       title={moment(backup.made_at)}
       badges={
         <>
-          {!backup.own && <Badge text={t("of_other")} />}
+          {isOther && <Badge text={t("of_other")} />}
           {!backup.finished && <Badge text={t("unfinished")} kind="warning" />}
         </>
       }

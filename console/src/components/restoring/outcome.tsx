@@ -5,7 +5,7 @@ import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
 import { Notice } from "~/components/layout";
 import { toast } from "~/state/toasts";
-import { moment } from "~/text/messages";
+import { ago, moment } from "~/text/messages";
 import type { LastRestore } from "./models";
 import { t } from "./texts";
 
@@ -17,6 +17,22 @@ interface Props {
   children?: ComponentChildren;
 }
 
+/** What was restored some time ago, as long as there is something to do about it. */
+export function Earlier({ last, reload, onBegun }: Omit<Props, "children">) {
+  if (last.result !== "restored") return <Outcome last={last} reload={reload} onBegun={onBegun} />;
+  if (last.kept.length === 0) return null;
+  const { at, made_at, computer } = last;
+  return (
+    <>
+      <p>
+        <bdi>{t("was_restored", { ago: ago(at), time: moment(made_at), computer })}</bdi>
+      </p>
+      <Kept last={last} reload={reload} onBegun={onBegun} />
+    </>
+  );
+}
+
+/** How one ended just now. */
 export function Outcome({ last, reload, onBegun, children }: Props) {
   return (
     <>
@@ -37,7 +53,7 @@ function Told({ last: { result, made_at, trust, problem } }: { last: LastRestore
       return (
         <>
           <p>
-            <strong>{t("back")}</strong>
+            <strong>{t(trust ? "back" : "back_data")}</strong>
           </p>
           <p>{t("back_text", { time: moment(made_at) })}</p>
           <p>{t(trust ? "back_trust" : "back_vault")}</p>

@@ -10,7 +10,7 @@ import { number } from "~/text/messages";
 import { Access } from "./access";
 import { Choice } from "./choice";
 import { type Known, load, type Running } from "./models";
-import { Outcome } from "./outcome";
+import { Earlier, Outcome } from "./outcome";
 import { t } from "./texts";
 
 interface Props {
@@ -18,13 +18,15 @@ interface Props {
   isFresh?: boolean;
   /** What comes next, for somebody who has just restored. */
   next: (trust: boolean) => ComponentChildren;
-  /** What is shown where nothing was asked for yet. */
+  /** What stands above the list. */
   children?: ComponentChildren;
+  /** Where it leads instead, as long as nothing is being restored. */
+  otherwise?: ComponentChildren;
 }
 
 const SECOND = 1000;
 
-export function Restoring({ isFresh = false, next, children }: Props) {
+export function Restoring({ isFresh = false, next, children, otherwise }: Props) {
   const found = useResource(load, "restoring", ["backups", "settings"]);
   // When the restore before had ended: another one is ours. Undefined until one was begun here.
   const [before, setBefore] = useState<string | null>();
@@ -59,9 +61,12 @@ export function Restoring({ isFresh = false, next, children }: Props) {
         ) : known.status.running?.kind === "restore" ? (
           <UnderWay running={known.status.running} reload={found.reload} />
         ) : (
-          <Start known={known} isFresh={isFresh} isBrokenOff={before !== undefined} reload={found.reload} onBegun={begin}>
-            {children}
-          </Start>
+          <>
+            <Start known={known} isFresh={isFresh} isBrokenOff={before !== undefined} reload={found.reload} onBegun={begin}>
+              {children}
+            </Start>
+            {otherwise}
+          </>
         )
       }
     </Loaded>
@@ -90,7 +95,7 @@ function Start({ known: { status, last }, isFresh, isBrokenOff, reload, onBegun,
           <p role="alert">{status.problem ?? t("broken")}</p>
         </Notice>
       )}
-      {last && <Outcome last={last} reload={reload} onBegun={onBegun} />}
+      {last && <Earlier last={last} reload={reload} onBegun={onBegun} />}
       {!status.configured || isElsewhere ? (
         <Access place={status.repository ?? ""} onOpened={opened} />
       ) : (

@@ -7,14 +7,17 @@ import { t } from "./texts";
 
 export function Restore() {
   return (
-    <>
-      <Restoring isFresh next={(trust) => <Next trust={trust} />}>
-        <p>{t("restore_text")}</p>
-      </Restoring>
-      <div class="welcome-next">
-        <LinkButton label={t("new_instead")} kind="quiet" href={to("welcome", ["model"])} />
-      </div>
-    </>
+    <Restoring isFresh next={(trust) => <Next trust={trust} />} otherwise={<Instead />}>
+      <p>{t("restore_text")}</p>
+    </Restoring>
+  );
+}
+
+function Instead() {
+  return (
+    <div class="welcome-next">
+      <LinkButton label={t("new_instead")} kind="quiet" href={to("welcome", ["model"])} />
+    </div>
   );
 }
 
