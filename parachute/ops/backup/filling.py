@@ -1,12 +1,13 @@
 """How far a restore has come: restic before 0.16 does not say it, but what it has written can be counted."""
 
-import os
+import stat
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
+from parachute.base.files import walk_tree
 from parachute.ops.backup.models import Progress
 
 _LOOK_SECONDS = 0.5
@@ -25,7 +26,7 @@ def watched(folder: Path, needed: int, progress: Progress) -> Iterator[None]:
         pause = _LOOK_SECONDS
         while needed and not over.wait(pause):
             began = time.monotonic()
-            progress.part(min(_held(str(folder)) / needed, 1.0))
+            progress.part(min(_held(folder) / needed, 1.0))
             pause = max(_LOOK_SECONDS, (time.monotonic() - began) * _SHARE)
 
     thread = threading.Thread(target=look, name="restore progress", daemon=True)
@@ -37,17 +38,8 @@ def watched(folder: Path, needed: int, progress: Progress) -> Iterator[None]:
         thread.join()
 
 
-def _held(folder: str) -> int:
+def _held(folder: Path) -> int:
     """The bytes of the files below a folder that are on the disk, of each at most its length."""
-    found = 0
-    waiting = [folder]
-    while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-                elif entry.is_file(follow_symlinks=False):
-                    status = entry.stat(follow_symlinks=False)
-                    # Files are made as long as they will be before anything is in them.
-                    found += min(status.st_size, status.st_blocks * _BLOCK)
-    return found
+    # Files are made as long as they will be before anything is in them.
+    files = (status for _, status in walk_tree(folder) if stat.S_ISREG(status.st_mode))
+    return sum(min(status.st_size, status.st_blocks * _BLOCK) for status in files)
