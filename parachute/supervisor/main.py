@@ -15,7 +15,7 @@ from parachute.base import swap, swap_note
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
-from parachute.supervisor import control, units
+from parachute.supervisor import control, going_back, units
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
 from parachute.supervisor.logs import followed, keep_short
 from parachute.supervisor.models import Launcher
@@ -109,8 +109,9 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             if ready.done() and ready.exception() is None:
                 notify("READY=1")
                 _prove(home)
-            elif ready.done() and _goes_back(home, ready.exception()):
-                await supervisor.handle({"operation": "begin_anew"})
+            elif ready.done() and going_back.is_called_for(home.root):
+                log.error("What was restored does not start (%s): what was there before comes back.", ready.exception())
+                await supervisor.go_back(str(ready.exception()))
             await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
             if not supervisor.ended.is_set():
                 raise Unavailable("The connection to systemd is lost.", "The next supervisor takes over what runs.")
@@ -135,20 +136,6 @@ def _prove(home: Home) -> None:
     if (note := swap_note.read(home.root)) is not None and not note.is_proven:
         with contextlib.suppress(OSError):  # then the next start notes it
             swap_note.prove(home.root, note)
-
-
-def _goes_back(home: Home, problem: BaseException | None) -> bool:
-    """Have what was before a restore come back that does not start; False if none was put in place just now."""
-    note = swap_note.read(home.root)
-    if note is None or note.is_proven or note.kind != swap_note.RESTORE or not note.kept:
-        return False
-    log.error("What was restored does not start (%s): what was there before comes back.", problem)
-    try:
-        swap.order(home.root, swap_note.back(note, problem=str(problem)))
-    except OSError as error:
-        log.error("It cannot come back: %s", error)
-        return False
-    return True
 
 
 async def _launcher(kind: str, home: Home, credentials: Credentials) -> Launcher:

@@ -110,7 +110,7 @@ class ProcessLauncher(OpenUnits[_Entry]):
         if not entry.ready.is_set():
             raise self._down(name, f"{name} did not answer within {seconds:.0f} seconds.")
 
-    async def begin_anew(self) -> bool:
+    async def begin_anew(self, problem: str | None = None) -> bool:
         return False
 
     async def lost(self) -> None:

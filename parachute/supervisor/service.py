@@ -11,7 +11,7 @@ from parachute import __version__
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
-from parachute.supervisor import memory, units
+from parachute.supervisor import going_back, memory, units
 from parachute.supervisor.enforcement import not_enforced
 from parachute.supervisor.models import Launcher, State, Unit
 from parachute.supervisor.rendering import service_name
@@ -181,9 +181,22 @@ class Supervisor:
         self.ended.set()
         return {}
 
+    async def go_back(self, problem: str) -> None:
+        """End everything and start it again with what was there before a restore; `problem` is why."""
+        if not await self._launcher.begin_anew(problem):
+            try:
+                await asyncio.to_thread(going_back.order, self._home.root, problem)
+            except OSError as error:
+                log.error("It cannot come back: %s", error)
+                return
+            self._end_anew()
+
     async def _begin_anew(self, _: dict[str, Any]) -> dict[str, Any]:
         """End everything and start it again, and do in between what was ordered for a computer that does not run."""
         if not await self._launcher.begin_anew():
-            self.begins_anew = self.shut_down = True
-            self.ended.set()
+            self._end_anew()
         return {}
+
+    def _end_anew(self) -> None:
+        self.begins_anew = self.shut_down = True
+        self.ended.set()

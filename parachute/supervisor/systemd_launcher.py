@@ -59,10 +59,11 @@ class SystemdLauncher(OpenUnits[_Entry]):
         await launcher._adopt()
         return launcher
 
-    async def begin_anew(self) -> bool:
-        # A service outside of ours: it ends us, and unlike us it may rename the state directory.
-        command = (sys.executable, "-m", "parachute.cli", "restart")
-        await self._manager.run_beside(f"{rendering.PREFIX}restart-{os.getpid()}.service", command, self._home.root)
+    async def begin_anew(self, problem: str | None = None) -> bool:
+        # A service outside of ours: it ends us, and unlike us it may write next to the state directory.
+        back = [] if problem is None else [(sys.executable, "-m", "parachute.supervisor.going_back", problem)]
+        commands = [*back, (sys.executable, "-m", "parachute.cli", "restart")]
+        await self._manager.run_beside(f"{rendering.PREFIX}restart-{os.getpid()}.service", commands, self._home.root)
         return True
 
     async def lost(self) -> None:

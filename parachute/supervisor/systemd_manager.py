@@ -85,14 +85,15 @@ class Manager:
             if not self._waiting:
                 self._jobs.clear()
 
-    async def run_beside(self, unit: str, command: Sequence[str], home: Path) -> None:
-        """Start a program as a service of its own, which is gone with its end, as `systemd-run --user --collect` does."""
+    async def run_beside(self, unit: str, commands: Sequence[Sequence[str]], home: Path) -> None:
+        """Start programs, one after the other, as a service which is gone with their end, as `systemd-run --collect` does."""
         properties = [
             ["Description", Variant("s", "Parachute: restart")],
             ["CollectMode", Variant("s", "inactive-or-failed")],
             ["WorkingDirectory", Variant("s", "/")],
             ["Environment", Variant("as", [f"PARACHUTE_HOME={home}"])],
-            ["ExecStart", Variant("a(sasb)", [[command[0], list(command), False]])],
+            ["Type", Variant("s", "oneshot")],
+            ["ExecStart", Variant("a(sasb)", [[command[0], list(command), False] for command in commands])],
         ]
         await self.call("StartTransientUnit", "ssa(sv)a(sa(sv))", unit, "fail", properties, [])
 

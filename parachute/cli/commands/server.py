@@ -71,7 +71,8 @@ def restart(port: int | None = _PORT, host: str | None = _HOST) -> None:
     _finish_restore()
     home = Home.find()
     with lifecycle.one_at_a_time(home):
-        _check_start(home, host, port)  # a mistake in the settings must not end what runs well
+        if not swap.is_ordered(home.root):  # what is ordered brings settings of its own
+            _check_start(home, host, port)  # a mistake in the settings must not end what runs well
         if lifecycle.is_running(home):
             lifecycle.stop(home)
         _finish_restore()
