@@ -30,15 +30,22 @@ export function Restoring({ isFresh = false, next, children, otherwise }: Props)
   const found = useResource(load, "restoring", ["backups", "settings"]);
   // When the restore before had ended: another one is ours. Undefined until one was begun here.
   const [before, setBefore] = useState<string | null>();
+  // Whether it was seen at work, or away: only then can it have been broken off.
+  const [isSeen, setSeen] = useState(false);
   const { value } = found;
   const isRestoring = value?.status.running?.kind === "restore";
   const isAway = found.error !== undefined;
   const isOurs = before !== undefined || isRestoring;
   const isOver = value !== undefined && before !== undefined && (value.last?.at ?? null) !== before;
   const begin = async () => {
-    setBefore(value?.last?.at ?? null);
+    const was = value?.last?.at ?? null;
+    setSeen(false);
     await found.reload();
+    setBefore(was);
   };
+  useEffect(() => {
+    if (isOurs && (isRestoring || isAway)) setSeen(true);
+  }, [isOurs, isRestoring, isAway]);
   useEffect(() => {
     // The computer is away in between, and its stream of changes with it.
     if (!isOurs || isOver) return;
@@ -50,7 +57,8 @@ export function Restoring({ isFresh = false, next, children, otherwise }: Props)
     // Who is signed in may do something else now.
     if (isOver) void loadMe();
   }, [isOver]);
-  if (isOurs && isAway && !isOver) return <Away />;
+  const isOnItsWay = before !== undefined && !isSeen && !isRestoring;
+  if (isOurs && !isOver && (isAway || isOnItsWay)) return <Away />;
   return (
     <Loaded of={found}>
       {(known) =>
