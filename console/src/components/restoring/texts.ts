@@ -71,7 +71,7 @@ export const t = messages({
     none_text: "Ist es der richtige Ordner? Eine Sicherung, die noch kopiert wird, erscheint, sobald sie ganz da ist.",
     unfinished: "Unvollständig",
     of_other: "Anderer Computer",
-    choose: "Wiederherstellen",
+    choose: "Auswählen",
     cancel: "Abbrechen",
     made: "Gemacht",
     computer: "Vom Computer",
