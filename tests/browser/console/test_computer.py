@@ -99,7 +99,7 @@ def test_a_backup_is_made_listed_and_tried(make_person: MakePerson) -> None:
     page.get_by_role("button", name="Back up now").click()
     expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).click()
-    expect(page.locator(".section", has_text="Backups").locator(".row")).to_have_count(1)
+    expect(page.get_by_role("list", name="Backups").get_by_role("listitem")).to_have_count(1)
     page.get_by_role("button", name="Try restoring").click()
     expect(page.locator(".facts > div", has_text="Last tried").get_by_text("Complete")).to_be_visible()
 

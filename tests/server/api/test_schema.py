@@ -34,6 +34,7 @@ EXAMPLES = 10
 LEFT_OUT = (
     *("/supervisor/server/restart", "/supervisor/server/stop", "/api/panic", "/api/resume"),
     *("/api/provider", "/api/setup/finish", "/api/backups/repository"),
+    *("/api/backups/access", "/api/backups/restore", "/api/backups/restore/undo", "/api/backups/restore/kept"),
 )
 """These end the server that is asked, or all agents, take the model away, or make folders; the tests of each call them."""
 
@@ -42,6 +43,7 @@ NEVER_RIGHT = (
     *("/api/doctor/fix", "/api/doctor/dismiss", "/api/doctor/undismiss"),
     *("/api/backups", "/api/backups/list", "/api/backups/drill", "/api/backups/password"),
     "/api/contexts/curator/review",
+    "/api/backups/running",
     *("/api/tls/renew", "/tls/ca.crt", "/tls/ca.mobileconfig"),
 )
 """There is a dead letter only after ten tries, which take nine minutes, a problem of the doctor where there is one, a certificate where others
