@@ -14,10 +14,15 @@ Report = Callable[[State], Awaitable[None]]
 
 
 class Platform(Protocol):
-    """One messenger with one bot. Errors of its methods: ConnectionError, after which the same call is made again; Refused."""
+    """One messenger with one bot. Errors of its methods: ConnectionError, after which the same call is made again; Refused.
+
+    Before `run` has made its connection, the other methods raise ConnectionError.
+    """
 
     hosts: tuple[str, ...]
-    """The only hosts that its process reaches."""
+    """The only hosts that its process reaches, unless the owner named a server: then it reaches that alone."""
+    library: str
+    """The name by which the platform's library is imported; it is looked for, and imported only by methods."""
     message_limit: int
     """Characters of one message."""
 
