@@ -36,7 +36,9 @@ def missing(code: int) -> Refusal:
 
 
 def invalid(field: str, problem: str) -> Refusal:
-    return Refusal(400, 50035, "Invalid Form Body", errors={field: {"_errors": [{"code": "INVALID", "message": problem}]}})
+    return Refusal(
+        400, 50035, "Invalid Form Body", errors={field: {"_errors": [{"code": "INVALID", "message": problem}]}}
+    )
 
 
 def answered(document: Any, status: int = 200) -> web.Response:
@@ -68,7 +70,10 @@ class Rest:
             ("DELETE", message, self._delete),
             ("POST", f"{channel}/typing", self._typing),
         )
-        routes = [web.route(method, f"/api/v10{path}", self._answering(f"{method} {path}", answer)) for method, path, answer in table]
+        routes = [
+            web.route(method, f"/api/v10{path}", self._answering(f"{method} {path}", answer))
+            for method, path, answer in table
+        ]
         routes.append(web.post("/api/v10/interactions/{id}/{token}/callback", self._acknowledge))
         return routes
 
@@ -140,7 +145,10 @@ class Rest:
             raise invalid("limit", "int value should be between 1 and 100.")
         found = [message for message in channel.messages.values() if int(message["id"]) > after]
         chosen = found[:limit] if "after" in request.query else found[-limit:]
-        return [{key: value for key, value in message.items() if key not in ("guild_id", "member", "nonce")} for message in reversed(chosen)]
+        return [
+            {key: value for key, value in message.items() if key not in ("guild_id", "member", "nonce")}
+            for message in reversed(chosen)
+        ]
 
     async def _write(self, request: web.Request) -> dict[str, Any]:
         channel = self._open(request)

@@ -101,7 +101,15 @@ class Guild:
 
 
 def member(user: dict[str, Any]) -> dict[str, Any]:
-    return {"user": user, "nick": None, "roles": [], "joined_at": "2026-01-01T00:00:00+00:00", "deaf": False, "mute": False, "flags": 0}
+    return {
+        "user": user,
+        "nick": None,
+        "roles": [],
+        "joined_at": "2026-01-01T00:00:00+00:00",
+        "deaf": False,
+        "mute": False,
+        "flags": 0,
+    }
 
 
 def user(number: str, name: str, *, bot: bool = False) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import discord
 
 from parachute.connectors.platforms.discord.problems import AWAY
 from parachute.connectors.platforms.models import File, FileKind
+from parachute.connectors.platforms.texts import clean, file_name
 
 BYTES = 25 * 1024 * 1024
 _OF_FOLDER = 250 * 1024 * 1024
@@ -17,7 +18,6 @@ _CHUNK = 64 * 1024
 _FILES = 10
 _TRIES = 3
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f/\\\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Downloads:
@@ -33,8 +33,8 @@ class Downloads:
         return tuple(files)
 
     async def _take(self, message: int, attachment: discord.Attachment) -> File:
-        name = _UNPRINTABLE.sub("_", attachment.filename)[:200] or "file"
-        media_type = (attachment.content_type or "application/octet-stream").split(";")[0].strip()[:100]
+        name = file_name(attachment.filename)
+        media_type = clean(attachment.content_type or "application/octet-stream", 100).partition(";")[0].strip()
         kind = _kind(attachment, media_type)
         suffix = PurePosixPath(name).suffix
         stored = f"{message}-{attachment.id}{suffix if _SUFFIX.fullmatch(suffix) else ''}"

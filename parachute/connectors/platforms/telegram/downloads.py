@@ -10,7 +10,7 @@ from telegram.error import BadRequest
 
 from parachute.connectors.platforms.models import File, FileKind
 from parachute.connectors.platforms.telegram.api import Api
-from parachute.connectors.platforms.telegram.texts import clean, file_name
+from parachute.connectors.platforms.texts import clean, file_name
 
 BYTES = 20 * 1024 * 1024
 """More than this Telegram hands out to no bot."""

@@ -18,7 +18,12 @@ async def test_a_private_message_and_one_of_a_channel(discord: DiscordAPI, tmp_p
     assert (private.id, private.message, private.text, private.kind) == (first, first, "Hello", "message")
     assert (private.chat.kind, private.chat.title, private.chat.id) == ("private", "Ann", discord.private(ann).id)
     assert (private.sender.id, private.sender.name, private.sender.is_bot) == (ann, "Ann", False)
-    assert (group.id, group.chat.kind, group.chat.title, group.is_for_bot) == (second, "group", "#general · Home", False)
+    assert (group.id, group.chat.kind, group.chat.title, group.is_for_bot) == (
+        second,
+        "group",
+        "#general · Home",
+        False,
+    )
     assert (mention.id, mention.text, mention.is_for_bot) == (third, "@Parachute you?", True)
     assert bot.states[-1].kind == "connected"
     assert bot.states[-1].name == "Parachute#0" or bot.states[-1].name == "Parachute"
