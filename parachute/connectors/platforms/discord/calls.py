@@ -1,14 +1,16 @@
 """The calls that write: a message is created, changed or deleted, and found again when nobody knows whether it was created."""
 
 import hashlib
+import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import discord
 
 from parachute.connectors.platforms.discord.problems import TOO_LARGE, UNKNOWN_MESSAGE, Problem, translated
 from parachute.connectors.platforms.models import Button, Chat, File
+from parachute.connectors.platforms.shared_files import open_file
 
 _SEARCHED = 20
 _BUTTON_LABEL = 80
@@ -45,15 +47,20 @@ class Calls:
             )
         return await self._send(nonce, text, **more)
 
-    async def send_file(self, nonce: str, path: Path, file: File) -> discord.Message | None:
-        """Send a file as a message of its own."""
+    async def send_file(self, nonce: str, folder: Path, file: File) -> discord.Message | None:
+        """Send a file of the shared folder as a message of its own."""
         limit = self._file_limit()
         try:
-            if path.stat().st_size > limit:
+            found = open_file(folder, file)
+        except FileNotFoundError as error:
+            raise Problem(str(error)) from error
+        with found as opened:
+            if opened.seek(0, 2) > limit:
                 raise Problem(f"Discord takes files of {limit // 1024 // 1024} MB at most.", TOO_LARGE)
-            return await self._send(nonce, None, file=discord.File(path, filename=file.name))
-        except FileNotFoundError:
-            raise Problem("The file is not there any more.") from None
+            opened.seek(0)
+            return await self._send(
+                nonce, None, file=discord.File(cast(io.BufferedIOBase, opened), filename=file.name or "file")
+            )
 
     async def _send(self, nonce: str, text: str | None, **more: Any) -> discord.Message | None:
         try:

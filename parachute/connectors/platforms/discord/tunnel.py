@@ -36,8 +36,10 @@ async def _connect(proxy: yarl.URL, target: yarl.URL) -> tuple[asyncio.StreamRea
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
+    try:
         while data := await reader.read(_CHUNK):
             writer.write(data)
             await writer.drain()
         writer.write_eof()
+    except OSError:
+        writer.close()  # broken off on one side, and so on the other

@@ -111,13 +111,12 @@ class Writer:
         problems = []
         for index in range(len(entry.files), len(outgoing.files)):
             file = outgoing.files[index]
-            path = self._folder / file.path
             message = await self._pending(entry, calls)
             if message is None:
-                entry = replace(entry, pending=digest([path.stat().st_size if path.is_file() else 0]))
+                entry = replace(entry, pending=digest([file.size]))
                 self._shown.put(key, entry)
                 try:
-                    message = await calls.send_file(nonce(key, f"file {index}"), path, file)
+                    message = await calls.send_file(nonce(key, f"file {index}"), self._folder, file)
                 except Problem as problem:
                     problems.append(f"{file.name}: {problem}")
             entry = entry.with_file(str(message.id) if message else "")
