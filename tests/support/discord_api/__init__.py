@@ -5,5 +5,6 @@ that what is tested may be another process.
 """
 
 from .server import DiscordAPI
+from .world import Channel
 
-__all__ = ["DiscordAPI"]
+__all__ = ["Channel", "DiscordAPI"]

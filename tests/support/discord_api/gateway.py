@@ -57,8 +57,7 @@ class Connection:
 class Gateway:
     """All sessions; `identifies` and `resumes` count what clients asked for."""
 
-    def __init__(self, url: str, bot: dict[str, Any], guilds: dict[str, Guild]) -> None:
-        self.url = url
+    def __init__(self, bot: dict[str, Any], guilds: dict[str, Guild]) -> None:
         self._bot = bot
         self._guilds = guilds
         self.token = ""
@@ -120,7 +119,7 @@ class Gateway:
             "user": self._bot,
             "guilds": [{"id": guild.id, "unavailable": True} for guild in guilds],
             "session_id": session.id,
-            "resume_gateway_url": self.url,
+            "resume_gateway_url": f"ws://{connection.request.host}/gateway",
             "shard": [0, 1],
             "application": {"id": APPLICATION, "flags": 0},
         }

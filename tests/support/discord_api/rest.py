@@ -132,7 +132,7 @@ class Rest:
             "rpc_origins": [],
             "redirect_uris": [],
             "interactions_endpoint_url": None,
-            **{name: "" for name in text},
+            **dict.fromkeys(text, ""),
         }
 
     async def _channel(self, request: web.Request) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class Rest:
             nonce=nonce,
             flags=payload.get("flags", 0),
             components=payload.get("components", []),
-            answers=reference["message_id"] if reference else None,
+            answers=str(reference["message_id"]) if reference else None,
             files=files,
         )
         if nonce is not None:
@@ -241,4 +241,4 @@ class Rest:
             return answered(missing(10062).document, 404)
         assert (await request.json())["type"] == 6, "the message stays as it is"
         self.acknowledged.append(number)
-        return web.Response(status=204)
+        return answered({"interaction": {"id": number, "type": 3, "response_message_loading": False}})

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -33,7 +33,7 @@ class DiscordAPI:
         self.after_writing: Gate | None = None
         """Coroutines in the fake's loop that are waited for before a message of the bot is stored, and before it is answered."""
         self.rest = Rest(self)
-        self.gateway = Gateway("", self.bot, self.guilds)
+        self.gateway = Gateway(self.bot, self.guilds)
         self.gateway.token = self.token = "TOKEN-of-the-bot"
         self.url = ""
         self._loop = asyncio.new_event_loop()
@@ -69,7 +69,8 @@ class DiscordAPI:
         self.call(self.gateway.dispatch("GUILD_DELETE", {"id": guild}))
 
     def write(self, channel: Channel, person: str, text: str = "", **more: Any) -> str:
-        """Write as somebody; returns the message's id. `answers`: another message's id; `files`: pairs of name and content."""
+        """Write as somebody; returns the message's id. `answers`: another message's id; `files`: names, contents and, where
+        that is not true, sizes."""
         message = self.message(channel, self.users[person], text, **more)
         self.call(self.gateway.dispatch("MESSAGE_CREATE", message))
         return str(message["id"])
@@ -162,7 +163,7 @@ class DiscordAPI:
         text: str,
         *,
         answers: str | None = None,
-        files: list[tuple[str, bytes]] | None = None,
+        files: Sequence[tuple[Any, ...]] = (),
         kind: int | None = None,
         voice: bool = False,
         **more: Any,
@@ -181,7 +182,7 @@ class DiscordAPI:
             "mention_everyone": False,
             "mentions": [each for each in (self.bot, *self.users.values()) if f"<@{each['id']}>" in text],
             "mention_roles": [],
-            "attachments": [self._attachment(number, *file, voice=voice) for file in files or []],
+            "attachments": [self._attachment(number, *file, voice=voice) for file in files],
             "embeds": [],
             "pinned": False,
             "components": [],
@@ -202,7 +203,9 @@ class DiscordAPI:
         where = {"id": message, "channel_id": channel.id} | ({"guild_id": channel.guild} if channel.guild else {})
         await self.gateway.dispatch("MESSAGE_DELETE", where)
 
-    def _attachment(self, message: str, name: str, content: bytes, *, voice: bool) -> dict[str, Any]:
+    def _attachment(
+        self, message: str, name: str, content: bytes, said: int | None = None, *, voice: bool = False
+    ) -> dict[str, Any]:
         number = self.ids.next()
         self.files[number] = content
         suffix = name.rpartition(".")[2].lower()
@@ -210,7 +213,7 @@ class DiscordAPI:
         document = {
             "id": number,
             "filename": name,
-            "size": len(content),
+            "size": len(content) if said is None else said,
             "url": f"{self.url}/attachments/{message}/{number}",
             "proxy_url": f"{self.url}/attachments/{message}/{number}",
             "content_type": kinds.get(suffix),
@@ -249,7 +252,6 @@ class DiscordAPI:
         await site.start()
         host, port = self._runner.addresses[0][:2]
         self.url = f"http://{host}:{port}"
-        self.gateway.url = f"ws://{host}:{port}/gateway"
 
     def stop(self) -> None:
         """End every connection and stop listening."""

@@ -96,7 +96,7 @@ class Guild:
             "guild_scheduled_events": [],
             "soundboard_sounds": [],
             **{name: [] for name in nothing},
-            **{name: 0 for name in zeros},
+            **dict.fromkeys(zeros, 0),
         }
 
 
