@@ -11,12 +11,14 @@ from typing import Any
 
 import psutil
 
+from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
 from parachute.connectors.platforms.models import Chat, Outgoing, Start, State, Update, Updates
 from parachute.connectors.runtime.service import Connectors
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
+from parachute.supervisor.logs import log_path
 from tests.supervisor.launching import Launcher
 from tests.support.waiting import until
 
@@ -35,6 +37,8 @@ class Store:
         self.position = ""
         self.states: list[State] = []
         self.starts = 0
+        self.poison = "\0"
+        """A text that it cannot store."""
         self.may_store = asyncio.Event()
         self.may_store.set()
         self.may_answer = asyncio.Event()
@@ -48,6 +52,8 @@ class Store:
     async def updates_(self, updates: Updates) -> None:
         self.reached.set()
         await self.may_store.wait()
+        if any(update.text == self.poison for update in updates.updates):
+            raise InvalidInput("text: no database takes it.")
         for update in updates.updates:
             self.handed.append(update.id)
             self.updates.setdefault(update.id, update)
@@ -85,21 +91,28 @@ class Server:
         self.launcher = launcher
         self.platform = platform
         self.store = store
+        self.look_seconds = 300.0
         self.connectors: Connectors
+        self.audit: Audit
         self._egress: Egress
 
     async def begin(self) -> None:
         """Start."""
         vault = self.home.root.parent / "Parachute"
         vault.mkdir(exist_ok=True)
-        self._egress = Egress(Audit(vault, self.home), kill_switch=KillSwitch(self.home.root))
-        self.connectors = Connectors(self.home, self._egress, vault, 1, _Answers(self.store))
+        self.audit = Audit(self.home.root.parent / "audit")
+        self.audit.start()
+        self._egress = Egress(self.audit, kill_switch=KillSwitch(self.home.root))
+        self.connectors = Connectors(
+            self.home, self._egress, vault, 1, _Answers(self.store), look_seconds=self.look_seconds
+        )
         await self.connectors.open_all({self.platform: self.store.start_with.server})
 
     async def end(self) -> None:
         """Leave, as a server that is restarted."""
         await self.connectors.close_all()
         await self._egress.close_all()
+        await self.audit.close()
 
     async def connected(self) -> None:
         """Wait until the connector has its connection."""
@@ -147,7 +160,7 @@ class Server:
 
     def log(self) -> str:
         """What the connector said."""
-        path = self.home.logs / f"connector@{self.platform}.log"
+        path = log_path(self.home, f"connector@{self.platform}")
         return path.read_text(errors="replace") if path.exists() else ""
 
     @property

@@ -378,7 +378,7 @@ class TelegramApi:
     def _text(self, fields: dict[str, Any]) -> str:
         text = fields.get("text", "")
         if fields.get("parse_mode") == "HTML":
-            text = _parsed(text)
+            text = parsed(text)
         if not text.strip():
             raise Wrong(400, "Bad Request: message text is empty")
         if len(text.encode("utf-16-le")) // 2 > _TEXT:
@@ -408,7 +408,7 @@ def _buttons(fields: dict[str, Any]) -> list[str]:
     return buttons
 
 
-def _parsed(text: str) -> str:
+def parsed(text: str) -> str:
     """The text of what Telegram takes as HTML."""
     open_tags: list[str] = []
     for match in _TAG.finditer(text):
