@@ -16,9 +16,9 @@ from parachute.connectors.platforms.platform import HandOver
 
 _log = logging.getLogger("parachute.connector")
 
-_WAITING = 200
+_WAITING = 100
 _AT_ONCE = 50
-_REMEMBERED = 4096
+_REMEMBERED = 2048
 _PAUSE = 5.0
 _PRIVATE = 0
 

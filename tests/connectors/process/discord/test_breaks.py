@@ -2,14 +2,17 @@
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
-from parachute.connectors.platforms.models import File, Outgoing
+from parachute.connectors.platforms.models import File, Outgoing, Start
 from parachute.connectors.runtime.client import ConnectorDown
 from tests.conftest import needs_bubblewrap
-from tests.connectors.connected import Server
+from tests.connectors.connected import Server, server
+from tests.supervisor.launching import Launcher
 from tests.support.discord_api import Channel, DiscordAPI
 from tests.support.waiting import until
 
@@ -18,6 +21,14 @@ from .bot import chat, stored
 pytestmark = [pytest.mark.long, needs_bubblewrap, pytest.mark.asyncio(loop_scope="module")]
 
 POST = "POST /channels/{channel}/messages"
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def discord(supervisor: Launcher, api: DiscordAPI) -> AsyncIterator[Server]:
+    """A connector for each test: the supervisor gives one up that ends too often."""
+    async with server(supervisor, "discord", Start(api.token, server=api.url)) as running:
+        await running.connected()
+        yield running
 
 
 class Held:
