@@ -286,6 +286,11 @@ async def test_typing_is_shown(discord: Server, private: Channel) -> None:
     await discord.connectors.typing("discord", chat(private))
 
 
+async def test_it_is_small(discord: Server) -> None:
+    program = await discord.program()
+    assert program.memory_full_info().pss < 45 * MEGABYTE
+
+
 async def test_a_flood_arrives_in_its_order(
     discord: Server, api: DiscordAPI, general: Channel, private: Channel, ann: str
 ) -> None:
@@ -313,8 +318,3 @@ async def test_nothing_but_discord_hears_the_token(discord: Server, api: Discord
         said += [*process.cmdline(), *process.environ().values()]
     said += [path.read_text(errors="replace") for path in discord.home.root.rglob("*") if path.is_file()]
     assert not [text for text in said if api.token in text]
-
-
-async def test_it_is_small(discord: Server) -> None:
-    program = await discord.program()
-    assert program.memory_full_info().pss < 45 * MEGABYTE
