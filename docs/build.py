@@ -35,6 +35,7 @@ GROUPS = {
         "mcp-servers",
         "inbox",
         "messengers",
+        "messengers-discord",
         "undo",
         "files",
         "network",
