@@ -54,6 +54,7 @@ async def test_signing_in_and_out(servers: RemoteServers, server: RemoteServer) 
     await servers.sign_in("notes")
     assert await servers.service.call("notes", "act", {}) == "Noted: nothing"
     assert status(servers) == "connected"
+    assert servers.catalog.get("notes").is_signed_in
     assert await servers.service.call("notes", "echo", {"headers": "authorization"}) == '"Bearer …"'
     tools, warnings = await servers.service.offered("all", None)
     assert (len(tools), warnings) == (2, ())
@@ -67,6 +68,7 @@ async def test_signing_in_and_out(servers: RemoteServers, server: RemoteServer) 
     assert await servers.service.call("notes", "act", {}) == "Noted: nothing"
     assert await servers.service.logout("notes")
     assert not await servers.service.logout("notes")
+    assert not servers.catalog.get("notes").is_signed_in
     assert servers.catalog.logins.secrets() == ()
     with pytest.raises(NeedsLogin):
         await servers.service.call("notes", "act", {})
