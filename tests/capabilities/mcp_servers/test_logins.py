@@ -147,6 +147,12 @@ async def test_a_state_is_good_for_once_and_for_who_began(servers: RemoteServers
         await logins.finish(Callback.parse(browse(first.link)))
 
 
+async def test_a_link_of_the_inbox_ends_nothing_that_somebody_has_begun(servers: RemoteServers) -> None:
+    begun = await servers.service.begin_login_here("notes")
+    assert await servers.service.begin_login_here("notes", unasked=True) == begun
+    assert await servers.service.remote.logins.finish(Callback.parse(browse(begun.link))) == "notes"
+
+
 async def test_what_the_link_says(servers: RemoteServers, server: RemoteServer) -> None:
     pending = await servers.service.begin_login_here("notes")
     fields = {name: value for name, (value,) in parse_qs(urlsplit(pending.link).query).items()}
