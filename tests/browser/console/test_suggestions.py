@@ -167,6 +167,20 @@ def test_a_conversation_is_left_less_than_it_may(person: Person, computer: Compu
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)
     found = shown(computer, session)
+    assert found["sandbox_override"] is None
+    dialog = permissions(page)
+    dialog.get_by_label("Memory in MB").fill("700")
+    dialog.get_by_label("Processors").fill("0.5")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    assert shown(computer, session)["sandbox_override"] == {"memory_megabytes": 700, "cpus": 0.5}
+    dialog = permissions(page)
+    expect(dialog.get_by_label("Memory in MB")).to_have_value("700")
+    for label in ("Memory in MB", "Processors"):
+        dialog.get_by_label(label).fill("")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    assert shown(computer, session) == found
     assert (found["template"], found["capabilities"], found["allowed_folders"]) == (None, ["Read"], ["Daily"])
     assert found["network"] == {"mode": "off", "hosts": []}
     # What is wider than allowed is refused with the server's sentence, and nothing changes.
