@@ -172,9 +172,7 @@ def test_an_import_is_cancelled_and_keeps_what_came_until_it_is_taken_back(
     expect(page.get_by_text("Cancelled", exact=True)).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
     (record,) = [
-        each
-        for each in furnishing.call(computer, "GET", "/api/imports")["imports"]
-        if each["name"] == "many.json"
+        each for each in furnishing.call(computer, "GET", "/api/imports")["imports"] if each["name"] == "many.json"
     ]
     assert 0 < record["imported"] < len(talks)
     found = furnishing.call(computer, "GET", "/api/chat", params={"limit": 1000, "search": "Many"})["sessions"]
