@@ -34,6 +34,7 @@ GROUPS = {
         "plugins",
         "mcp-servers",
         "inbox",
+        "messengers",
         "undo",
         "files",
         "network",

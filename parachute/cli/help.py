@@ -29,6 +29,7 @@ SECTIONS = {
         "undo": "Take back what a conversation changed in your project",
         "sessions": "List, search, show, rename, limit, end, archive and delete conversations",
         "contexts": "List the folders whose AGENTS.md a conversation is told, and choose them",
+        "bots": "Talk to agents from a messenger, and let others in, who reach no more than you say",
         "import": "Bring conversations from ChatGPT, Claude and Claude Code, and notes from Obsidian",
         "workspaces": "Give conversations about one project a folder, a model and limits in common",
     },

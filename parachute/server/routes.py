@@ -23,6 +23,7 @@ from parachute.chat.runs.api import sandbox_router as sandboxes
 from parachute.chat.runs.preview_api import router as prompt_preview
 from parachute.chat.sessions.api import router as sessions
 from parachute.chat.workspaces.api import router as workspaces
+from parachute.connectors.bots.api import router as bots
 from parachute.events.bus.api import router as events
 from parachute.events.feed.api import router as feed
 from parachute.events.hooks.api import router as hooks
@@ -94,6 +95,7 @@ ROUTERS = (
     sandboxes,
     suggestions,
     memory,
+    bots,
     supervisor,
     console,
     first_run,

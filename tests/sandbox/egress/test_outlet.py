@@ -3,7 +3,7 @@
 import pytest
 
 from parachute.sandbox.egress.models import Refused, Target
-from parachute.sandbox.egress.outlet import is_at_home, is_this_machine
+from parachute.sandbox.egress.hosts import is_at_home, is_this_machine
 from tests.sandbox.egress.conftest import World
 from tests.sandbox.egress.internet import PUBLIC
 
