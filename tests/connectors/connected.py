@@ -16,6 +16,7 @@ from parachute.connectors.runtime.service import Connectors
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
+from parachute.supervisor.logs import log_path
 from tests.supervisor.launching import Launcher
 from tests.support.waiting import until
 
@@ -85,13 +86,16 @@ class Server:
         self.platform = platform
         self.store = store
         self.connectors: Connectors
+        self.audit: Audit
         self._egress: Egress
 
     async def begin(self) -> None:
         """Start."""
         vault = self.home.root.parent / "Parachute"
         vault.mkdir(exist_ok=True)
-        self._egress = Egress(Audit(vault, self.home), kill_switch=KillSwitch(self.home.root))
+        self.audit = Audit(self.home.root.parent / "audit")
+        self.audit.start()
+        self._egress = Egress(self.audit, kill_switch=KillSwitch(self.home.root))
         self.connectors = Connectors(self.home, self._egress, vault, 1, _Answers(self.store))
         await self.connectors.open_all({self.platform: self.store.start_with.server})
 
@@ -99,6 +103,7 @@ class Server:
         """Leave, as a server that is restarted."""
         await self.connectors.close_all()
         await self._egress.close_all()
+        await self.audit.close()
 
     async def connected(self) -> None:
         """Wait until the connector has its connection."""
@@ -146,7 +151,7 @@ class Server:
 
     def log(self) -> str:
         """What the connector said."""
-        path = self.home.logs / f"connector@{self.platform}.log"
+        path = log_path(self.home, f"connector@{self.platform}")
         return path.read_text(errors="replace") if path.exists() else ""
 
     @property

@@ -234,9 +234,11 @@ class TelegramApi:
             self._loop.call_soon_threadsafe(self._changed.set)
 
     async def _call(self, request: Request) -> Response:
+        async with request.form() as form:
+            return await self._carry_out(request, dict(form))
+
+    async def _carry_out(self, request: Request, fields: dict[str, Any]) -> Response:
         method = request.path_params["method"]
-        form = await request.form(max_files=10)
-        fields: dict[str, Any] = dict(form)
         try:
             if request.path_params["token"] != self.token:
                 raise Wrong(401, "Unauthorized")
@@ -248,7 +250,8 @@ class TelegramApi:
                     raise failure[1]
             result = await self._answer(method, fields)
             await self._stand(method, done=True)
-            return JSONResponse({"ok": True, "result": result})
+            # In ASCII, as Telegram writes it: halves of characters go through, too.
+            return Response(json.dumps({"ok": True, "result": result}), media_type="application/json")
         except Wrong as wrong:
             said = {"ok": False, "error_code": wrong.status, "description": str(wrong)}
             return JSONResponse(
@@ -375,7 +378,7 @@ class TelegramApi:
     def _text(self, fields: dict[str, Any]) -> str:
         text = fields.get("text", "")
         if fields.get("parse_mode") == "HTML":
-            text = _parsed(text)
+            text = parsed(text)
         if not text.strip():
             raise Wrong(400, "Bad Request: message text is empty")
         if len(text.encode("utf-16-le")) // 2 > _TEXT:
@@ -405,7 +408,7 @@ def _buttons(fields: dict[str, Any]) -> list[str]:
     return buttons
 
 
-def _parsed(text: str) -> str:
+def parsed(text: str) -> str:
     """The text of what Telegram takes as HTML."""
     open_tags: list[str] = []
     for match in _TAG.finditer(text):

@@ -74,7 +74,7 @@ def stop(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
     print_answer(said, as_json, f"The bot of {platform} is stopped.")
 
 
-def test(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
+def _test(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
     """Ask the platform who the bot is, with the token that is kept."""
     said = Api.find().post(f"/api/bots/{quoted(platform)}/test")
     print_answer(said, as_json, f"The token is that of {clean(str(said['bot_name']))}.")
@@ -146,7 +146,7 @@ def _deny(request: str = _REQUEST, as_json: bool = JSON) -> None:
     print_answer(said, as_json, "The request is refused.")
 
 
-app = group(status, set_token, remove_token, start, stop, test, chats, unlink, owner)
+app = group(status, set_token, remove_token, start, stop, _test, chats, unlink, owner)
 _pairing = group()
 _pairing.command("list")(_list)
 _pairing.command("approve")(_approve)

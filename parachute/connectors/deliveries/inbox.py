@@ -42,5 +42,5 @@ def _item(delivery: Delivery) -> Item:
             "problem": delivery.problem,
         },
         answers=(_RETRY, _DISCARD),
-        rights=(("bots", "admin"),),
+        is_owners=True,
     )

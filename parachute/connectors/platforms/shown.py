@@ -26,11 +26,18 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What was shown so far; `complete` is the digest of the whole, once all of it is shown."""
+    """What was shown so far; `complete` is the digest of the whole, once all of it is shown.
 
+    `pending`: the digest of a message that was about to be written, behind the message `after` of the chat. If it is still there
+    when the key comes again, nobody knows whether the platform has taken it.
+    """
+
+    chat: str = ""
     messages: tuple[Message, ...] = ()
     files: tuple[str, ...] = ()
     complete: str = ""
+    pending: str = ""
+    after: int = 0
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -39,7 +46,11 @@ class Entry:
 
     def with_message(self, index: int, message: Message) -> "Entry":
         """The entry with one message more, or another in the place of an earlier one."""
-        return replace(self, messages=(*self.messages[:index], message, *self.messages[index + 1 :]))
+        return replace(self, messages=(*self.messages[:index], message, *self.messages[index + 1 :]), pending="")
+
+    def with_file(self, identity: str) -> "Entry":
+        """The entry with one message with a file more."""
+        return replace(self, files=(*self.files, identity), pending="")
 
 
 def digest(value: Any) -> str:
@@ -59,6 +70,10 @@ class Shown:
     def get(self, key: str) -> Entry:
         """Return what was shown under a key."""
         return self._entries.get(key, Entry())
+
+    def ids_of(self, chat: str) -> set[str]:
+        """Return the ids of all messages that are known to be in a chat."""
+        return {identity for entry in self._entries.values() if entry.chat == chat for identity in entry.ids}
 
     def put(self, key: str, entry: Entry) -> None:
         """Note what is shown, before anything else is done."""

@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 from weakref import WeakValueDictionary
 
@@ -13,6 +13,7 @@ from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteErr
 from parachute.base.records import Record, record_of
 from parachute.connectors.platforms.models import Chat, Outgoing, Sent
 from parachute.connectors.platforms.platform import Platform, Refused
+from parachute.connectors.process.masking import Masking
 from parachute.connectors.process.server import Server
 from parachute.core.errors import error_document
 from parachute.supervisor.activity import Activity
@@ -22,6 +23,7 @@ log = logging.getLogger("parachute.connector")
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
+Answer = TypeVar("Answer")
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
@@ -33,10 +35,11 @@ _MESSAGES = "/messages/"
 class Application:
     """An ASGI application; messages of one chat go out one after the other, in the order in which they were asked for."""
 
-    def __init__(self, platform: Platform, server: Server, activity: Activity) -> None:
+    def __init__(self, platform: Platform, server: Server, activity: Activity, masking: Masking) -> None:
         self._platform = platform
         self._server = server
         self._activity = activity
+        self._masking = masking
         self._chats: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,14 +85,14 @@ class Application:
             except Conflict as refused:
                 return Sent(problem=refused.message)
 
-    async def _asked(self, asking: Awaitable[Any]) -> Any:
+    async def _asked(self, asking: Awaitable[Answer]) -> Answer:
         """The answer of the platform; errors: Unavailable if the same may be asked again, Conflict if it was refused."""
         try:
             return await asking
         except Refused as refused:
-            raise Conflict(str(refused), key="refused_by_platform") from refused
+            raise Conflict(self._masking.masked(str(refused)), key="refused_by_platform") from refused
         except ConnectionError as error:
-            raise Unavailable(f"The platform does not answer: {error}.", "Ask again in a moment.") from error
+            raise Unavailable(self._masking.masked(str(error)), "Ask again in a moment.") from error
 
 
 def _record(kind: type[Record], document: Any) -> Record:

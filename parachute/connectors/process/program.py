@@ -53,9 +53,9 @@ async def serve(specification: ConnectorSpecification, confinement: str, masking
     limits.take_on(specification.memory, specification.pids if confinement == SANDBOX else None)
     limits.refuse_calls(programs=False)
     platform: Platform = available.platform(specification.platform)()
-    connection = Server(CoreClient(Path(specification.core_socket)))
+    connection = Server(CoreClient(Path(specification.core_socket)), masking)
     activity = Activity()
-    application = Application(platform, connection, activity)
+    application = Application(platform, connection, activity, masking)
     server = IdleServer(application, listener, activity, None, _STOP_SECONDS)
     server.config.load()
     signal.signal(signal.SIGTERM, server.handle_exit)
@@ -86,10 +86,10 @@ async def _run(specification: ConnectorSpecification, platform: Platform, server
             await platform.run(start, Path(specification.files), server.hand_over, server.report)
         except Refused as refused:
             # The server ends this process; until then it is silent, since to ask again would be refused again.
-            await server.report(State("refused", masking.masked(str(refused))))
+            await server.report(State("refused", str(refused)))
             await asyncio.Event().wait()
         except ConnectionError as error:
-            await server.report(State("waiting", masking.masked(str(error))))
+            await server.report(State("waiting", str(error)))
         wait = _FIRST_WAIT if time.monotonic() - begun > _LONGEST_WAIT else min(2 * wait, _LONGEST_WAIT)
         await asyncio.sleep(wait)
 

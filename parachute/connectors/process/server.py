@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.records import record_of
 from parachute.connectors.platforms.models import Start, State, Update, Updates
+from parachute.connectors.process.masking import Masking
 from parachute.modules.host_process.client import CoreClient
 
 log = logging.getLogger("parachute.connector")
@@ -21,8 +22,9 @@ _STATE_SECONDS = 5.0
 class Server:
     """Asks over the socket that says who asks. A server that is away is waited for; what was to be stored keeps its order."""
 
-    def __init__(self, client: CoreClient) -> None:
+    def __init__(self, client: CoreClient, masking: Masking) -> None:
         self._client = client
+        self._masking = masking
         self.state = State("connecting")
         """What was reported last, for a server that has just started and asks."""
 
@@ -43,6 +45,7 @@ class Server:
 
     async def report(self, state: State) -> None:
         """Tell how the connection is, once: a server that is away will ask when it is there again."""
+        state = replace(state, sentence=self._masking.masked(state.sentence), name=self._masking.masked(state.name))
         if state == self.state:
             return
         self.state = state

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2
 
+from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI
 from tests.support.telegram_api import TelegramApi, Written
@@ -27,8 +28,10 @@ class Bot:
         return Bot(self.computer, self.telegram, self.model, next(_PEOPLE))
 
     def call(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
-        """What the owner's app asks."""
-        answer = httpx2.request(method, f"{self.computer.url}{path}", json=body, timeout=60, **PLAIN)
+        """What the owner asks."""
+        headers = {"authorization": f"Bearer {CliToken(self.computer.home.root).obtain()}"}
+        url = f"{self.computer.url}{path}"
+        answer = httpx2.request(method, url, json=body, headers=headers, timeout=60, **PLAIN)
         assert answer.status_code == status, f"{path}: {answer.status_code} {answer.text[:500]}"
         return answer.json()
 

@@ -12,7 +12,9 @@ def test_a_stranger_gets_a_code_and_nothing_of_the_text_is_kept(bot: Bot) -> Non
     assert request["code"] in said
     session = bot.session(request["session_id"])
     shown = Session.model_validate(session)
-    assert shown.metadata and shown.metadata.pending_approval and shown.metadata.pairing_request_id == request["id"]
+    assert shown.metadata is not None
+    assert shown.metadata.pending_approval
+    assert shown.metadata.pairing_request_id == request["id"]
     assert shown.source == shown.linked_bot_platform == "telegram"
     assert (shown.linked_bot_chat_id, shown.linked_bot_chat_type) == (str(bot.person), "dm")
     assert shown.trust_level == "sandboxed"

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import telegram
 from telegram.error import BadRequest, Conflict, InvalidToken, RetryAfter, TelegramError
@@ -24,11 +24,14 @@ _TAKEN = "Another program uses the bot's token: Telegram gives each message to o
 class Reader:
     """Polls until cancelled; error: Refused."""
 
-    def __init__(self, api: Api, downloads: Downloads, hand_over: HandOver, report: Report) -> None:
+    def __init__(
+        self, api: Api, downloads: Downloads, hand_over: HandOver, report: Report, saw: Callable[[str, int], None]
+    ) -> None:
         self._api = api
         self._downloads = downloads
         self._hand_over = hand_over
         self._report = report
+        self._saw = saw
         self._bot: telegram.User
         self._wait = _FIRST_WAIT
 
@@ -92,6 +95,9 @@ class Reader:
     async def _flush(self, ready: list[Update], position: str) -> None:
         if ready:
             await self._hand_over(Updates(tuple(ready), position))
+            for update in ready:
+                if update.message.isdecimal():
+                    self._saw(update.chat.id, int(update.message))
             ready.clear()
 
     async def _answer(self, query: telegram.CallbackQuery) -> None:

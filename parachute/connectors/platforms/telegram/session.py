@@ -6,6 +6,7 @@ from parachute.connectors.platforms.models import Identity, Start
 from parachute.connectors.platforms.platform import HandOver, Report
 from parachute.connectors.platforms.shown import Shown
 from parachute.connectors.platforms.telegram.api import Api
+from parachute.connectors.platforms.telegram.calls import Calls
 from parachute.connectors.platforms.telegram.downloads import Downloads
 from parachute.connectors.platforms.telegram.reader import Reader
 from parachute.connectors.platforms.telegram.translation import identity_of
@@ -17,8 +18,8 @@ class Session:
 
     def __init__(self, start: Start, files: Path, hand_over: HandOver, report: Report) -> None:
         self._api = Api(start)
-        self.writer = Writer(self._api, files, Shown(files))
-        self._reader = Reader(self._api, Downloads(self._api, files), hand_over, report)
+        self.writer = Writer(self._api, Calls(self._api, files), Shown(files))
+        self._reader = Reader(self._api, Downloads(self._api, files), hand_over, report, self.writer.saw)
 
     async def run(self) -> None:
         """Read; error: Refused."""

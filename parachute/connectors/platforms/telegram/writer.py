@@ -1,57 +1,52 @@
 """Writing: each key has its messages, which are written, changed and completed as its text grows."""
 
+import logging
 import time
-import zlib
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
-from typing import TypeVar
+from functools import partial
 
-from telegram import InlineKeyboardButton, InlineKeyboardMarkup, ReplyParameters
-from telegram import Message as TelegramMessage
-from telegram.constants import ChatAction, ParseMode
-from telegram.error import BadRequest, ChatMigrated
+from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
-from parachute.base.folders import Folder
-from parachute.connectors.platforms.models import Chat, File, Outgoing, Sent
+from parachute.connectors.platforms.models import Chat, Outgoing, Sent
 from parachute.connectors.platforms.platform import Refused
 from parachute.connectors.platforms.shown import Entry, Message, Shown, digest
 from parachute.connectors.platforms.telegram.api import Api
+from parachute.connectors.platforms.telegram.calls import Calls
 from parachute.connectors.platforms.telegram.markup import Part, parts
-from parachute.connectors.platforms.telegram.problems import translated
+
+log = logging.getLogger("parachute.connector")
 
 LIMIT = 4096
-_PICTURE_BYTES, _FILE_BYTES = 10 * 1024 * 1024, 50 * 1024 * 1024
 _DRAFT_SECONDS, _EDIT_SECONDS = 0.5, 1.0
 _CHATS = 1_000
-
-Answer = TypeVar("Answer")
+_SEARCHED = 10
+_FILE = "file:"
 
 
 class Writer:
     """Shows what is said under keys; what was shown is remembered, also by the next process."""
 
-    def __init__(self, api: Api, files: Path, shown: Shown) -> None:
+    def __init__(self, api: Api, calls: Calls, shown: Shown) -> None:
         self._api = api
-        self._files = files
+        self._calls = calls
         self._shown = shown
         self._has_drafts = True
-        self._moved: dict[str, str] = {}
         self._updated: dict[str, float] = {}
+        self._newest: dict[str, int] = {}
 
     async def show(self, key: str, outgoing: Outgoing) -> Sent:
         """Write or change the messages of a key; errors: ConnectionError, Refused."""
         entry = self._shown.get(key)
-        complete = digest([outgoing.markdown, [b.value for b in outgoing.buttons], [f.path for f in outgoing.files]])
+        buttons = [[button.label, button.value] for button in outgoing.buttons]
+        complete = digest([outgoing.markdown, buttons, [file.path for file in outgoing.files]])
         if entry.complete == complete:
             return Sent(entry.ids)
         if not outgoing.is_final:
             return await self._show_growing(key, outgoing)
         entry = await self._show_text(key, outgoing, parts(outgoing.markdown, LIMIT))
-        for file in outgoing.files[len(entry.files) :]:
-            entry = replace(entry, files=(*entry.files, await self._send_file(outgoing.chat, file)))
-            self._shown.put(key, entry)
+        for index in range(len(entry.files), len(outgoing.files)):
+            entry = await self._show_file(key, outgoing, index)
         entry = replace(entry, complete=complete)
         self._shown.put(key, entry)
         self._updated.pop(outgoing.chat.id, None)
@@ -60,166 +55,107 @@ class Writer:
     async def typing(self, chat: Chat) -> None:
         """Show for five seconds that an answer is being written."""
         if not self._api.is_quiet(chat.id):
-            await self._call(
-                chat, lambda target: self._api.bot.send_chat_action(target, ChatAction.TYPING), waits=False
-            )
+            await self._calls.typing(chat.id)
+
+    def saw(self, chat: str, message: int) -> None:
+        """Note a message of a chat, by whomever: what is written next is behind it."""
+        self._newest[chat] = max(message, self._newest.pop(chat, 0))
+        if len(self._newest) > _CHATS:
+            del self._newest[next(iter(self._newest))]
 
     async def _show_growing(self, key: str, outgoing: Outgoing) -> Sent:
         """Show a text that grows, as often as Telegram likes it: what is left out comes with the next piece."""
         chat = outgoing.chat
         drafts = self._has_drafts and chat.kind == "private"
         now = time.monotonic()
-        if self._api.is_quiet(chat.id) or now - self._updated.get(chat.id, 0.0) < (
-            _DRAFT_SECONDS if drafts else _EDIT_SECONDS
-        ):
-            return Sent(self._shown.get(key).ids)
-        if len(self._updated) > _CHATS:
-            self._updated.clear()
-        self._updated[chat.id] = now
-        found = parts(outgoing.markdown, LIMIT)
-        if not found:
-            return Sent(self._shown.get(key).ids)
-        try:
-            if drafts:
-                await self._draft(key, chat, found[-1])
-                return Sent(self._shown.get(key).ids)
-            return Sent((await self._show_text(key, outgoing, found, waits=False)).ids)
-        except ConnectionError:
-            # The whole text is shown in the end, and nobody misses a piece of it.
-            return Sent(self._shown.get(key).ids)
-
-    async def _draft(self, key: str, chat: Chat, part: Part) -> None:
-        number = zlib.crc32(key.encode()) & 0x7FFFFFFF or 1
-
-        async def send(text: str, mode: str | None) -> bool:
-            return await self._call(
-                chat,
-                lambda target: self._api.bot.send_message_draft(int(target), number, text, parse_mode=mode),
-                waits=False,
-            )
-
-        try:
-            await self._in_html(part, send)
-        except BadRequest:
-            # A server of the owner's own may be older than drafts.
-            self._has_drafts = False
+        since = now - self._updated.get(chat.id, 0.0)
+        if not self._api.is_quiet(chat.id) and since >= (_DRAFT_SECONDS if drafts else _EDIT_SECONDS):
+            if len(self._updated) > _CHATS:
+                self._updated.clear()
+            self._updated[chat.id] = now
+            found = parts(outgoing.markdown, LIMIT)
+            try:
+                if found and drafts:
+                    self._has_drafts = await self._calls.draft(key, chat.id, found[-1])
+                elif found:
+                    await self._show_text(key, outgoing, found, waits=False)
+            except ConnectionError as error:
+                # The whole text is shown in the end, and nobody misses a piece of it.
+                log.info("A piece of an answer was not shown: %s", error)
+        return Sent(self._shown.get(key).ids)
 
     async def _show_text(self, key: str, outgoing: Outgoing, found: list[Part], *, waits: bool = True) -> Entry:
+        chat = outgoing.chat.id
         entry = self._shown.get(key)
         for index, part in enumerate(found):
             keyboard = _keyboard(outgoing) if part is found[-1] and outgoing.is_final else None
             wanted = digest([part.html, keyboard.to_dict() if keyboard else None])
+            if index == len(entry.messages) and entry.pending and not entry.pending.startswith(_FILE):
+                entry = await self._settle(key, chat, keyboard)
             earlier = entry.messages[index] if index < len(entry.messages) else None
             if earlier is not None and earlier.digest == wanted:
                 continue
-            if earlier is None or not await self._edit(outgoing.chat, earlier.id, part, keyboard, waits):
-                answers = outgoing.answers if index == 0 else ""
-                identity = await self._send(outgoing.chat, part, keyboard, answers, waits)
-            else:
+            if earlier is not None and await self._calls.edit(chat, earlier.id, part, keyboard, waits=waits):
                 identity = earlier.id
-            entry = entry.with_message(index, Message(identity, wanted))
+            else:
+                answers = outgoing.answers if index == 0 else ""
+                send = partial(self._calls.send, chat, part, keyboard, answers, waits=waits)
+                identity = await self._announced(key, outgoing, wanted, send)
+            entry = self._shown.get(key).with_message(index, Message(identity, wanted))
             self._shown.put(key, entry)
         for surplus in entry.messages[len(found) :]:
-            await self._delete(outgoing.chat, surplus.id)
+            await self._calls.delete(chat, surplus.id)
         if len(entry.messages) > len(found):
             entry = replace(entry, messages=entry.messages[: len(found)])
             self._shown.put(key, entry)
         return entry
 
-    async def _send(
-        self, chat: Chat, part: Part, keyboard: InlineKeyboardMarkup | None, answers: str, waits: bool
-    ) -> str:
-        reply = ReplyParameters(int(answers), allow_sending_without_reply=True) if answers.isdecimal() else None
+    async def _show_file(self, key: str, outgoing: Outgoing, index: int) -> Entry:
+        chat, file = outgoing.chat.id, outgoing.files[index]
+        wanted = _FILE + digest([index, file.path])
+        entry = self._shown.get(key)
+        identity = await self._search(chat, entry, None) if entry.pending == wanted else None
+        if identity is None:
+            identity = await self._announced(key, outgoing, wanted, partial(self._calls.send_file, chat, file))
+        entry = self._shown.get(key).with_file(identity)
+        self._shown.put(key, entry)
+        return entry
 
-        async def send(text: str, mode: str | None) -> TelegramMessage:
-            return await self._call(
-                chat,
-                lambda target: self._api.bot.send_message(
-                    target, text, parse_mode=mode, reply_markup=keyboard, reply_parameters=reply
-                ),
-                waits=waits,
-            )
-
+    async def _announced(self, key: str, outgoing: Outgoing, wanted: str, send: Callable[[], Awaitable[str]]) -> str:
+        """Write a new message, after a note that it is about to be written: afterwards one can look for it."""
+        chat = outgoing.chat.id
+        answered = int(outgoing.answers) if outgoing.answers.isdecimal() else 0
+        entry = replace(self._shown.get(key), chat=chat, pending=wanted, after=max(self._newest.get(chat, 0), answered))
+        self._shown.put(key, entry)
         try:
-            return str((await self._in_html(part, send)).message_id)
-        except BadRequest as error:
-            raise translated(error) from None
+            identity = await send()
+        except Refused:
+            self._shown.put(key, replace(entry, pending=""))
+            raise
+        self.saw(chat, int(identity))
+        return identity
 
-    async def _edit(
-        self, chat: Chat, message: str, part: Part, keyboard: InlineKeyboardMarkup | None, waits: bool
-    ) -> bool:
-        """Change a message; False if it is gone and has to be written anew."""
+    async def _settle(self, key: str, chat: str, keyboard: InlineKeyboardMarkup | None) -> Entry:
+        """Find out whether a message was written of which only the announcement is known."""
+        entry = self._shown.get(key)
+        identity = await self._search(chat, entry, keyboard)
+        if identity is None:
+            entry = replace(entry, pending="")
+        else:
+            entry = entry.with_message(len(entry.messages), Message(identity, entry.pending))
+        self._shown.put(key, entry)
+        return entry
 
-        async def edit(text: str, mode: str | None) -> TelegramMessage | bool:
-            return await self._call(
-                chat,
-                lambda target: self._api.bot.edit_message_text(
-                    text, target, int(message), parse_mode=mode, reply_markup=keyboard
-                ),
-                waits=waits,
-            )
-
-        try:
-            await self._in_html(part, edit)
-        except BadRequest as error:
-            text = error.message.lower()
-            if "not modified" in text:
-                return True
-            if "not found" in text or "can't be edited" in text:
-                return False
-            raise translated(error) from None
-        return True
-
-    async def _delete(self, chat: Chat, message: str) -> None:
-        try:
-            await self._call(chat, lambda target: self._api.bot.delete_message(target, int(message)))
-        except BadRequest:
-            pass  # somebody else has deleted it
-
-    async def _send_file(self, chat: Chat, file: File) -> str:
-        with ExitStack() as stack:
-            try:
-                folder = stack.enter_context(Folder.open(self._files))
-                opened = stack.enter_context(folder.file(file.path))
-            except (OSError, ValueError) as error:
-                raise Refused(f"The file {file.name} is not there any more.") from error
-            size = opened.seek(0, 2)
-            if size > _FILE_BYTES:
-                raise Refused(f"The file {file.name} has more than 50 MB, which Telegram does not take from bots.")
-
-            async def send(target: str) -> TelegramMessage:
-                opened.seek(0)
-                name = file.name or "file"
-                if file.kind == "picture" and size <= _PICTURE_BYTES:
-                    return await self._api.bot.send_photo(target, opened, filename=name)
-                if file.kind == "voice":
-                    return await self._api.bot.send_voice(target, opened, filename=name)
-                if file.kind == "audio":
-                    return await self._api.bot.send_audio(target, opened, filename=name)
-                return await self._api.bot.send_document(target, opened, filename=name)
-
-            try:
-                return str((await self._call(chat, send)).message_id)
-            except BadRequest as error:
-                raise translated(error) from None
-
-    async def _in_html(self, part: Part, send: Callable[[str, str | None], Awaitable[Answer]]) -> Answer:
-        """Say it as HTML, and plain if Telegram cannot read that."""
-        try:
-            return await send(part.html, ParseMode.HTML)
-        except BadRequest as error:
-            if "parse entities" not in error.message.lower():
-                raise
-        return await send(part.plain, None)
-
-    async def _call(self, chat: Chat, asking: Callable[[str], Awaitable[Answer]], *, waits: bool = True) -> Answer:
-        """Ask about a chat, also if it has become a supergroup with another id."""
-        target = self._moved.get(chat.id, chat.id)
-        try:
-            return await self._api.call(chat.id, lambda: asking(target), waits=waits)
-        except ChatMigrated as moved:
-            self._moved[chat.id] = str(moved.new_chat_id)
-        return await self._api.call(chat.id, lambda: asking(self._moved[chat.id]), waits=waits)
+    async def _search(self, chat: str, entry: Entry, keyboard: InlineKeyboardMarkup | None) -> str | None:
+        """The message of the bot behind those that are known, if there is one: it was written, and the process killed."""
+        known = self._shown.ids_of(chat)
+        behind = range(entry.after + 1, entry.after + 1 + _SEARCHED) if entry.after else range(0)
+        for number in behind:
+            if str(number) not in known and await self._calls.is_own(chat, number, keyboard):
+                log.info("A message that was written before the connector ended was found again")
+                self.saw(chat, number)
+                return str(number)
+        return None
 
 
 def _keyboard(outgoing: Outgoing) -> InlineKeyboardMarkup | None:
