@@ -20,12 +20,15 @@ from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.notices.service import Notices
 from parachute.connectors.platforms.available import names
 from parachute.connectors.platforms.models import Identity, State
+from parachute.connectors.runtime.client import ConnectorDown
 from parachute.connectors.runtime.service import Connectors
 from parachute.connectors.updates.store import UpdateStore
 from parachute.security.audit.service import Audit
 from parachute.web.pairing.models import shown
 
 log = logging.getLogger(__name__)
+
+_TRIES, _PAUSE = 40, 0.1
 
 
 @dataclass(slots=True)
@@ -174,9 +177,18 @@ class Bots:
             configuration = await asyncio.to_thread(self.configuration.read)
             await self.connectors.open(platform, configuration.of(platform).address)
             try:
-                return await self.connectors.identity(platform)
+                return await self._first_identity(platform)
             finally:
                 await self.connectors.close(platform)
+
+    async def _first_identity(self, platform: Platform) -> Identity:
+        """Ask through a connector that was opened just now: its socket answers before it has begun with the platform."""
+        for _ in range(_TRIES):
+            try:
+                return await self.connectors.identity(platform)
+            except ConnectorDown:
+                await asyncio.sleep(_PAUSE)
+        return await self.connectors.identity(platform)
 
     async def shown(self) -> dict[str, Any]:
         """The settings without tokens; error: InvalidInput."""
