@@ -18,6 +18,7 @@ from tests.chat.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
 from tests.chat.imports.conftest import call_imports
+from tests.connectors.bots.calling import call_bots
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.browser import call_pairing
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
@@ -207,6 +208,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         body = {"answer": browse(begun["link"])}
         await call("POST /api/mcps/{name}/login/answer", body, name="elsewhere")
         await call("DELETE /api/mcps/{name}/login", name="elsewhere")
+    await call_bots(computer, call)
     await call_changes(computer.home, computer.folder / "boat", call, session)
     await call("GET /api/sandbox/sessions/{session}", session=session)
     adoptable = write(computer.folder / ".claude", "/a", *said("/a"))
