@@ -52,11 +52,13 @@ function name(node: string): string {
   if (kind === "module") return rest === "None" ? "–" : rest;
   if (kind === "local") return t("this_computer");
   if (kind === "browser" || kind === "key") return rest;
+  if (kind === "cli" || rest === "cli command line") return t("command_line");
+  if (kind === "user") return rest.startsWith("local ") ? t("this_computer") : rest.replace(/^(browser|key|session) /, "");
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(rest)) return t("conversation", { id: rest.slice(0, 8) });
   return rest === kind || !rest ? kind : `${kind} ${rest}`;
 }
 
-const NARROW = { width: 360, side: 116, letters: 15 };
+const NARROW = { width: 360, side: 124, letters: 15 };
 const WIDE = { width: 640, side: 190, letters: 22 };
 
 function Picture({ edges }: { edges: Edge[] }) {

@@ -7,7 +7,8 @@ import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
-import { type Chat, LABELS } from "./models";
+import { platformName } from "~/text/platforms";
+import type { Chat } from "./models";
 import { t } from "./texts";
 
 export function Chats() {
@@ -34,7 +35,7 @@ export function Chats() {
                   href={chat.session_id && may("chat") ? to("chat", [chat.session_id]) : undefined}
                   badges={
                     <>
-                      <Badge text={LABELS[chat.platform]} />
+                      <Badge text={platformName(chat.platform)} />
                       {chat.chat_type === "group" && <Badge text={t("group")} />}
                       {chat.is_owner && <Badge text={t("yours")} kind="accent" />}
                     </>

@@ -1,11 +1,7 @@
 /** Bots as the API has them (docs/bots.md). */
-import type { IconName } from "~/components/icons";
-
 export type Platform = "telegram" | "discord" | "matrix";
 
-/** What the platforms are called everywhere. */
-export const LABELS: Record<Platform, string> = { telegram: "Telegram", discord: "Discord", matrix: "Matrix" };
-export const ICON: IconName = "bots";
+export const PLATFORMS: readonly Platform[] = ["telegram", "discord", "matrix"];
 
 export interface Connector {
   running: boolean;

@@ -4,7 +4,8 @@ import { Dialog } from "~/components/dialog";
 import { Loaded } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { moment } from "~/text/messages";
-import { LABELS, type Platform } from "./models";
+import { platformName } from "~/text/platforms";
+import type { Platform } from "./models";
 import { t } from "./texts";
 
 export function OwnChat({ platform, onClose }: { platform: Platform; onClose: () => void }) {
@@ -14,7 +15,7 @@ export function OwnChat({ platform, onClose }: { platform: Platform; onClose: ()
       <Loaded of={made}>
         {({ code, ends }) => (
           <>
-            <p>{t("own_chat_text", { platform: LABELS[platform] })}</p>
+            <p>{t("own_chat_text", { platform: platformName(platform) })}</p>
             <p class="pairing-code">{`/owner ${code}`}</p>
             <p class="muted">{t("own_chat_until", { time: moment(ends, { timeStyle: "short" }) })}</p>
           </>

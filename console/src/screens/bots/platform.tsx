@@ -7,7 +7,8 @@ import { Icon } from "~/components/icons";
 import { Badge, Facts, Notice } from "~/components/layout";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
-import { type BotSettings, type Connector, ICON, LABELS, type Platform } from "./models";
+import { platformName } from "~/text/platforms";
+import type { BotSettings, Connector, Platform } from "./models";
 import { OwnChat } from "./own_chat";
 import { SettingsDialog } from "./settings";
 import { Setup } from "./setup";
@@ -30,7 +31,7 @@ function State({ connector }: { connector: Connector }) {
 export function PlatformCard({ platform, connector, settings, reload }: Props) {
   const [dialog, setDialog] = useState<"setup" | "settings" | "own">();
   const params = { platform };
-  const label = LABELS[platform];
+  const label = platformName(platform);
   const start = async () => {
     await api.post("/api/bots/{platform}/start", { params });
     await reload();
@@ -49,11 +50,12 @@ export function PlatformCard({ platform, connector, settings, reload }: Props) {
     await reload();
   };
   const heading = `bot-${platform}`;
+  const isConnected = connector.enabled && connector.state === "connected";
   const isOwner = may("bots", "admin");
   return (
     <article class="card" aria-labelledby={heading}>
       <header class="card-header">
-        <Icon name={ICON} />
+        <Icon name="bots" />
         <h2 id={heading}>{label}</h2>
         <State connector={connector} />
       </header>
@@ -96,7 +98,7 @@ export function PlatformCard({ platform, connector, settings, reload }: Props) {
             <>
               <Button label={t("settings_of", { platform: label })} icon="settings" iconOnly kind="quiet" onPress={() => setDialog("settings")} />
               {connector.enabled && <Button label={t("own_chat")} onPress={() => setDialog("own")} />}
-              <Button label={t("test")} onPress={test} />
+              {!isConnected && <Button label={t("test")} onPress={test} />}
               {connector.enabled ? <Button label={t("stop")} onPress={stop} /> : <Button label={t("start")} icon="play" kind="primary" onPress={start} />}
             </>
           )}

@@ -4,7 +4,7 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { Chats } from "./chats";
 import { General } from "./general";
-import { type Configuration, type Connector, LABELS, type Platform } from "./models";
+import { type Configuration, type Connector, PLATFORMS, type Platform } from "./models";
 import { PlatformCard } from "./platform";
 import { t } from "./texts";
 import { UndeliveredMessages } from "./undelivered";
@@ -30,7 +30,7 @@ export default function Bots() {
     <Page title={t("title")}>
       <Loaded of={found}>
         {({ connectors, configuration }) => {
-          const platforms = (Object.keys(LABELS) as Platform[]).filter((name) => connectors[name].is_available);
+          const platforms = PLATFORMS.filter((name) => connectors[name].is_available);
           const isSetUp = platforms.some((name) => connectors[name].has_token);
           return (
             <>

@@ -5,7 +5,8 @@ import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Choice, Form, TextField } from "~/components/field";
 import { attempt, toast } from "~/state/toasts";
-import { type BotSettings, LABELS, type Platform, TEMPLATES, type Template } from "./models";
+import { platformName } from "~/text/platforms";
+import { type BotSettings, type Platform, TEMPLATES, type Template } from "./models";
 import { t } from "./texts";
 
 interface Props {
@@ -39,7 +40,7 @@ export function SettingsDialog({ platform, settings, reload, onClose }: Props) {
       onClose();
     });
   return (
-    <Dialog title={t("settings_of", { platform: LABELS[platform] })} onClose={onClose}>
+    <Dialog title={t("settings_of", { platform: platformName(platform) })} onClose={onClose}>
       <Form onSubmit={save}>
         <p class="muted">{t("level_text")}</p>
         <TemplateChoice label={t("new_chats")} value={template} onChange={setTemplate} />

@@ -7,7 +7,8 @@ import { Form, TextField } from "~/components/field";
 import { Notice } from "~/components/layout";
 import { attempt } from "~/state/toasts";
 import { explain } from "~/text/errors";
-import { type BotSettings, LABELS, type Platform } from "./models";
+import { platformName } from "~/text/platforms";
+import type { BotSettings, Platform } from "./models";
 import { t } from "./texts";
 
 const STEPS = {
@@ -31,7 +32,7 @@ export function Setup({ platform, settings, isFirst, reload, onClose }: Props) {
   const [problem, setProblem] = useState<unknown>();
   const [name, setName] = useState<string>();
   // Also once a wrong one is kept.
-  const [title] = useState(isFirst ? t("set_up", { platform: LABELS[platform] }) : t("replace_token", { platform: LABELS[platform] }));
+  const [title] = useState(isFirst ? t("set_up", { platform: platformName(platform) }) : t("replace_token", { platform: platformName(platform) }));
   const params = { platform };
   const check = async () => {
     setProblem(undefined);

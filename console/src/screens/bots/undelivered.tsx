@@ -4,7 +4,8 @@ import { Button } from "~/components/button";
 import { Ago, Badge, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
-import { LABELS, type Undelivered } from "./models";
+import { platformName } from "~/text/platforms";
+import type { Undelivered } from "./models";
 import { t } from "./texts";
 
 export function UndeliveredMessages() {
@@ -29,7 +30,7 @@ export function UndeliveredMessages() {
           <Row
             key={message.id}
             title={<bdi>{message.problem}</bdi>}
-            badges={<Badge text={LABELS[message.platform]} />}
+            badges={<Badge text={platformName(message.platform)} />}
             text={
               <>
                 <bdi>{message.text}</bdi> · <Ago time={message.since} />

@@ -9,7 +9,8 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
-import { type Configuration, LABELS, type Request, type Template } from "./models";
+import { platformName } from "~/text/platforms";
+import type { Configuration, Request, Template } from "./models";
 import { TemplateChoice } from "./settings";
 import { t } from "./texts";
 
@@ -39,7 +40,7 @@ export function Waiting({ configuration }: { configuration: Configuration }) {
                   title={<bdi>{called(request)}</bdi>}
                   badges={
                     <>
-                      <Badge text={LABELS[request.platform]} />
+                      <Badge text={platformName(request.platform)} />
                       {request.chat_type === "group" && <Badge text={t("group")} />}
                     </>
                   }
@@ -111,7 +112,7 @@ function LetIn({ request, usual, onClose, onDone }: Props) {
         <Facts
           facts={[
             [isGroup ? t("group") : t("name"), <bdi>{called(request)}</bdi>],
-            [t("platform"), LABELS[request.platform]],
+            [t("platform"), platformName(request.platform)],
             [t("number"), <bdi>{isGroup ? request.chat_id : request.user_id}</bdi>],
             [t("until"), moment(request.ends, { timeStyle: "short", dateStyle: isGroup ? "short" : undefined })],
           ]}
