@@ -38,7 +38,7 @@ export function Agents() {
           <Row
             key={agent.name}
             title={<Opener name={agent.name} onOpen={() => setShown(agent.name)} />}
-            badges={<Badge text={agent.source} />}
+            badges={<Badge text={t(`source_${agent.source}` as "source_vault")} />}
             text={<bdi>{agent.description}</bdi>}
             actions={
               isAdmin &&

@@ -41,7 +41,7 @@ export function Skills() {
           <Row
             key={skill.name}
             title={<Opener name={`/${skill.name}`} onOpen={() => setShown(skill.name)} />}
-            badges={<Badge text={skill.source} />}
+            badges={<Badge text={t(`source_${skill.source}` as "source_vault")} />}
             text={<bdi>{skill.description}</bdi>}
             actions={
               isAdmin &&

@@ -56,7 +56,7 @@ const OWN = "${CWD}";
 async function load(session: Session, signal: AbortSignal): Promise<Known> {
   const empty = <T,>(value: T) => () => value;
   const slug = session.workspaceId;
-  const [shown, rules, folders, modules, servers, workspace] = await Promise.all([
+  const [shown, rules, folders, modules, servers, found] = await Promise.all([
     api.get<{ permissions: Permissions; sandbox_limits: Known["most"] }>("/api/chat/{session}", {
       params: { session: session.id },
       query: { limit: 1 },
@@ -66,8 +66,9 @@ async function load(session: Session, signal: AbortSignal): Promise<Known> {
     api.get<{ entries: { name: string; isDirectory: boolean }[] }>("/api/ls", { signal }).catch(empty({ entries: [] })),
     api.get<{ modules: { name: string }[] }>("/api/modules", { signal }).catch(empty({ modules: [] })),
     api.get<{ servers: { name: string; builtin: boolean }[] }>("/api/mcps", { signal }).catch(empty({ servers: [] })),
-    slug ? api.get<NonNullable<Known["workspace"]>>("/api/workspaces/{slug}", { params: { slug }, signal }).catch(empty(null)) : null,
+    slug ? api.get<{ workspace: Known["workspace"] }>("/api/workspaces/{slug}", { params: { slug }, signal }).catch(empty(null)) : null,
   ]);
+  const workspace = found?.workspace ?? null;
   const allowed = workspace?.capabilities.mcps ?? "all";
   const isAllowed = (name: string) => allowed === "all" || (Array.isArray(allowed) && allowed.includes(name));
   return {

@@ -4,6 +4,7 @@ import { Button } from "~/components/button";
 import { Ago, Badge, Row } from "~/components/layout";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
+import { callerName } from "~/text/callers";
 import type { Decision } from "./models";
 import { t } from "./texts";
 
@@ -32,7 +33,7 @@ export function Decisions({ decisions, reload }: { decisions: Decision[]; reload
               <>
                 <bdi>{decision.workspace ?? t("without_workspace")}</bdi>
                 {" · "}
-                <bdi>{decision.decided_by}</bdi>
+                <bdi>{callerName(decision.decided_by)}</bdi>
                 {" · "}
                 <Ago time={decision.decided_at} />
               </>

@@ -19,10 +19,17 @@ export function Network() {
   );
   return (
     <>
-      <Section title={t("hosts")} actions={<LinkButton label={t("inbox")} kind="quiet" icon="inbox" href={to("inbox")} />}>
+      <Section title={t("hosts")}>
         <Loaded of={found}>
           {(hosts) =>
-            hosts.length > 0 ? <Decisions decisions={hosts} reload={found.reload} /> : <p class="muted">{t("no_hosts")}</p>
+            hosts.length > 0 ? (
+              <Decisions decisions={hosts} reload={found.reload} />
+            ) : (
+              <>
+                <p class="muted">{t("no_hosts")}</p>
+                <LinkButton label={t("inbox")} icon="inbox" href={to("inbox")} />
+              </>
+            )
           }
         </Loaded>
       </Section>
