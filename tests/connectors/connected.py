@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil
 
+from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
 from parachute.connectors.platforms.models import Chat, Outgoing, Start, State, Update, Updates
 from parachute.connectors.runtime.service import Connectors
@@ -35,6 +36,8 @@ class Store:
         self.position = ""
         self.states: list[State] = []
         self.starts = 0
+        self.poison = "\0"
+        """A text that it cannot store."""
         self.may_store = asyncio.Event()
         self.may_store.set()
         self.may_answer = asyncio.Event()
@@ -48,6 +51,8 @@ class Store:
     async def updates_(self, updates: Updates) -> None:
         self.reached.set()
         await self.may_store.wait()
+        if any(update.text == self.poison for update in updates.updates):
+            raise InvalidInput("text: no database takes it.")
         for update in updates.updates:
             self.handed.append(update.id)
             self.updates.setdefault(update.id, update)
@@ -85,6 +90,7 @@ class Server:
         self.launcher = launcher
         self.platform = platform
         self.store = store
+        self.look_seconds = 300.0
         self.connectors: Connectors
         self.audit: Audit
         self._egress: Egress
@@ -96,7 +102,9 @@ class Server:
         self.audit = Audit(self.home.root.parent / "audit")
         self.audit.start()
         self._egress = Egress(self.audit, kill_switch=KillSwitch(self.home.root))
-        self.connectors = Connectors(self.home, self._egress, vault, 1, _Answers(self.store))
+        self.connectors = Connectors(
+            self.home, self._egress, vault, 1, _Answers(self.store), look_seconds=self.look_seconds
+        )
         await self.connectors.open_all({self.platform: self.store.start_with.server})
 
     async def end(self) -> None:

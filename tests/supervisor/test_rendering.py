@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +20,13 @@ from parachute.supervisor.rendering import confine, render
 HOME = Home(Path("/srv/home"))
 LOG = Path("/srv/home/logs/unit.log")
 SESSION = "0b4f2a1c-1111-4222-8333-444455556666"
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder in which a socket's path fits."""
+    with tempfile.TemporaryDirectory(prefix="pr-", dir="/tmp") as folder:
+        yield Path(folder)
 
 
 def lines_of(text: str) -> list[str]:
@@ -99,17 +108,17 @@ def test_a_confinement_names_its_folders_and_leaves_out_what_was_not_asked() -> 
     assert "MemoryDenyWriteExecute" not in confine(Confinement(writes_code=True), notifies=False)
 
 
-def test_a_connector_has_its_folder_its_loopback_and_nothing_of_the_vault(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+def test_a_connector_has_its_folder_its_loopback_and_nothing_of_the_vault(short_path: Path) -> None:
+    home = Home(short_path)
     with pytest.raises(InvalidInput, match="not the specification"):
         units.by_name(home, "connector@telegram")
     folder = connector_folder("telegram", home.root)
     folder.mkdir(parents=True)
-    (tmp_path / "vault").mkdir()
+    (short_path / "vault").mkdir()
     places = {
         "core_socket": str(folder / "core/core.sock"),
         "files": str(folder / "files"),
-        "vault": f"{tmp_path}/vault",
+        "vault": f"{short_path}/vault",
     }
     ConnectorSpecification("telegram", **places, memory=64 << 20, pids=9).save(home.root)
     unit = units.by_name(home, "connector@telegram", confines=True)

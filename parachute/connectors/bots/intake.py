@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from parachute.base.clock import now
-from parachute.base.errors import Conflict, Unavailable
+from parachute.base.errors import Conflict, InvalidInput, Unavailable
 from parachute.connectors.chats.models import LinkedChat, shown_name
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import PLATFORMS, Configuration, Platform
@@ -73,7 +73,11 @@ class Intake:
         name = _platform(platform)
         if await self.store.count_waiting() > _MOST_WAITING:
             raise Unavailable("Too many messages wait for their answers.", "The connector tries again.", key="busy")
-        configuration = await asyncio.to_thread(self.configuration.read)
+        try:
+            configuration = await asyncio.to_thread(self.configuration.read)
+        except InvalidInput as error:
+            # It is mended by hand, and until then what comes stays with the platform.
+            raise Unavailable(error.message, error.hint, key=error.key) from error
         known = await self.store.known(platform, [each.id for each in updates.updates]) if updates.updates else set()
         stored: list[tuple[Update, bool]] = []
         unused: list[str] = []
@@ -113,7 +117,11 @@ class Intake:
             case "message":
                 return bool(update.text.strip() or update.files)
             case "button":
-                await self.press(platform, update)
+                try:
+                    await self.press(platform, update)
+                except Exception:
+                    # A press that cannot be carried out must not come again for ever.
+                    log.exception("A button of %s could not be pressed.", platform)
             case "edited":
                 for index, (before, is_open) in enumerate(stored):
                     if is_open and (before.chat.id, before.message) == (update.chat.id, update.message):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from parachute.base.clock import elapsed
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.sessions.service import Sessions
 from parachute.connectors.chats.codes import SECONDS, OwnerCodes
@@ -28,7 +29,7 @@ from parachute.web.pairing.models import shown
 
 log = logging.getLogger(__name__)
 
-_TRIES, _PAUSE = 40, 0.1
+_CONNECT_SECONDS = 20.0
 
 
 @dataclass(slots=True)
@@ -47,6 +48,7 @@ class Bots:
     codes: OwnerCodes
     changed: Callable[[], None]
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _heard: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def start(self) -> None:
         """Open the connectors of all bots that are switched on; what is wrong with one keeps nothing else from its start."""
@@ -78,6 +80,8 @@ class Bots:
 
     async def heard(self, platform: Platform, state: State) -> None:
         """A connector has said how it is."""
+        heard, self._heard = self._heard, asyncio.Event()
+        heard.set()
         if state.kind == "connected":
             self.deliveries.wake(platform)
         self.changed()
@@ -177,18 +181,9 @@ class Bots:
             configuration = await asyncio.to_thread(self.configuration.read)
             await self.connectors.open(platform, configuration.of(platform).address)
             try:
-                return await self._first_identity(platform)
+                return await self._asked(platform)
             finally:
                 await self.connectors.close(platform)
-
-    async def _first_identity(self, platform: Platform) -> Identity:
-        """Ask through a connector that was opened just now: its socket answers before it has begun with the platform."""
-        for _ in range(_TRIES):
-            try:
-                return await self.connectors.identity(platform)
-            except ConnectorDown:
-                await asyncio.sleep(_PAUSE)
-        return await self.connectors.identity(platform)
 
     async def shown(self) -> dict[str, Any]:
         """The settings without tokens; error: InvalidInput."""
@@ -197,6 +192,23 @@ class Bots:
     def owner_code(self, platform: Platform) -> tuple[str, datetime]:
         """A code for the owner's own chat, and when it ends."""
         return shown(self.codes.make(platform)), datetime.now(UTC) + timedelta(seconds=SECONDS)
+
+    async def _asked(self, platform: Platform) -> Identity:
+        """Ask a connector that was only just started, as soon as it has its connection."""
+        deadline = elapsed() + _CONNECT_SECONDS
+        while True:
+            heard = self._heard
+            try:
+                return await self.connectors.identity(platform)
+            except ConnectorDown:
+                state = self.connectors.connections()[platform].state
+                if state.kind == "refused":
+                    raise Conflict(state.sentence, key="refused_by_platform") from None
+                if elapsed() > deadline:
+                    raise
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await heard.wait()
 
     async def linked(self) -> list[LinkedChat]:
         """Every chat that may talk to a bot."""

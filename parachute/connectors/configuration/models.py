@@ -1,9 +1,10 @@
 """The settings of bots, as `bots.yaml` has them and as the app sends them (contract, section 8)."""
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.permissions.templates import template
@@ -111,6 +112,13 @@ class Configuration(_Strict):
     discord: BotSettings = BotSettings()
     matrix: RoomBotSettings = RoomBotSettings()
 
+    @model_validator(mode="after")
+    def _check_users(self) -> Self:
+        # The app reads numbers there, and breaks on anything else.
+        if not all(re.fullmatch(r"[0-9]{1,20}", each) for each in self.telegram.allowed_users):
+            raise ValueError("telegram.allowed_users: expected the numbers of users")
+        return self
+
     def of(self, platform: Platform) -> BotSettings | RoomBotSettings:
         """The settings of one platform."""
         found: BotSettings | RoomBotSettings = getattr(self, platform)
@@ -122,7 +130,7 @@ class Configuration(_Strict):
         for platform in PLATFORMS:
             document[platform]["has_token"] = has_token[platform]
         users = document["telegram"]["allowed_users"]
-        document["telegram"]["allowed_users"] = [int(each) if each.lstrip("-").isdecimal() else each for each in users]
+        document["telegram"]["allowed_users"] = [int(each) for each in users]
         return document
 
 

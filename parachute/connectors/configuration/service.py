@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from parachute.base.documents import NotYaml, load_mapping
+from parachute.base.documents import Bounds, NotYaml, load_mapping
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import read_private
@@ -15,6 +15,8 @@ from parachute.connectors.configuration.tokens import BotTokens, checked_token
 
 FILE = "bots.yaml"
 _LIMIT = 256 * 1024
+_BOUNDS = Bounds(core_schema=True)
+"""Of YAML in which 22:00 is a time and no number."""
 
 
 class BotConfiguration:
@@ -33,7 +35,7 @@ class BotConfiguration:
         except OSError as error:
             raise InvalidInput(f"{self._path} cannot be read: {error.strerror or error}.") from error
         try:
-            return Configuration.model_validate(load_mapping(data))
+            return Configuration.model_validate(load_mapping(data, _BOUNDS))
         except NotYaml as error:
             raise InvalidInput(f"{self._path}: {error.message}", key=error.key) from error
         except ValidationError as error:

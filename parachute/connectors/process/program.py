@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
-from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.memory import keep_little
 from parachute.connectors.platforms import available
-from parachute.connectors.platforms.models import State
+from parachute.connectors.platforms.models import Start, State
 from parachute.connectors.platforms.platform import Platform, Refused
 from parachute.connectors.process.application import Application
 from parachute.connectors.process.masking import Masking
@@ -46,12 +46,10 @@ async def serve(specification: ConnectorSpecification, confinement: str, masking
     listener = adopt_listener(os.environ)
     if confinement == UNIT:
         check_confined(connector_folder(specification.platform).parents[2], "connector")
-    # Kept by this name: a server that nobody refers to may be collected.
-    proxy = await open_proxy(Path(specification.core_socket))
-    if proxy is None:
-        raise Unavailable("The socket of the egress proxy is missing.", "The server opens it when it starts.")
     limits.take_on(specification.memory, specification.pids if confinement == SANDBOX else None)
     limits.refuse_calls(programs=False)
+    for unfinished in Path(specification.files).glob("*.part"):
+        unfinished.unlink(missing_ok=True)
     platform: Platform = available.platform(specification.platform)()
     connection = Server(CoreClient(Path(specification.core_socket)), masking)
     activity = Activity()
@@ -71,7 +69,6 @@ async def serve(specification: ConnectorSpecification, confinement: str, masking
         for task in (watchdog, running):
             task.cancel()
         _, outcome = await asyncio.gather(watchdog, running, return_exceptions=True)
-        proxy.close()
     if isinstance(outcome, Exception):
         raise outcome
 
@@ -79,11 +76,29 @@ async def serve(specification: ConnectorSpecification, confinement: str, masking
 async def _run(specification: ConnectorSpecification, platform: Platform, server: Server, masking: Masking) -> None:
     start = await server.start()
     masking.hide(start.token)
+    # Kept by this name: a server that nobody refers to may be collected.
+    proxy = await _way_out(Path(specification.core_socket))
+    try:
+        await _connect(start, Path(specification.files), platform, server)
+    finally:
+        proxy.close()
+
+
+async def _way_out(core_socket: Path) -> asyncio.Server:
+    """The listener in front of the egress proxy, whose socket the server opens a moment after its own."""
+    while True:
+        if (proxy := await open_proxy(core_socket)) is not None:
+            return proxy
+        await asyncio.sleep(_FIRST_WAIT)
+
+
+async def _connect(start: Start, files: Path, platform: Platform, server: Server) -> None:
+    """Have the platform run for ever; what it cannot mend by itself begins anew."""
     wait = _FIRST_WAIT
     while True:
         begun = time.monotonic()
         try:
-            await platform.run(start, Path(specification.files), server.hand_over, server.report)
+            await platform.run(start, files, server.hand_over, server.report)
         except Refused as refused:
             # The server ends this process; until then it is silent, since to ask again would be refused again.
             await server.report(State("refused", str(refused)))

@@ -28,7 +28,8 @@ SEND_SECONDS = 180.0
 """Longest wait for a message with its files; rate limits of a platform are waited for in there."""
 
 _ASK_SECONDS = 30.0
-_REVIVE_SECONDS = 300.0
+LOOK_SECONDS = 300.0
+"""How often somebody looks whether a connector was given up."""
 
 
 class _Open:
@@ -45,9 +46,19 @@ class Connectors:
     by its platform is ended, and keeps its state until it is opened again.
     """
 
-    def __init__(self, home: Home, egress: Egress, vault: Path, own_port: int, answers: Answers) -> None:
+    def __init__(
+        self,
+        home: Home,
+        egress: Egress,
+        vault: Path,
+        own_port: int,
+        answers: Answers,
+        *,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
         self._home = home
         self._answers = answers
+        self._look_seconds = look_seconds
         self._units = ConnectorUnits(home, egress, vault, own_port, ServerApi(self).application)
         self._open: dict[str, _Open] = {}
         self._refused: dict[str, Connection] = {}
@@ -68,7 +79,7 @@ class Connectors:
             except ParachuteError as error:
                 log.error("The connector for %s cannot be opened: %s", platform, error)
                 self._refused[platform] = Connection(platform, State("refused", str(error)), time.time())
-        self._later(self._revive_failed(), "failed connectors")
+        self._later(self._look_after(), "connectors")
 
     async def close_all(self) -> None:
         """Leave the units to the supervisor: another server finds them as they are, and they wait for it."""
@@ -103,7 +114,7 @@ class Connectors:
             self._later(self._ask_state(opened), f"state of {platform}")
 
     async def close(self, platform: str, *, forget: bool = False) -> None:
-        """End a connector; one that is not open is no error. `forget`: what it keeps of what it sent goes too."""
+        """End a connector; one that is not open is no error. `forget`: its files go too, with what it remembers of what it sent."""
         async with self._changing:
             self._refused.pop(platform, None)
             opened = self._open.pop(platform, None)
@@ -111,7 +122,7 @@ class Connectors:
 
     async def restart(self, platform: str, server: str = "") -> None:
         """End a connector and start it again, with another token or account; errors as for `open`."""
-        await self.close(platform, forget=True)
+        await self.close(platform)
         await self.open(platform, server)
 
     async def resume(self) -> None:
@@ -185,16 +196,18 @@ class Connectors:
         state = read_state(await opened.client.ask("GET", "/state", None, _ASK_SECONDS))
         await self.changed(opened.connection.platform, state)
 
-    async def _revive_failed(self) -> None:
-        """Open what the supervisor has given up again now and then: nobody else would notice that the messenger is silent."""
+    async def _look_after(self) -> None:
+        """Start what the supervisor has given up again now and then: nobody else would notice that the messenger is silent."""
         while True:
-            await asyncio.sleep(_REVIVE_SECONDS)
+            await asyncio.sleep(self._look_seconds)
             try:
-                for platform, unit in (await self._units.states()).items():
-                    if unit["state"] == "failed" and platform in self._open:
+                units = await self._units.states()
+                for platform in list(self._open):
+                    if units.get(platform, {}).get("state") == "failed":
                         await self._units.revive(platform)
-            except ParachuteError as error:
-                log.warning("Connectors that failed could not be started again: %s", error)
+                    await self._units.forget_old_files(platform)
+            except (ParachuteError, OSError) as error:
+                log.warning("Connectors could not be looked after: %s", error)
 
     def _later(self, work: Coroutine[Any, Any, None], name: str) -> None:
         async def guarded() -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import time
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -10,6 +12,7 @@ from starlette.types import ASGIApp
 from parachute.base.budget import CONNECTOR
 from parachute.base.errors import InvalidInput
 from parachute.base.files import private_folder, remove_tree
+from parachute.base.folders import Folder
 from parachute.capabilities.mcp_servers import addresses
 from parachute.config.settings.home import Home
 from parachute.connectors.platforms.available import platform as platform_of
@@ -24,6 +27,7 @@ from parachute.web.http.unix_server import UnixListener, UnixServer
 CORE_SOCKET = "core.sock"
 PREFIX = "connector@"
 _SOCKET_MODE = 0o666  # inside of a sandbox another user id may connect; the folder above is for its owner only
+_KEPT_SECONDS = 14 * 86400
 _MEMORY = 256 << 20
 _PROCESSES = 64
 
@@ -81,6 +85,10 @@ class ConnectorUnits:
         units = (await control.ask(self._home, "status"))["units"]
         return {str(unit["name"]).removeprefix(PREFIX): unit for unit in units if str(unit["name"]).startswith(PREFIX)}
 
+    async def forget_old_files(self, platform: str) -> None:
+        """Remove files that nobody has taken for weeks, such as those of a message that came twice."""
+        await asyncio.to_thread(_remove_old, Path(self.specification(platform).files))
+
     def specification(self, platform: str) -> ConnectorSpecification:
         """The specification of a platform's connector."""
         folder = connector_folder(platform, self._home.root)
@@ -121,3 +129,13 @@ class ConnectorUnits:
 
 def _owner(platform: str) -> str:
     return f"connector:{platform}"
+
+
+def _remove_old(path: Path) -> None:
+    oldest = time.time() - _KEPT_SECONDS
+    with contextlib.suppress(FileNotFoundError), Folder.open(path) as folder:
+        # What begins with a dot is the connector's memory of what it has sent.
+        names = [entry.name for entry in folder.entries() if not entry.name.startswith(".")]
+        for name in names:
+            if (status := folder.status(name)) is not None and status.st_mtime < oldest and S_ISREG(status.st_mode):
+                folder.remove(name)

@@ -1,6 +1,8 @@
 """A stranger waits, is let in, and talks; what the app and the console read of it."""
 
 from tests.connectors.bots.talking import Bot
+from tests.contract.bots import BotsConfig, BotsStatus, Outcome, PairingCount
+from tests.contract.dart import check
 from tests.contract.sessions import Session
 from tests.support.messages_api import text
 
@@ -138,13 +140,11 @@ def test_a_group_is_silent_until_it_is_activated_and_answers_mentions(bot: Bot) 
 
 
 def test_contract_of_settings_and_of_what_runs(bot: Bot) -> None:
-    connectors = bot.call("GET", "/api/bots/status")["connectors"]
-    assert {name: each["running"] for name, each in connectors.items()} == {
-        "telegram": True,
-        "discord": False,
-        "matrix": False,
-    }
+    found = check(BotsStatus, bot.call("GET", "/api/bots/status")).connectors
+    assert (found.telegram.running, found.discord.running, found.matrix.running) == (True, False, False)
+    check(PairingCount, bot.call("GET", "/api/bots/pairing/count"))
     before = bot.call("GET", "/api/bots/config")
+    check(BotsConfig, before)
     assert before["telegram"]["has_token"] is True
     assert "123456789:" not in str(before)
     body = {
@@ -152,7 +152,7 @@ def test_contract_of_settings_and_of_what_runs(bot: Bot) -> None:
         "matrix": {"access_token": "syt_x"},
     }
     after = bot.call("PUT", "/api/bots/config", body)
-    assert after["telegram"]["allowed_users"] == [4711]
+    assert check(BotsConfig, after).telegram.allowed_users == [4711]
     assert after["matrix"]["has_token"] is True
     assert "syt_x" not in str(after)
     wrong = bot.call("PUT", "/api/bots/config", {"telegram": {"dm_trust_level": "full"}}, status=422)
@@ -161,5 +161,6 @@ def test_contract_of_settings_and_of_what_runs(bot: Bot) -> None:
     tested = bot.call("POST", "/api/bots/telegram/test")
     assert (tested["success"], tested["bot_name"]) == (True, "@parachute_test_bot")
     refused = bot.call("POST", "/api/bots/discord/start", status=409)
+    assert "token" in str(check(Outcome, refused).error)
     assert (refused["success"], refused["key"]) == (False, "no_token")
     bot.call("PUT", "/api/bots/config", {"telegram": {"allowed_users": []}})

@@ -139,6 +139,42 @@ async def test_the_server_ends_and_begins_again(telegram: Server, api: TelegramA
     assert api.texts(int(me.id)) == ["Hello"]
 
 
+async def test_both_end_and_the_connector_waits_for_the_server(telegram: Server, api: TelegramApi, me: Chat) -> None:
+    process = await telegram.program()
+    await telegram.end()
+    process.kill()
+    written = api.write("Anybody there?", chat=int(me.id))
+
+    async def waits() -> bool:
+        unit = next(each for each in (await telegram.launcher.ask("status"))["units"] if "connector" in each["name"])
+        return unit["state"] == "running" and unit["process"] is not None and unit["restarts"] > 0
+
+    await until(waits, "another one waits", telegram.log)
+    starts = telegram.store.starts
+    await telegram.begin()
+    await until(lambda: str(written) in telegram.store.updates, "it is stored", telegram.log)
+    assert telegram.store.starts == starts + 1
+
+
+async def test_one_that_was_given_up_gets_another_chance(telegram: Server, api: TelegramApi) -> None:
+    await telegram.end()
+    telegram.look_seconds = 0.05
+    await telegram.begin()
+    await telegram.connected()
+    # What stops all agents and cannot be read: nothing of theirs starts.
+    panic = telegram.home.root / "panic.json"
+    panic.write_text("{")
+    (await telegram.program()).kill()
+
+    async def is_given_up() -> bool:
+        return bool((await telegram.unit())["state"] == "failed")
+
+    await until(is_given_up, "it is given up", telegram.log)
+    panic.unlink()
+    written = api.write("Anybody there?")
+    await until(lambda: str(written) in telegram.store.updates, "it is stored", telegram.log)
+
+
 async def test_a_token_that_is_revoked_ends_it_with_a_sentence(telegram: Server, api: TelegramApi) -> None:
     await telegram.send("before", "Hello")
     api.revoke()

@@ -347,6 +347,35 @@ async def test_two_weeks_of_messages_arrive_in_their_order(telegram: Server, api
     assert arrived() == texts
 
 
+async def test_one_that_the_library_does_not_understand_holds_up_no_other(
+    telegram: Server, api: TelegramApi, me: Chat
+) -> None:
+    api.write("before", chat=number(me))
+    broken = api.update({"message": {"message_id": "x", "chat": {"id": 5}, "text": "broken"}})
+    last = api.write("after", chat=number(me))
+    await stored(telegram, last)
+    mine = [update.text for update in telegram.store.updates.values() if update.chat.id == me.id]
+    assert mine == ["before", "after"]
+    await until(lambda: broken in api.confirmed, "all are confirmed")
+    await telegram.connected()
+    assert "broken" not in telegram.log()
+
+
+async def test_one_that_cannot_be_stored_holds_up_no_other(telegram: Server, api: TelegramApi, me: Chat) -> None:
+    telegram.store.poison = "poison"
+    telegram.store.may_store.clear()
+    api.write("first", chat=number(me))
+    await telegram.store.reached.wait()
+    for text in ("a", "poison", "b"):
+        last = api.write(text, chat=number(me))
+    telegram.store.may_store.set()
+    await stored(telegram, last)
+    mine = [update.text for update in telegram.store.updates.values() if update.chat.id == me.id]
+    assert mine == ["first", "a", "b"]
+    await until(lambda: last in api.confirmed, "all are confirmed")
+    assert "poison" not in telegram.log()
+
+
 async def test_nothing_but_telegram_hears_the_token(telegram: Server, api: TelegramApi, me: Chat) -> None:
     secret = TOKEN.partition(":")[2]
     # What goes wrong is where libraries write addresses.
@@ -365,4 +394,5 @@ async def test_nothing_but_telegram_hears_the_token(telegram: Server, api: Teleg
 
 async def test_it_is_small(telegram: Server) -> None:
     program = await telegram.program()
-    assert program.memory_full_info().pss < 45 * MEGABYTE
+    used = program.memory_full_info()
+    assert used.pss < 45 * MEGABYTE, used

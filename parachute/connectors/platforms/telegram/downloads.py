@@ -9,7 +9,9 @@ from telegram import Message
 from telegram.error import BadRequest
 
 from parachute.connectors.platforms.models import File, FileKind
+from parachute.connectors.platforms.platform import Refused
 from parachute.connectors.platforms.telegram.api import Api
+from parachute.connectors.platforms.telegram.problems import TOKEN_REFUSED
 from parachute.connectors.platforms.telegram.texts import clean, file_name
 
 BYTES = 20 * 1024 * 1024
@@ -72,6 +74,10 @@ class Downloads:
                     return await self._write(found.file_path or "", target)
             except BadRequest as error:
                 return _TOO_LARGE if "too big" in error.message.lower() else "It is not at Telegram any more."
+            except Refused as refused:
+                if str(refused) == TOKEN_REFUSED:
+                    raise
+                return str(refused)
             except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ConnectionError) as error:
                 problem = f"It could not be loaded from Telegram ({type(error).__name__})."
         return problem

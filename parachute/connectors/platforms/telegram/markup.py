@@ -16,6 +16,7 @@ _SCHEMES = ("http://", "https://", "mailto:", "tg://")
 _TAG = re.compile(r"<[^>]*>")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#-]{1,30}")
 _QUOTE_END = re.compile(r"\n+</blockquote>\n")
+_BETWEEN = 2
 _MANY_LINES = re.compile(r"\n{3,}")
 
 
@@ -29,8 +30,32 @@ class Part:
 
 def parts(markdown: str, limit: int) -> list[Part]:
     """Split a text into messages, measured as Telegram shows them."""
-    pieces = split(markdown, limit, lambda piece: units(part(piece).plain))
-    return [made for made in map(part, pieces) if made.plain.strip()]
+    found = []
+    for piece in split(markdown, limit, _Measure(limit)):
+        made = part(piece)
+        if units(made.plain) > limit:
+            # What was added up was less than the whole, such as for numbers that have become longer.
+            found += [part(each) for each in split(piece, limit, lambda text: units(part(text).plain))]
+        else:
+            found.append(made)
+    return [each for each in found if each.plain.strip()]
+
+
+class _Measure:
+    """How long a text is when it is shown. One that goes on after the last that fitted is not rendered from its beginning."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._fitting, self._size = "", 0
+
+    def __call__(self, text: str) -> int:
+        if self._fitting and text.startswith(self._fitting):
+            size = self._size + _BETWEEN + units(part(text[len(self._fitting) :]).plain)
+        else:
+            size = units(part(text).plain)
+        if size <= self._limit:
+            self._fitting, self._size = text, size
+        return size
 
 
 def part(markdown: str) -> Part:

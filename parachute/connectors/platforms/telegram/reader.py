@@ -64,9 +64,25 @@ class Reader:
                 await self._wait_after(error)
 
     async def _ask(self, offset: int | None, seconds: int) -> Sequence[telegram.Update]:
-        return await self._api.bot.get_updates(
-            offset=offset, limit=_MOST, timeout=seconds, allowed_updates=translation.ALLOWED
-        )
+        try:
+            return await self._api.bot.get_updates(
+                offset=offset, limit=_MOST, timeout=seconds, allowed_updates=translation.ALLOWED
+            )
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            log.error("Telegram said what its library does not understand (%s)", type(error).__name__)
+            return await self._ask_singly(offset)
+
+    async def _ask_singly(self, offset: int | None) -> list[telegram.Update]:
+        """The same updates read one by one: one that nobody understands must not hold up all that follow."""
+        fields = {"limit": _MOST, "allowed_updates": translation.ALLOWED, **({"offset": offset} if offset else {})}
+        found = []
+        for each in await self._api.bot.do_api_request("getUpdates", fields):
+            try:
+                found.append(telegram.Update.de_json(each, self._api.bot))
+            except (AttributeError, LookupError, TypeError, ValueError):
+                log.error("The update %s is dropped", each["update_id"])
+                found.append(telegram.Update(each["update_id"]))
+        return found
 
     async def _take(self, updates: Sequence[telegram.Update]) -> None:
         """Hand over; what has files goes by itself, since loading them may take a while."""

@@ -19,6 +19,7 @@ log = logging.getLogger("parachute.connector")
 
 LIMIT = 4096
 _DRAFT_SECONDS, _EDIT_SECONDS = 0.5, 1.0
+_LEISURE = 10
 _CHATS = 1_000
 _SEARCHED = 10
 _FILE = "file:"
@@ -72,8 +73,10 @@ class Writer:
         if not self._api.is_quiet(chat.id) and since >= (_DRAFT_SECONDS if drafts else _EDIT_SECONDS):
             if len(self._updated) > _CHATS:
                 self._updated.clear()
-            self._updated[chat.id] = now
+            begun = time.process_time()
             found = parts(outgoing.markdown, LIMIT)
+            # A long text is rendered anew each time, and more rarely for that.
+            self._updated[chat.id] = now + _LEISURE * (time.process_time() - begun)
             try:
                 if found and drafts:
                     self._has_drafts = await self._calls.draft(key, chat.id, found[-1])
