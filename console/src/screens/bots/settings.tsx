@@ -48,7 +48,7 @@ export function SettingsDialog({ platform, settings, reload, onClose }: Props) {
           <TextField label={t("dollars")} type="number" value={dollars} onInput={setDollars} />
           <TextField label={t("tokens")} type="number" value={tokens} onInput={setTokens} />
         </div>
-        <p class="hint">{t("limits_hint")}</p>
+        <p class="muted">{t("limits_hint")}</p>
         <TextField label={t(listed)} hint={t(`${listed}_hint`)} value={allowed} onInput={setAllowed} rows={2} monospace />
         {platform !== "matrix" && <TextField label={t("server")} hint={t("server_hint")} type="url" value={server} onInput={setServer} autocomplete="off" />}
         <Button label={t("save")} kind="primary" submit />

@@ -206,7 +206,7 @@ class LoginService:
     def link(self, name: str) -> str | None:
         """Return where the owner goes on, if somebody has begun to sign in to this server."""
         begun = self._begun(name)
-        return begun and begun.link
+        return begun.link if begun else None
 
     async def current(self, runnable: Runnable) -> str | None:
         """Return the token to send, refreshed if it ends soon, None without a login; errors: NeedsLogin, Unavailable."""
