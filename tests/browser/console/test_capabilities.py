@@ -121,6 +121,9 @@ def test_a_skill_is_changed_and_keeps_its_other_fields(person: Person, house: Ho
     page.get_by_role("button", name="/knots").click()
     expect(page.get_by_role("dialog", name="/knots")).to_contain_text("Tie a bowline.")
     assert file.read_text() == content
+    # An open dialog would ask for what is gone.
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     house.ask("DELETE", "/api/skills/knots")
 
 
@@ -144,6 +147,9 @@ def test_signing_in_to_a_server_elsewhere_and_out(make_person: MakePerson, house
         ).to_be_attached()
         kept = json.loads((house.computer.home.root / "mcp-logins.json").read_text())
         assert [each["access"] for each in kept] == [None]
+        # An open dialog would ask for what is gone.
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
         house.ask("DELETE", "/api/mcps/elsewhere")
 
 
