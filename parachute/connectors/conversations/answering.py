@@ -47,6 +47,9 @@ class Answer:
         try:
             async for _, event in run:
                 await self._take(event, showing)
+        except asyncio.CancelledError:
+            showing.cancel()
+            raise
         finally:
             await self._end_drafts(showing)
 

@@ -43,7 +43,7 @@ _AT_ONCE = 4
 """Chats that are answered at the same time: each has an agent of its own in the memory."""
 
 _TRIES = 3
-_PAUSE_SECONDS = 10.0
+_PAUSE_SECONDS, _LONGEST_PAUSE = 10.0, 300.0
 
 
 class _Key(NamedTuple):
@@ -109,22 +109,23 @@ class Conversations:
         return await self.runs.stop(session)
 
     async def _work(self, key: _Key) -> None:
-        arrived = self._arrived[key]
+        arrived, pause = self._arrived[key], _PAUSE_SECONDS
         try:
             while True:
                 arrived.clear()
                 try:
                     if await self._step(key):
+                        pause = _PAUSE_SECONDS
                         continue
-                except ParachuteError as error:
+                except Exception as error:
                     # A full disk, a database that is held: nothing is lost, and it is tried again.
-                    log.warning("A chat of %s cannot be answered: %s", key.platform, error)
-                    await asyncio.sleep(_PAUSE_SECONDS)
+                    known = isinstance(error, ParachuteError)
+                    log.warning("A chat of %s cannot be answered: %s", key.platform, error, exc_info=not known)
+                    await asyncio.sleep(pause)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
                     continue
                 if not arrived.is_set():
                     return
-        except Exception:
-            log.exception("A chat of %s cannot be answered.", key.platform)
         finally:
             self._working.pop(key, None)
 

@@ -56,6 +56,7 @@ class Pairing:
     let_in: Callable[[LinkedChat], Awaitable[None]]
     changed: Callable[[], None]
     _ending: asyncio.Task[None] | None = field(default=None, init=False)
+    _knocked: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def start(self) -> None:
         """End requests when their time is over."""
@@ -91,6 +92,7 @@ class Pairing:
         )
         if not await self.store.add(request):
             return
+        self._knocked.set()
         await self.sessions.create(_waiting_session(request))
         if is_private:
             language = (await asyncio.to_thread(self.configuration.read)).language
@@ -197,11 +199,15 @@ class Pairing:
 
     async def _end_old(self) -> None:
         while True:
+            self._knocked.clear()
             try:
                 await self._remove_over()
+                is_waiting = bool(await self.store.all())
             except Exception:
                 log.exception("Pairing requests whose time is over could not be removed.")
-            await asyncio.sleep(_LOOK_SECONDS)
+                is_waiting = True
+            # A computer at which nobody knocks does nothing.
+            await (asyncio.sleep(_LOOK_SECONDS) if is_waiting else self._knocked.wait())
 
     def _record(self, request: PairingRequest, who: str, what: str) -> None:
         self.audit.append(

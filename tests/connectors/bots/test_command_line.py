@@ -23,9 +23,7 @@ def test_somebody_is_let_in_and_out_again(owner: Terminal, bot: Bot) -> None:
     assert "wants to talk to a bot" in owner("bots", "status").err
     owner.ok("bots", "pairing", "approve", request["code"].lower(), "--template", "family")
     bot.wait_text("write to me now")
-    (chat,) = [
-        each for each in json.loads(owner.ok("bots", "chats", "--json"))["chats"] if each["chat_id"] == str(bot.person)
-    ]
+    (chat,) = [each for each in json.loads(owner.ok("bots", "chats", "--json")) if each["chat_id"] == str(bot.person)]
     assert (chat["template"], chat["chat_type"]) == ("family", "dm")
     assert owner.fails("bots", "pairing", "approve", request["code"]).startswith("Error: This request does not wait")
     owner.ok("bots", "unlink", "telegram", str(bot.person))
