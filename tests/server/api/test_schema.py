@@ -201,6 +201,10 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("GET /api/mcps/{name}/tools", name="notes")
     await call("DELETE /api/mcps/{name}", name="notes")
     await call_plugins(computer.folder, call)
+    for kind, words in (("agents", {"prompt": "You cook."}), ("skills", {"content": "Stir.", "description": "Cooks."})):
+        await call(f"POST /api/{kind}", {"name": "cook", **words})
+        await call(f"PUT /api/{kind}/{{name}}", words, name="cook")
+        await call(f"DELETE /api/{kind}/{{name}}", name="cook")
     with RemoteServer(oauth=True) as elsewhere:
         await call("POST /api/mcps", {"name": "elsewhere", "url": elsewhere.url})
         begun = await call("POST /api/mcps/{name}/login", {}, name="elsewhere")
