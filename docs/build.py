@@ -36,6 +36,8 @@ GROUPS = {
         "mcp-servers",
         "mcp-server",
         "inbox",
+        "messengers",
+        "messengers-discord",
         "undo",
         "files",
         "network",

@@ -27,6 +27,7 @@ COMMANDS = (
     "status",
     "logs",
     "audit",
+    "bots",
     "usage",
     "config",
     "contexts",

@@ -8,17 +8,20 @@ from parachute.automation.suggestions.service import Suggestions
 from parachute.ops.approvals.files import approval_files
 from parachute.ops.approvals.service import Approvals
 from parachute.ops.backup.jobs import BackupJobs
+from parachute.ops.backup.restoring import Restores
 from parachute.ops.doctor.examiner import Examiner
 from parachute.ops.doctor.inbox import ProblemsSource
 from parachute.ops.export.content import Content
 from parachute.ops.export.service import Export
 from parachute.ops.logs.service import Logs
 from parachute.ops.settings.service import LiveSettings
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
 from parachute.server.composition.storage import Installation, Storage
+from parachute.supervisor import control
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,7 @@ class OpsServices:
     examiner: Examiner
     logs: Logs
     backups: BackupJobs
+    restores: Restores
     settings: LiveSettings
     export: Export
 
@@ -39,6 +43,7 @@ async def build_ops(
     llm: ModelServices,
     chat: ChatServices,
     suggestions: Suggestions,
+    browsers: BrowserSessions,
     lifecycle: Lifecycle,
 ) -> OpsServices:
     """Examine the computer once a day, and the login whenever it could not be refreshed, or could again."""
@@ -54,10 +59,14 @@ async def build_ops(
     llm.gateway.upstream.login.changed = lambda: examiner.soon(["credentials"])
     backups = BackupJobs(installation.home, partial(events.feed.changed, "backups"))
     lifecycle.closing(backups.close)
+    begin_anew = partial(control.ask, installation.home, "begin_anew")
+    restores = await lifecycle.start(Restores(installation.home, backups, storage.audit, browsers, begin_anew))
     await lifecycle.start(
         Approvals(storage.audit, installation.home.known_approvals, approval_files(installation.home))
     )
     logs = Logs(installation.home, Facts(chat.agents, installation.modules).secrets)
     settings = LiveSettings(installation.home, installation.settings, llm.gateway)
     export = Export(Content(storage.vault, chat.brought, suggestions), storage.audit)
-    return OpsServices(examiner=examiner, logs=logs, backups=backups, settings=settings, export=export)
+    return OpsServices(
+        examiner=examiner, logs=logs, backups=backups, restores=restores, settings=settings, export=export
+    )

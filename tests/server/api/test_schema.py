@@ -19,6 +19,7 @@ from tests.chat.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
 from tests.chat.imports.conftest import call_imports
+from tests.connectors.bots.calling import call_bots
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.browser import call_pairing
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
@@ -34,6 +35,7 @@ EXAMPLES = 10
 LEFT_OUT = (
     *("/supervisor/server/restart", "/supervisor/server/stop", "/api/panic", "/api/resume"),
     *("/api/provider", "/api/setup/finish", "/api/backups/repository"),
+    *("/api/backups/access", "/api/backups/restore", "/api/backups/restore/undo", "/api/backups/restore/kept"),
 )
 """These end the server that is asked, or all agents, take the model away, or make folders; the tests of each call them."""
 
@@ -41,11 +43,13 @@ NEVER_RIGHT = (
     "/api/events/dead-letters/{identifier}/retry",
     *("/api/doctor/fix", "/api/doctor/dismiss", "/api/doctor/undismiss"),
     *("/api/backups", "/api/backups/list", "/api/backups/drill", "/api/backups/password"),
+    "/api/contexts/curator/review",
+    "/api/backups/running",
     *("/api/tls/renew", "/tls/ca.crt", "/tls/ca.mobileconfig"),
 )
 """There is a dead letter only after ten tries, which take nine minutes, a problem of the doctor where there is one, a certificate where others
 can connect, and a list of backups
-in a repository: the tests of each use them."""
+in a repository; a review of the curator would take the answers of the model that others wait for: the tests of each use them."""
 
 ENDLESS = ("/api/inbox/events", "/api/events")
 """Streams that end with their reader."""
@@ -64,7 +68,7 @@ MADE_UP = {
 async def asking(model: MessagesAPI) -> AsyncIterator[ModuleComputer]:
     """A computer that asks before it does something in a direct session."""
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
-    with ModuleComputer(settings={"trust_mode": False}, environment=environment) as running:
+    with ModuleComputer(settings={"trust_mode": False, "curator": {"mode": "off"}}, environment=environment) as running:
         furnish(running)
         yield running
 
@@ -198,12 +202,17 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("GET /api/mcps/{name}/tools", name="notes")
     await call("DELETE /api/mcps/{name}", name="notes")
     await call_plugins(computer.folder, call)
+    for kind, words in (("agents", {"prompt": "You cook."}), ("skills", {"content": "Stir.", "description": "Cooks."})):
+        await call(f"POST /api/{kind}", {"name": "cook", **words})
+        await call(f"PUT /api/{kind}/{{name}}", words, name="cook")
+        await call(f"DELETE /api/{kind}/{{name}}", name="cook")
     with RemoteServer(oauth=True) as elsewhere:
         await call("POST /api/mcps", {"name": "elsewhere", "url": elsewhere.url})
         begun = await call("POST /api/mcps/{name}/login", {}, name="elsewhere")
         body = {"answer": browse(begun["link"])}
         await call("POST /api/mcps/{name}/login/answer", body, name="elsewhere")
         await call("DELETE /api/mcps/{name}/login", name="elsewhere")
+    await call_bots(computer, call)
     await call_changes(computer.home, computer.folder / "boat", call, session)
     await call("GET /api/sandbox/sessions/{session}", session=session)
     adoptable = write(computer.folder / ".claude", "/a", *said("/a"))
