@@ -44,14 +44,14 @@ def _confinement(specification: HostSpecification, root: Path, own: Path) -> Con
     return Confinement(
         read=(Path(specification.code), Path(specification.packages), own, core, *vault),
         write=(Path(specification.data), *map(Path, specification.write)),
-        hide=_private(root, Path(specification.vault)),
+        hide=private(root, Path(specification.vault)),
         loopback=specification.network,
         memory_bytes=specification.memory,
         processes=specification.pids,
     )
 
 
-def _private(*places: Path) -> tuple[Path, ...]:
+def private(*places: Path) -> tuple[Path, ...]:
     """The user's folders, also where a link leads to a disk of their own."""
     found = {way for place in (Path.home(), *places) for way in (place.absolute(), place.resolve())}
     return tuple(sorted(path for path in found if path.is_dir()))

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput
+from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
 from parachute.supervisor import module_unit
 from parachute.supervisor.command_runner.starting import SERVER, socket_path
-from parachute.supervisor.models import Unit
+from parachute.supervisor.models import Confinement, Unit
 
 _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _MODULE = re.compile(r"module@([a-z][a-z0-9_-]{0,39})")
@@ -18,6 +19,9 @@ _MCP = re.compile(r"mcp@([A-Za-z0-9](?:[A-Za-z0-9-]|_(?=[A-Za-z0-9-])){0,39})")
 _MODEL_SETTINGS = frozenset(
     {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
 )
+_MEANING_SETTINGS = frozenset({"PARACHUTE_MEANING_FOLDER", "PARACHUTE_MEANING_IDLE_SECONDS"})
+_SETTINGS = {"model": _MODEL_SETTINGS, "meaning": _MEANING_SETTINGS}
+_MEANING_MEMORY = 512 << 20
 _DIRECT_IDLE_SECONDS = 600
 _PROGRAMS_IDLE_SECONDS = 30
 _PATH_LIMIT = 107  # sun_path of a Unix socket, without its closing zero
@@ -47,13 +51,13 @@ def programs(home: Home) -> Unit:
 
 
 def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None, *, confines: bool = False) -> Unit:
-    """A unit that core may open by its name: `direct`, `model`, `sandbox@{session}`, `module@{name}` or `mcp@{name}`; error: InvalidInput.
+    """A unit that core may open by its name: `direct`, `model`, `meaning`, `sandbox@{session}`, `module@{name}` or `mcp@{name}`; error: InvalidInput.
 
-    `environment` may hold the settings of the model, and nothing else. `confines`: who starts it enforces its confinement.
+    `environment` may hold the settings of the model or of the index of meanings, and nothing else. `confines`: who starts it enforces its confinement.
     """
     check_name(name)
     environment = dict(environment or {})
-    if environment and (name != "model" or not environment.keys() <= _MODEL_SETTINGS):
+    if not environment.keys() <= _SETTINGS.get(name, frozenset()):
         raise InvalidInput(f"{name} takes no such settings: {', '.join(sorted(environment))}.")
     if name == "direct":
         command = _direct_runner()
@@ -62,6 +66,8 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
         return Unit(
             name, _child("parachute.llm.offline"), listen=(model_socket(home),), on_demand=True, environment=environment
         )
+    if name == "meaning":
+        return _meaning(home, environment, confines)
     if match := _SANDBOX.fullmatch(name):
         command = _child("parachute.sandbox.engines.launch", match[1])
         listen = (agent_socket(home, match[1]),)
@@ -76,7 +82,7 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
 
 def check_name(name: str) -> None:
     """Check that the server may open and close a unit of this name; error: InvalidInput."""
-    if name not in ("direct", "model") and not any(kind.fullmatch(name) for kind in (_SANDBOX, _MODULE, _MCP)):
+    if name not in ("direct", "model", "meaning") and not any(kind.fullmatch(name) for kind in (_SANDBOX, _MODULE, _MCP)):
         raise InvalidInput(f"{name!r} is not a unit that can be opened.")
 
 
@@ -110,6 +116,11 @@ def model_socket(home: Home) -> Path:
     return _socket(home.run / "model" / "model.sock")
 
 
+def meaning_socket(home: Home) -> Path:
+    """The socket of the index of meanings."""
+    return _socket(home.run / "meaning" / "index.sock")
+
+
 def check_home(home: Home) -> None:
     """Check that every socket's path fits; error: InvalidInput saying what to set."""
     agent_socket(home, "0" * 36)
@@ -117,6 +128,29 @@ def check_home(home: Home) -> None:
 
 def _child(program: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "parachute.supervisor.child", str(os.getpid()), program, *arguments)
+
+
+def _meaning(home: Home, environment: dict[str, str], confines: bool) -> Unit:
+    """The index of meanings: it reads what its owner wrote, and has no network and no file but its own and the model's."""
+    folder = environment.get("PARACHUTE_MEANING_FOLDER")
+    if confines:
+        private_folder(home.meaning)  # what a service writes has to be there when it starts
+    confinement = Confinement(
+        read=(Path(folder),) if folder else (),
+        write=(home.meaning,),
+        hide=module_unit.private(home.root),
+        memory_bytes=_MEANING_MEMORY,
+        processes=64,
+    )
+    program = "parachute.llm.meaning" if confines else "parachute.llm.meaning.launch"
+    return Unit(
+        "meaning",
+        _child(program),
+        listen=(meaning_socket(home),),
+        on_demand=True,
+        environment=environment,
+        confinement=confinement,
+    )
 
 
 def _direct_runner() -> tuple[str, ...]:
