@@ -82,7 +82,9 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
 
 def check_name(name: str) -> None:
     """Check that the server may open and close a unit of this name; error: InvalidInput."""
-    if name not in ("direct", "model", "meaning") and not any(kind.fullmatch(name) for kind in (_SANDBOX, _MODULE, _MCP)):
+    if name not in ("direct", "model", "meaning") and not any(
+        kind.fullmatch(name) for kind in (_SANDBOX, _MODULE, _MCP)
+    ):
         raise InvalidInput(f"{name!r} is not a unit that can be opened.")
 
 

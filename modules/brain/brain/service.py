@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from parachute.core import Conflict, InvalidInput, NotFound, Unavailable
+from parachute.core.meaning import merged
 from parachute.core.services import Core
 
 from . import found, graph, mentions, questions, search, suggesting
@@ -17,7 +18,7 @@ from .entity import KNOWN, Entity
 from .entity_types import Kind
 from .found import Found
 from .intents import Intents
-from .meaning import Meaning
+from .meaning import Nearness
 from .reconciling import MANY, Reconciler, Status
 from .resolving import SURE, Candidate
 from .types_file import PATH as TYPES
@@ -42,7 +43,7 @@ class Brain:
         self.intents = Intents(core.storage)
         self._database = Database(core.data / INDEX)
         self._task: asyncio.Task[None] | None = None
-        self.meaning: Meaning | None = None
+        self.near = Nearness(core.meaning, self._database)
         self.types = TypesFile(core.files)
         self.reconciler = Reconciler(core.files, self._database, self.types, new_id)
         self.editing = Editing(core.files, self._database, self.types, self.reconciler)
@@ -50,6 +51,7 @@ class Brain:
     async def start(self) -> None:
         """Open the index and look what was changed; many changes are read while others are answered already."""
         await asyncio.to_thread(self._database.open)
+        self.near.start()
         await self.reconciler.retype()
         new, gone = await self.reconciler.changed()
         if len(new) + len(gone) < MANY:
@@ -76,6 +78,7 @@ class Brain:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        await self.near.stop()
         await asyncio.to_thread(self._database.close)
 
     async def rebuild(self) -> AsyncIterator[dict[str, Any]]:
@@ -109,17 +112,15 @@ class Brain:
         return await asyncio.to_thread(work)
 
     async def search(self, query: str, type_: str | None, limit: int) -> list[tuple[Found, search.Hit]]:
-        """Entities by words, the best first; error: InvalidInput for a type that there is not."""
+        """Entities by words, the best first, and by meaning; error: InvalidInput for a type that there is not."""
         kind = (await self.types.get(type_)).name if type_ else None
         if not 1 <= limit <= search.LIMIT:
             raise InvalidInput(f"limit: 1 to {search.LIMIT} is allowed.")
         hits = await self.ask(questions.searched, query[:_LONGEST_QUERY], kind, limit)
-        if self.meaning is None or len(hits) == limit:
+        if len(hits) == limit and hits[-1][1].is_sure:
             return hits
-        near = await self.meaning.nearest(query[:_LONGEST_QUERY], kind, limit)
-        known = {entity.para_id for entity, _ in hits}
-        more = await self.ask(questions.near, [entry for entry in near if entry[0] not in known], kind)
-        return [*hits, *more][:limit]
+        more = await self.ask(questions.near, await self.near.find(query[:_LONGEST_QUERY]), kind)
+        return merged(hits, more, limit, lambda entry: entry[0].para_id, lambda entry: entry[1].is_sure)
 
     async def resolve(self, text: str, limit: int = 5) -> list[tuple[Found, Candidate]]:
         """Entities that a name may mean, the likeliest first."""

@@ -87,6 +87,21 @@ class OfflineSettings(BaseModel):
     context_tokens: int = Field(default=4096, ge=512, le=131072, description="Length of the model's memory, in tokens.")
 
 
+class MeaningSettings(BaseModel):
+    """Search by meaning, beside words."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool = Field(
+        default=True,
+        description="Find notes, entries and conversations by what they mean, too; nothing leaves this machine.",
+    )
+    folder: ExpandedPath | None = Field(
+        default=None,
+        description="A folder with a model in the format of Model2Vec to use instead of the built-in table, which knows English.",
+    )
+
+
 class SandboxSettings(BaseModel):
     """The sandboxes of agents."""
 
@@ -446,6 +461,7 @@ class Settings(BaseSettings):
     default_capabilities: CapabilitySettings = CapabilitySettings()
     capabilities: CapabilitiesSettings = CapabilitiesSettings()
     offline: OfflineSettings = OfflineSettings()
+    meaning: MeaningSettings = MeaningSettings()
     suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     backup: BackupSettings = BackupSettings()

@@ -10,12 +10,6 @@ from pathlib import Path
 from parachute.base.errors import ParachuteError
 from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
-
-# Before numpy is imported: each thread of its own would take memory, and one is enough.
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ[_name] = "1"
-os.environ["TOKENIZERS_PARALLELISM"] = "false"
-
 from parachute.llm.meaning.app import IndexApp
 from parachute.llm.meaning.index import Index
 from parachute.llm.meaning.source import Source
@@ -36,6 +30,8 @@ async def serve(index: Index, listener: socket.socket, idle_seconds: float) -> N
 def main() -> int:
     """Exit code 0 after an idle time or a signal, 2 when it was started wrongly."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    # Before numpy is imported: each thread of its own would take memory, and one is enough.
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     try:
         listener = adopt_listener(os.environ)
         idle_seconds = float(os.environ.get(IDLE_SECONDS) or 120)

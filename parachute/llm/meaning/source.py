@@ -58,5 +58,6 @@ def _check_packages() -> None:
     for name in _PACKAGES:
         if find_spec(name) is None:
             raise MeaningUnavailable(
-                f"Search by meaning needs the package {name}, which is not installed.", f"Install it with {INSTALL_COMMAND}."
+                f"Search by meaning needs the package {name}, which is not installed.",
+                f"Install it with {INSTALL_COMMAND}.",
             )

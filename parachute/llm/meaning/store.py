@@ -67,17 +67,21 @@ class Store:
         path.chmod(0o600)
         with store.connection as connection:
             connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_FORM};")
-            connection.execute("INSERT INTO known (name, value) VALUES ('index', ?)", (secrets.token_hex(8),))
         return store
 
     def close(self) -> None:
         """Close the file."""
         self.connection.close()
 
-    @property
-    def index(self) -> str:
-        """The name of this database; another one has another name, so that who gave it texts knows to give them again."""
-        return str(self.connection.execute("SELECT value FROM known WHERE name = 'index'").fetchone()[0])
+    def index(self, collection: str) -> str:
+        """The name of a collection here: where its texts are gone it has another one, so that who gave them gives them again."""
+        query = "SELECT value FROM known WHERE name = ?"
+        found = self.connection.execute(query, (collection,)).fetchone()
+        if found is None:
+            values = (collection, secrets.token_hex(8))
+            self.connection.execute("INSERT OR IGNORE INTO known (name, value) VALUES (?, ?)", values)
+            found = self.connection.execute(query, (collection,)).fetchone()
+        return str(found[0])
 
     def put(self, collection: str, texts: Mapping[str, str], gone: Iterable[str]) -> int:
         """Take texts over, and forget others; the number of those that are new or not the same."""
@@ -108,9 +112,11 @@ class Store:
     def keep(self, collections: Sequence[str]) -> None:
         """Forget every other collection: that of a module that is gone."""
         with self.connection as connection:
-            connection.execute(
-                "DELETE FROM texts WHERE collection NOT IN (SELECT value FROM json_each(?))", (json.dumps(list(collections)),)
-            )
+            for table, column in (("texts", "collection"), ("known", "name")):
+                connection.execute(
+                    f"DELETE FROM {table} WHERE {column} NOT IN (SELECT value FROM json_each(?))",  # noqa: S608 - our own words
+                    (json.dumps(list(collections)),),
+                )
 
     def models(self) -> list[Model]:
         """The tables that vectors are of, the oldest first."""
@@ -164,7 +170,9 @@ class Store:
         with self.connection as connection:
             connection.execute("BEGIN IMMEDIATE")
             rows = ((model.id, *word) for word in words)
-            connection.executemany("INSERT INTO words (model, number, word, vector, weight) VALUES (?, ?, ?, ?, ?)", rows)
+            connection.executemany(
+                "INSERT INTO words (model, number, word, vector, weight) VALUES (?, ?, ?, ?, ?)", rows
+            )
             for text, own in parts.items():
                 connection.execute("DELETE FROM parts WHERE model = ? AND text = ?", (model.id, text))
                 connection.executemany(
@@ -198,4 +206,6 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 def disk_problem(error: sqlite3.Error) -> Unavailable:
     """The error of a database that cannot be written or read."""
-    return Unavailable(f"The index of meanings cannot be used: {error}.", "Make room on the disk; it goes on by itself.")
+    return Unavailable(
+        f"The index of meanings cannot be used: {error}.", "Make room on the disk; it goes on by itself."
+    )

@@ -38,7 +38,9 @@ class Table:
         """The direction of a word as bytes from -127 to 127, and from 0 to 1 how much it says; all zero for an unknown one."""
         import numpy
 
-        tokens = [token for token in self._tokenizer.encode(word, add_special_tokens=False).ids if token < len(self._vectors)]
+        tokens = [
+            token for token in self._tokenizer.encode(word, add_special_tokens=False).ids if token < len(self._vectors)
+        ]
         vector = numpy.zeros(self.dimension, "f4")
         if tokens:
             vector = self._vectors[tokens].astype("f4").mean(0)
@@ -134,7 +136,10 @@ def _tokenizer_of(model: Gguf) -> str:
     tokenizer = Tokenizer(models.BPE(vocab={token: number for number, token in enumerate(tokens)}, merges=pairs))
     # A word begins with a blank in this vocabulary, and each digit is a token of its own.
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=False)]
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=False),
+        ]
     )
     return str(tokenizer.to_str())
 

@@ -164,7 +164,9 @@ class Collection:
         best = numpy.zeros(len(self._keys), "f4")
         if total:
             ends = numpy.cumsum(counts)
-            places = numpy.arange(total) - numpy.repeat(ends - counts, counts) + numpy.repeat(self._starts[words], counts)
+            places = (
+                numpy.arange(total) - numpy.repeat(ends - counts, counts) + numpy.repeat(self._starts[words], counts)
+            )
             # In this order the best word of a part comes last, and stays.
             best[self._parts[places]] = numpy.repeat(likeness[words], counts)
         return best

@@ -1,0 +1,4 @@
+"""Conversations in the index of meanings."""
+
+CONVERSATIONS = "conversations"
+"""The collection of conversations."""
