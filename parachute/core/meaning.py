@@ -56,6 +56,7 @@ class Queue:
         self.schema = f"""
 CREATE TABLE IF NOT EXISTS meaning_lacks (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS meaning_index (name TEXT NOT NULL);
+INSERT INTO meaning_lacks (key) SELECT {key} FROM {table} WHERE NOT EXISTS (SELECT 1 FROM meaning_index);
 INSERT INTO meaning_index SELECT '' WHERE NOT EXISTS (SELECT 1 FROM meaning_index);
 CREATE TRIGGER IF NOT EXISTS meaning_added AFTER INSERT ON {table} BEGIN
     INSERT OR REPLACE INTO meaning_lacks (key) VALUES (new.{key});

@@ -9,16 +9,16 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from parachute.core import Conflict, InvalidInput, NotFound, Unavailable
 from parachute.core.meaning import merged
+from parachute.core.nearness import Nearness, Work
 from parachute.core.services import Core
 
 from . import found, graph, mentions, questions, search, suggesting
-from .database import Database
+from .database import LACKING, Database
 from .editing import Change, Editing
 from .entity import KNOWN, Entity
 from .entity_types import Kind
 from .found import Found
 from .intents import Intents
-from .meaning import Nearness
 from .reconciling import MANY, Reconciler, Status
 from .resolving import SURE, Candidate
 from .types_file import PATH as TYPES
@@ -43,7 +43,8 @@ class Brain:
         self.intents = Intents(core.storage)
         self._database = Database(core.data / INDEX)
         self._task: asyncio.Task[None] | None = None
-        self.near = Nearness(core.meaning, self._database)
+        self.near = Nearness(core.meaning, LACKING, self.ask, self._write)
+        self._database.changed = self.near.changed
         self.types = TypesFile(core.files)
         self.reconciler = Reconciler(core.files, self._database, self.types, new_id)
         self.editing = Editing(core.files, self._database, self.types, self.reconciler)
@@ -111,15 +112,25 @@ class Brain:
 
         return await asyncio.to_thread(work)
 
-    async def search(self, query: str, type_: str | None, limit: int) -> list[tuple[Found, search.Hit]]:
-        """Entities by words, the best first, and by meaning; error: InvalidInput for a type that there is not."""
+    async def _write(self, work: Work) -> None:
+        def write() -> None:
+            with self._database.write(quietly=True) as connection:
+                work(connection)
+
+        await asyncio.to_thread(write)
+
+    async def search(
+        self, query: str, type_: str | None, limit: int, *, near: bool = False
+    ) -> list[tuple[Found, search.Hit]]:
+        """Entities by words, the best first, with `near` by meaning, too; error: InvalidInput for a type that there is not."""
         kind = (await self.types.get(type_)).name if type_ else None
         if not 1 <= limit <= search.LIMIT:
             raise InvalidInput(f"limit: 1 to {search.LIMIT} is allowed.")
         hits = await self.ask(questions.searched, query[:_LONGEST_QUERY], kind, limit)
-        if len(hits) == limit and hits[-1][1].is_sure:
+        if not near or (len(hits) == limit and hits[-1][1].is_sure):
             return hits
-        more = await self.ask(questions.near, await self.near.find(query[:_LONGEST_QUERY]), kind)
+        found = [(each.key, each.score) for each in await self.near.find(query[:_LONGEST_QUERY])]
+        more = await self.ask(questions.near, found, kind)
         return merged(hits, more, limit, lambda entry: entry[0].para_id, lambda entry: entry[1].is_sure)
 
     async def resolve(self, text: str, limit: int = 5) -> list[tuple[Found, Candidate]]:

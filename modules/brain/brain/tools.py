@@ -22,7 +22,7 @@ class Tools(Part):
             type: Only entities of this type, such as person or project.
             limit: How many at most.
         """
-        found = await self.brain.search(query, type, limit)
+        found = await self.brain.search(query, type, limit, near=True)
         wanted = ("para_id", "name", "type", "aliases", "tags", "path", "snippet", "score", "found_by")
         return [{name: shapes.result(*entry)[name] for name in wanted} for entry in found]
 

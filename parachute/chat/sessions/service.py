@@ -15,6 +15,7 @@ from parachute.base.files import remove_tree
 from parachute.chat.sessions.changes import change_of, title_in
 from parachute.chat.sessions.imported import IMPORTED_KINDS, imported_texts
 from parachute.chat.sessions.kept_permissions import KeptPermissions
+from parachute.chat.sessions.meaning import Nearness, NoNearness, found_by
 from parachute.chat.sessions.messages import NEWEST, assistant_text, messages_of, user_text
 from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id, para_id_of
 from parachute.chat.sessions.store import SessionStore
@@ -55,7 +56,8 @@ class Sessions:
         self._reading = asyncio.Semaphore(_READERS)
         self.closed: Callable[[], None] = lambda: None
         """Is called when somebody has closed a session."""
-        self._lists: OrderedDict[tuple[Any, ...], tuple[int, bytes]] = OrderedDict()
+        self.near: Nearness = NoNearness()
+        self._lists: OrderedDict[tuple[Any, ...], tuple[tuple[int, int], bytes]] = OrderedDict()
 
     async def start(self) -> None:
         """Take back what rows claim and nobody approved here: the vault may come from another machine."""
@@ -145,13 +147,17 @@ class Sessions:
     ) -> tuple[str, bytes]:
         """A list as (ETag, JSON), made of stored projections and kept until a session changes."""
         search, workspace = (search or "").strip() or None, workspace or None
-        key, generation = (limit, offset, archived, search, workspace), self._generation
+        key = (limit, offset, archived, search, workspace)
+        generation = (self._generation, self.near.progress)
         etag = self.page_etag(*key)
         if (cached := self._lists.get(key)) and cached[0] == generation:
             return etag, cached[1]
         summaries = await self._store.summaries(
             limit=limit, offset=offset, archived=archived, search=search, workspace=workspace
         )
+        if search is not None and offset == 0 and len(summaries) < limit:
+            near = await self._store.fitting(await self.near.find(search), archived, workspace)
+            summaries = found_by(summaries, near)[:limit]
         body = b'{"sessions":[' + ",".join(summaries).encode() + b"]}"
         self._lists[key] = (generation, body)
         if len(self._lists) > _CACHED_LISTS:
@@ -162,6 +168,8 @@ class Sessions:
         """The ETag that `page` would give for (limit, offset, archived, search, workspace)."""
         limit, offset, archived, search, workspace = key
         key = (limit, offset, archived, (search or "").strip() or None, workspace or None)
+        # What is found by meaning depends on how far the index is, too.
+        key = (*key, self.near.progress if key[3] else 0)
         return f'"{self._boot}-{self._generation}-{hash(key) & 0xFFFFFFFF:x}"'
 
     async def count(self) -> int:
@@ -311,6 +319,7 @@ class Sessions:
 
         changed = await self._store.update(session, change, [(kind, text[:_INDEXED_TEXT]) for kind, text in texts])
         self._generation += 1
+        self.near.changed(session)
         return changed
 
     async def save(self, session: Session) -> None:
@@ -329,6 +338,7 @@ class Sessions:
         await self._trust.forget(session)
         await self._store.delete(session)
         self._generation += 1
+        self.near.changed(session)
         self.closed()
 
     def attachments(self, session: str) -> Path:
@@ -388,6 +398,7 @@ class Sessions:
         texts = await asyncio.to_thread(self._texts, session)
         await self._store.replace_words(session, [("title", (found.title or "") if found else ""), *texts])
         self._generation += 1
+        self.near.changed(session)
 
     def _texts(self, session: str) -> list[tuple[str, str]]:
         self.transcripts.prepare(session)

@@ -45,15 +45,15 @@ def command(home: Home) -> list[str]:
     for memory, megabytes in (("/tmp", 16), ("/run", 1)):  # noqa: S108 - inside of the sandbox
         arguments += memory_folder(memory, megabytes)
     arguments += system_files()
-    for name, folder in _library_folders().items():
-        arguments += ["--ro-bind", folder, f"{_LIBRARIES}/{name}"]
+    for name, library in _library_folders().items():
+        arguments += ["--ro-bind", library, f"{_LIBRARIES}/{name}"]
     arguments += ["--bind", own, own]
     environment = {"LANG": "C.UTF-8", "LISTEN_FDS": "1", "PARACHUTE_HOME": str(home.root), "PATH": "/usr/bin:/bin"}
     for name in ("PARACHUTE_MEANING_IDLE_SECONDS", FOLDER):
         if said := os.environ.get(name):
             environment[name] = said
-    if folder := environment.get(FOLDER):
-        arguments += ["--ro-bind-try", folder, folder]
+    if chosen := environment.get(FOLDER):
+        arguments += ["--ro-bind-try", chosen, chosen]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", own]
     for name, value in environment.items():
         arguments += ["--setenv", name, value]

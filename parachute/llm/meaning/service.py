@@ -21,7 +21,7 @@ _WORK_SECONDS = 1.0
 _AGAIN_SECONDS = 60.0
 _BUSY_SECONDS = 2.0
 """So often it is looked whether chats have ended: nothing waits for the index."""
-_ANSWER_SECONDS, _FIND_SECONDS = 60.0, 5.0
+_ANSWER_SECONDS, _FIND_SECONDS = 60.0, 2.0
 _LARGEST_ANSWER = 4 << 20
 _LONGEST_TEXT, _LONGEST_KEY, _MOST_TEXTS = 64_000, 300, 1_000
 _LONGEST_QUESTION = 1_000
@@ -39,7 +39,7 @@ class MeaningIndex:
         """The collections that are kept; those of modules that are gone are forgotten."""
         self._task: asyncio.Task[None] | None = None
         self._wanted = asyncio.Event()
-        self.waiting = self.total = 0
+        self.waiting = self.total = self.progress = 0
         self.problem: str | None = None
 
     @property
@@ -112,6 +112,7 @@ class MeaningIndex:
                 keep, self.problem = None, None
                 left, self.total = int(answer["waiting"]), int(answer["total"])
                 self.waiting = left
+                self.progress += 1
 
     async def _ask(self, method: str, path: str, document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         if not self.is_on:
@@ -125,9 +126,7 @@ class MeaningIndex:
             asking = local_http.request(units.meaning_socket(self._home), method, path, headers, body)
             status, answer = await local_http.ask(asking, seconds, _LARGEST_ANSWER)
         except (TimeoutError, OSError, ValueError) as error:
-            raise Unavailable(
-                f"The index of meanings does not answer: {type(error).__name__}.", "Its log is meaning.log."
-            ) from error
+            raise Unavailable("The index of meanings does not answer.", "Its log is meaning.log.") from error
         if status != 200 or not isinstance(answer, dict):
             raise _error(answer)
         return answer
