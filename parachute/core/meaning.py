@@ -12,6 +12,8 @@ Item = TypeVar("Item")
 
 SURE = 0.5
 """A hit with some of the words only is as good as one with all of them from this score on, of 0 to 1."""
+ENOUGH = 5
+"""Where the words find so many, nothing is searched by meaning."""
 MOST = 10
 """So many more are found by meaning."""
 _BATCH = 200

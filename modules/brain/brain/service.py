@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from parachute.core import Conflict, InvalidInput, NotFound, Unavailable
-from parachute.core.meaning import merged
+from parachute.core.meaning import ENOUGH, merged
 from parachute.core.nearness import Nearness, Work
 from parachute.core.services import Core
 
@@ -127,7 +127,7 @@ class Brain:
         if not 1 <= limit <= search.LIMIT:
             raise InvalidInput(f"limit: 1 to {search.LIMIT} is allowed.")
         hits = await self.ask(questions.searched, query[:_LONGEST_QUERY], kind, limit)
-        if not near or (len(hits) == limit and hits[-1][1].is_sure):
+        if not near or sum(hit.is_sure for _, hit in hits) >= min(limit, ENOUGH):
             return hits
         found = [(each.key, each.score) for each in await self.near.find(query[:_LONGEST_QUERY])]
         more = await self.ask(questions.near, found, kind)

@@ -22,6 +22,7 @@ from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcripts import Transcripts, encoded
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.config.vault.service import Vault
+from parachute.core.meaning import ENOUGH
 from parachute.events.bus.service import SESSION_START, Events
 from parachute.security.origin import Origin
 from parachute.security.trust_levels import Floors, NoFloors, TrustLevel, normalize_trust_level
@@ -155,7 +156,7 @@ class Sessions:
         summaries = await self._store.summaries(
             limit=limit, offset=offset, archived=archived, search=search, workspace=workspace
         )
-        if search is not None and offset == 0 and len(summaries) < limit:
+        if search is not None and offset == 0 and len(summaries) < min(limit, ENOUGH):
             near = await self._store.fitting(await self.near.find(search), archived, workspace)
             summaries = found_by(summaries, near)[:limit]
         body = b'{"sessions":[' + ",".join(summaries).encode() + b"]}"

@@ -16,7 +16,7 @@ from daily.journal.reconciling import Reconciler
 from daily.journal.state import PendingEvent, State, checked_key, digest_of
 from daily.journal.writing import New, Writing
 from parachute.core import Conflict, InvalidInput, NotFound
-from parachute.core.meaning import merged
+from parachute.core.meaning import ENOUGH, merged
 from parachute.core.nearness import Nearness
 from parachute.core.services import Core
 
@@ -217,7 +217,7 @@ class Journal:
         await self.reconciler.ready()
         self.reconciler.refresh_soon()
         found = await self.index.search(text, *bounds, limit)
-        if len(found) == limit or not near:
+        if not near or len(found) >= min(limit, ENOUGH):
             return found
         numbers = [int(each.key) for each in await self.near.find(text)]
         more = [replace(each, by_meaning=True) for each in await self.index.numbered(numbers, *bounds)]
