@@ -28,6 +28,7 @@ GROUPS = {
         "permissions",
         "contexts",
         "importing",
+        "search",
         "tools",
         "agents",
         "skills",

@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 40
 _WORDS_A_PART, _MOST_PARTS = 80, 200
 _MOST_ASKED = 24
-_UNLIKE = 0.15
+_UNLIKE = 0.1
 """So alike any two words are."""
 _SAYS_LITTLE = 0.2
 """A word that says so much less than the one that says most is left out of a question."""

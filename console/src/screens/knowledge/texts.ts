@@ -2,6 +2,7 @@ import { messages } from "~/text/messages";
 
 export const t = messages({
   en: {
+    by_meaning: "found by meaning",
     title: "Knowledge",
     module: "Knowledge",
     module_text: "Brain keeps what you know about people, projects and topics: a plain file for each, which you can edit anywhere. Entries and conversations find their way there.",
@@ -102,6 +103,7 @@ export const t = messages({
     linked_with: "Linked with",
   },
   de: {
+    by_meaning: "dem Sinn nach gefunden",
     title: "Wissen",
     module: "Wissen",
     module_text: "Brain behält, was du über Menschen, Projekte und Themen weißt: jeweils eine einfache Datei, die du überall bearbeiten kannst. Einträge und Gespräche finden den Weg dorthin.",
