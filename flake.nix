@@ -30,11 +30,34 @@
           ];
           specialArgs = { inherit nixos-hardware; };
         };
+
+      # A virtual machine of the same kind as the machine that runs it.
+      vmOn =
+        pkgs:
+        self.nixosConfigurations.vm.extendModules {
+          modules = [
+            {
+              nixpkgs.hostPlatform = pkgs.stdenv.hostPlatform.system;
+              virtualisation.host.pkgs = pkgs;
+            }
+          ];
+        };
     in
     {
-      nixosModules.default = {
-        imports = [ ./nixos ];
+      nixosModules = {
+        default = {
+          imports = [ ./nixos ];
+        };
+        # A machine that is nothing else, as the images are, without a disk: for a kind of image that nixpkgs makes of it.
+        appliance = {
+          imports = [
+            ./nixos
+            ./images/common.nix
+          ];
+        };
       };
+
+      overlays.default = final: _: { parachute-computer = final.callPackage ./nixos/package.nix { }; };
 
       # Yours is one of these with `.extendModules`: see docs/appliance.md.
       nixosConfigurations = {
@@ -47,37 +70,45 @@
       packages = forEach (
         pkgs:
         let
-          # Claude Code is in it, so nixpkgs asks for its permission: see docs/appliance.md.
-          parachute = pkgs.callPackage ./nixos/package.nix { acceptUnfreeAgent = true; };
+          parachute = pkgs.callPackage ./nixos/package.nix { };
         in
         {
           inherit parachute;
           default = parachute;
-          parachute-without-agent = parachute.override { acceptUnfreeAgent = false; };
           sandbox-image = pkgs.callPackage ./nixos/sandbox-image.nix { };
           # The cards are built on ARM and the disk on x86-64, whichever machine asks for them.
           sd-image-rpi4 = self.nixosConfigurations.rpi4.config.system.build.sdImage;
           sd-image-rpi5 = self.nixosConfigurations.rpi5.config.system.build.sdImage;
           image-server = self.nixosConfigurations.server.config.system.build.image;
-          vm = self.nixosConfigurations.vm.config.system.build.vm;
+          vm = (vmOn pkgs).config.system.build.vm;
         }
       );
+
+      # With Claude Code in them, for which nixpkgs asks for its permission: see docs/appliance.md. They are no `packages`, since
+      # `nix flake check` would fail for everybody who has not given it.
+      legacyPackages = forEach (pkgs: {
+        parachute-with-agent = pkgs.callPackage ./nixos/package.nix { acceptUnfreeAgent = true; };
+        vm-with-agent =
+          ((vmOn pkgs).extendModules { modules = [ { services.parachute.acceptUnfreeAgent = true; } ]; })
+          .config.system.build.vm;
+      });
 
       apps = forEach (
         pkgs:
         let
           program = lib.getExe self.packages.${pkgs.stdenv.hostPlatform.system}.parachute;
-          app = name: words: {
+          app = name: words: description: {
             type = "app";
+            meta = { inherit description; };
             program = "${pkgs.writeShellScript "parachute-${name}" ''exec ${program} ${words} "$@"''}";
           };
-          run = app "run" "start --foreground";
+          run = app "run" "start --foreground" "Start the computer here, until Ctrl-C";
         in
         {
           inherit run;
           default = run;
-          setup = app "setup" "setup";
-          parachute = app "parachute" "";
+          setup = app "setup" "setup" "Set the computer up in a browser";
+          parachute = app "parachute" "" "The command line";
         }
       );
 
@@ -87,7 +118,7 @@
           inherit lib pkgs;
           module = self.nixosModules.default;
           inherit (lib) nixosSystem;
-          package = self.packages.${pkgs.stdenv.hostPlatform.system}.parachute-without-agent;
+          package = self.packages.${pkgs.stdenv.hostPlatform.system}.parachute;
         }
       );
 
@@ -95,7 +126,7 @@
       devShells = forEach (
         pkgs:
         let
-          inherit (self.packages.${pkgs.stdenv.hostPlatform.system}.parachute-without-agent) python;
+          inherit (self.packages.${pkgs.stdenv.hostPlatform.system}.parachute) python;
         in
         {
           default = pkgs.mkShell {

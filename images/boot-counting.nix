@@ -41,6 +41,24 @@ in
             ExecStart = "${lib.getExe pkgs.curl} --silent --show-error --fail --max-time 5 --retry 100 --retry-delay 3 --retry-all-errors --output /dev/null ${config.services.parachute.localUrl}/api/health";
             TimeoutStartSec = "10min";
             DynamicUser = true;
+            # It asks the server once, and nothing else.
+            ProtectHome = true;
+            PrivateDevices = true;
+            ProtectKernelTunables = true;
+            ProtectKernelModules = true;
+            ProtectKernelLogs = true;
+            ProtectControlGroups = true;
+            ProtectClock = true;
+            ProtectHostname = true;
+            ProtectProc = "invisible";
+            CapabilityBoundingSet = "";
+            RestrictAddressFamilies = "AF_UNIX AF_INET AF_INET6";
+            RestrictNamespaces = true;
+            RestrictRealtime = true;
+            LockPersonality = true;
+            MemoryDenyWriteExecute = true;
+            SystemCallArchitectures = "native";
+            SystemCallFilter = [ "@system-service" "~@privileged" ];
           };
         };
       }

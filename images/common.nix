@@ -22,8 +22,8 @@ in
       # What it is written to may be a memory card, which wears out; a server with a disk can turn it off.
       sparing = lib.mkDefault true;
       watchdog = lib.mkDefault true;
-      # nixpkgs asks for its own permission when the image is built: see docs/appliance.md.
-      acceptUnfreeAgent = lib.mkDefault true;
+      # Yours says true, and gives nixpkgs' permission: see docs/appliance.md. So the images of the repository itself need none.
+      acceptUnfreeAgent = lib.mkDefault false;
     };
 
     # No password is right, at the console neither.
@@ -59,7 +59,17 @@ in
       options = lib.mkDefault "--delete-older-than 30d";
     };
 
-    documentation.nixos.enable = lib.mkDefault false;
+    documentation.enable = lib.mkDefault false;
+    # Nobody is there to use them.
+    security.sudo.enable = lib.mkDefault false;
+    programs.nano.enable = lib.mkDefault false;
+    services.lvm.enable = lib.mkDefault false;
+
+    # What a power cut left there would stay for ever.
+    boot.tmp.cleanOnBoot = lib.mkDefault true;
+    # Nobody could log in to the shell in which it would wait, nor see what the kernel says before it stops: it starts again.
+    systemd.enableEmergencyMode = false;
+    boot.kernelParams = [ "panic=10" ];
     system.stateVersion = "26.05";
   };
 }

@@ -8,23 +8,36 @@
 let
   cfg = config.services.parachute;
   sandboxImage = pkgs.callPackage ./sandbox-image.nix { added = cfg.sandbox.packages; };
+  brings = cfg.acceptUnfreeAgent == true && cfg.agentProgram == null;
 in
 {
-  options.services.parachute.acceptUnfreeAgent = lib.mkOption {
-    type = lib.types.nullOr lib.types.bool;
-    default = null;
-    example = true;
-    description = ''
-      Whether Claude Code, the program that is the agent, is part of the package. It is not free software: its terms are at
-      <https://www.anthropic.com/legal>. Without it journal and knowledge work, and chats are not answered. The answer has to be
-      given; `true` also needs nixpkgs' permission, in `nixpkgs.config.allowUnfreePredicate`, for `claude-agent-sdk`.
-    '';
+  options.services.parachute = {
+    acceptUnfreeAgent = lib.mkOption {
+      type = lib.types.nullOr lib.types.bool;
+      default = null;
+      example = true;
+      description = ''
+        Whether Claude Code, the program that is the agent, is part of the package. It is not free software: its terms are at
+        <https://www.anthropic.com/legal>. Without it journal and knowledge work, and chats are not answered. The answer has to be
+        given; `true` also needs nixpkgs' permission, in `nixpkgs.config.allowUnfreePredicate`, for `claude-agent-sdk`.
+      '';
+    };
+
+    agentProgram = lib.mkOption {
+      type = lib.types.nullOr lib.types.path;
+      default = null;
+      example = lib.literalExpression ''"${pkgs.claude-code}/bin/.claude-wrapped"'';
+      description = ''
+        Another Claude Code than the package's, such as that of nixpkgs: the program itself and no script around it, since agents
+        run it in their containers. The package then needs none of its own, and `acceptUnfreeAgent` can be `false`.
+      '';
+    };
   };
 
   config = lib.mkIf cfg.enable {
     assertions = [
       {
-        assertion = cfg.acceptUnfreeAgent != null;
+        assertion = cfg.acceptUnfreeAgent != null || cfg.agentProgram != null;
         message = ''
           services.parachute.acceptUnfreeAgent: the agent's program, Claude Code, is not free software, and you have to say whether you
           want it. To have chats answered, write
@@ -32,20 +45,27 @@ in
             services.parachute.acceptUnfreeAgent = true;
             nixpkgs.config.allowUnfreePredicate = package: builtins.elem (lib.getName package) [ "claude-agent-sdk" ];
 
-          With services.parachute.acceptUnfreeAgent = false everything but chats works.
+          With services.parachute.acceptUnfreeAgent = false everything but chats works. Where nixpkgs' own claude-code is allowed
+          already, services.parachute.agentProgram = "''${pkgs.claude-code}/bin/.claude-wrapped" takes that.
         '';
       }
     ];
 
     services.parachute = {
-      package = lib.mkDefault (pkgs.callPackage ./package.nix { acceptUnfreeAgent = cfg.acceptUnfreeAgent == true; });
+      package = lib.mkDefault (
+        pkgs.callPackage ./package.nix {
+          acceptUnfreeAgent = brings;
+          # What was built elsewhere asks for a loader that NixOS does not have. This one is in the containers' image as well.
+          agentInterpreter = "${pkgs.glibc}/lib/${baseNameOf sandboxImage.loader}";
+        }
+      );
       sandbox.image = lib.mkDefault "${sandboxImage}/root.tar";
     };
 
-    # The program is the one that was published, and asks for the loader where other systems have it; in the containers' image it
-    # is there as well. Before stub-ld's default, which only prints that it cannot run; after whoever sets it plainly, as nix-ld does.
-    environment.ldso = lib.mkIf (cfg.acceptUnfreeAgent == true) (
-      lib.mkOverride 900 "${pkgs.glibc}/lib/${baseNameOf sandboxImage.loader}"
+    systemd.user.services = lib.mkIf (cfg.agentProgram != null) (
+      lib.genAttrs [ "parachute-supervisor" "parachute-core" ] (_: {
+        environment.PARACHUTE_AGENT_PROGRAM = "${cfg.agentProgram}";
+      })
     );
   };
 }

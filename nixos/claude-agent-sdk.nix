@@ -4,10 +4,13 @@
 # without `acceptUnfreeAgent` it is taken out, and then nothing answers in chats.
 {
   lib,
+  patchelf,
   python,
   src,
   version,
   acceptUnfreeAgent ? false,
+  # The loader that the program asks for; null: the one of other systems.
+  agentInterpreter ? null,
 }:
 
 python.pkgs.buildPythonPackage {
@@ -19,8 +22,13 @@ python.pkgs.buildPythonPackage {
     rm --recursive "$out/${python.sitePackages}/claude_agent_sdk/_bundled"
   '';
 
-  # The program stays byte for byte what was published. It carries its own code behind the ELF sections, and it also runs in
-  # containers that have no /nix/store, so its interpreter stays /lib64/ld-linux-*: see `environment.ldso` in agent.nix.
+  nativeBuildInputs = lib.optional (agentInterpreter != null) patchelf;
+  postFixup = lib.optionalString (acceptUnfreeAgent && agentInterpreter != null) ''
+    patchelf --set-interpreter ${agentInterpreter} "$out/${python.sitePackages}/claude_agent_sdk/_bundled/claude"
+  '';
+
+  # The program carries its own code behind the ELF sections, which these would take or move. Changing its loader alone does not, and
+  # is only done where containers have that loader as well: see agent.nix.
   dontStrip = true;
   dontPatchELF = true;
 

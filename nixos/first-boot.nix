@@ -53,6 +53,23 @@ in
         # The key is on terminals only; errors are none of the command's output.
         StandardOutput = "null";
         StandardError = "journal";
+
+        # It asks the server, becomes the user, and writes to terminals.
+        ProtectSystem = "full";
+        PrivateTmp = true;
+        ProtectKernelTunables = true;
+        ProtectKernelModules = true;
+        ProtectKernelLogs = true;
+        ProtectControlGroups = true;
+        ProtectClock = true;
+        ProtectHostname = true;
+        RestrictAddressFamilies = "AF_UNIX AF_INET AF_INET6";
+        RestrictNamespaces = true;
+        RestrictRealtime = true;
+        RestrictSUIDSGID = true;
+        LockPersonality = true;
+        MemoryDenyWriteExecute = true;
+        SystemCallArchitectures = "native";
       };
     };
   };

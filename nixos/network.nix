@@ -37,6 +37,16 @@ in
         description = "The address to listen on, with `lan.enable`; 0.0.0.0 stands for all of IPv4.";
       };
 
+      interfaces = lib.mkOption {
+        type = lib.types.listOf lib.types.str;
+        default = [ ];
+        example = [ "eth0" ];
+        description = ''
+          The network interfaces on which the firewall is opened and the name is announced; none named stands for all of them, which
+          on a machine with a public address or a VPN is more than the local network.
+        '';
+      };
+
       name = lib.mkOption {
         type = lib.types.strMatching "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?" // { description = "name of a-z, 0-9 and dashes"; };
         default = "parachute";
@@ -90,12 +100,24 @@ in
       auth_mode = cfg.auth;
     };
 
-    networking.firewall.allowedTCPPorts = lib.mkIf (cfg.lan.enable && cfg.openFirewall) [ cfg.port ];
+    networking.firewall = lib.mkIf (cfg.lan.enable && cfg.openFirewall) (
+      if cfg.lan.interfaces == [ ] then
+        { allowedTCPPorts = [ cfg.port ]; }
+      else
+        {
+          interfaces = lib.genAttrs cfg.lan.interfaces (_: {
+            allowedTCPPorts = [ cfg.port ];
+            # The announcement of the name.
+            allowedUDPPorts = [ 5353 ];
+          });
+        }
+    );
 
     services.avahi = lib.mkIf cfg.lan.enable {
       enable = true;
       hostName = lib.mkDefault cfg.lan.name;
-      openFirewall = lib.mkDefault cfg.openFirewall;
+      openFirewall = lib.mkDefault (cfg.openFirewall && cfg.lan.interfaces == [ ]);
+      allowInterfaces = lib.mkIf (cfg.lan.interfaces != [ ]) cfg.lan.interfaces;
       publish = {
         enable = true;
         # Without these the name leads nowhere.

@@ -12,6 +12,8 @@
   restic,
   # Whether the agent's program, Claude Code, is part of it; that program is not free software.
   acceptUnfreeAgent ? false,
+  # The loader that this program asks for; null: the one of systems that are not NixOS.
+  agentInterpreter ? null,
 }:
 
 let
@@ -27,6 +29,7 @@ let
       autoPatchelfHook
       python
       acceptUnfreeAgent
+      agentInterpreter
       ;
   };
 

@@ -57,6 +57,13 @@ in
       })
     ];
 
+    # Neither of these makes the numbers of `autoSubUidGidRange` (userborn #7), and without them no container starts.
+    environment.etc = lib.mkIf (config.services.userborn.enable or false || config.systemd.sysusers.enable or false) (
+      lib.genAttrs [ "subuid" "subgid" ] (_: {
+        text = lib.mkDefault "${cfg.user}:100000:65536\n";
+      })
+    );
+
     # systemd opens the logs before anything of ours runs.
     systemd.tmpfiles.settings."10-parachute" = lib.genAttrs [ "${user.home}/.parachute" "${user.home}/.parachute/logs" ] (_: {
       d = {

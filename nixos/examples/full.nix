@@ -17,6 +17,7 @@
     lan = {
       enable = true;
       address = "192.168.1.20";
+      interfaces = [ "eth0" ];
       name = "study";
     };
 

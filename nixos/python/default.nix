@@ -11,6 +11,7 @@
   autoPatchelfHook,
   python,
   acceptUnfreeAgent ? false,
+  agentInterpreter ? null,
 }:
 
 let
@@ -64,7 +65,7 @@ let
   listed = lib.importJSON ./wheels.json;
 
   agent = callPackage ../claude-agent-sdk.nix {
-    inherit python acceptUnfreeAgent;
+    inherit python acceptUnfreeAgent agentInterpreter;
     inherit (wheelFor "claude-agent-sdk" listed.claude-agent-sdk) version;
     src = fetch (wheelFor "claude-agent-sdk" listed.claude-agent-sdk);
   };

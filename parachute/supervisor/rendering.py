@@ -15,6 +15,10 @@ from parachute.supervisor.models import Confinement, Unit
 PREFIX = "parachute-"
 _START_PERIOD = 300
 _FORGETFUL = 257  # the first with PrivatePIDs, and the last that may forget whose child it is (systemd #36446)
+_OWN_PROCESSES = (
+    "# Processes of others are not to be seen; their environment may hold what this service may not know.",
+    "PrivatePIDs=yes",
+)
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))  # what ProtectHome means
 
 
@@ -76,8 +80,7 @@ def confine(confinement: Confinement, *, notifies: bool, systemd: int | None = N
         "# A network in which nothing is but itself: the way out is the egress proxy, a socket in a folder bound above.",
         "PrivateNetwork=yes",
         f"RestrictAddressFamilies=AF_UNIX{' AF_INET AF_INET6' if confinement.loopback else ''}",
-        "# Processes of others are not to be seen; their environment may hold what this service may not know.",
-        "PrivatePIDs=yes",
+        *(_OWN_PROCESSES if systemd is None or systemd >= _FORGETFUL else ()),
         "# What others call this computer it cannot change.",
         "ProtectHostname=yes",
         *hardening.SHARED,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import private_folder
+from parachute.config.agent_program import agent_program
 from parachute.config.settings.home import Home
 from parachute.supervisor import module_unit
 from parachute.supervisor.command_runner.starting import SERVER, socket_path
@@ -156,14 +157,12 @@ def _meaning(home: Home, environment: dict[str, str], confines: bool) -> Unit:
 
 
 def _direct_runner() -> tuple[str, ...]:
-    # Found without importing the SDK, which would cost this small process 70 MB.
     from importlib.util import find_spec
 
-    runner, sdk = find_spec("parachute_runner.runner"), find_spec("claude_agent_sdk")
-    if not runner or not runner.origin or not sdk or not sdk.submodule_search_locations:
-        raise InvalidInput("The package claude-agent-sdk is not installed.")
-    program = Path(sdk.submodule_search_locations[0]) / "_bundled" / "claude"
-    return _child(runner.origin, "--idle-seconds", str(_DIRECT_IDLE_SECONDS), "--", str(program))
+    runner = find_spec("parachute_runner.runner")
+    if not runner or not runner.origin:
+        raise InvalidInput("The package parachute_runner is not installed.")
+    return _child(runner.origin, "--idle-seconds", str(_DIRECT_IDLE_SECONDS), "--", str(agent_program()))
 
 
 def _socket(path: Path) -> Path:

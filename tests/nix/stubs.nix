@@ -112,6 +112,10 @@ in
 
     networking.hostName = option types.str "nixos";
     networking.firewall.allowedTCPPorts = option (types.listOf types.port) [ ];
+    networking.firewall.interfaces = setOf {
+      options.allowedTCPPorts = option (types.listOf types.port) [ ];
+      options.allowedUDPPorts = option (types.listOf types.port) [ ];
+    };
 
     virtualisation.podman.enable = flag;
     virtualisation.podman.package = option types.package pkgs.podman;
@@ -121,10 +125,12 @@ in
       enable = flag;
       hostName = option types.str "nixos";
       openFirewall = option types.bool true;
+      allowInterfaces = nullOr (types.listOf types.str);
       publish.enable = flag;
       publish.addresses = flag;
       extraServiceFiles = option (types.attrsOf types.str) { };
     };
+    services.userborn.enable = flag;
     services.timesyncd.enable = option types.bool true;
     services.journald.storage = option (types.enum [ "persistent" "volatile" "auto" "none" ]) "persistent";
 

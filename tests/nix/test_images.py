@@ -1,6 +1,7 @@
 """What the images are as configurations of NixOS: nobody can log in, one port is open, and what is started is confined."""
 
 import json
+import re
 import shutil
 from typing import Any
 
@@ -24,6 +25,7 @@ machine: let inherit (machine) config; in {
   inherit (config.networking) firewall hostName;
   inherit (config.nixpkgs) hostPlatform;
   inherit (config.environment) ldso;
+  renewed = config.hardware.raspberry-pi.firmware.enable or null;
   inherit (config) boot fileSystems warnings;
   etc = builtins.attrNames config.environment.etc;
   services = builtins.attrNames config.systemd.services;
@@ -89,8 +91,10 @@ def test_agents_are_shut_in_and_the_first_boot_shows_the_key(facts: dict[str, An
     assert machine["parachute"]["sparing"]
     assert machine["parachute"]["watchdog"]
     assert "parachute-first-boot" in machine["services"]
-    # The agent's program is the published one, and asks for this loader.
-    assert machine["ldso"].rpartition("/")[2].startswith("ld-linux-")
+    # What stub-ld says to people who start a program that was built elsewhere stays.
+    assert machine["ldso"] == "/nix/store/stub-ld"
+    assert machine["boot"]["tmp"]["cleanOnBoot"]
+    assert "panic=10" in machine["boot"]["kernelParams"]
 
 
 @pytest.mark.parametrize("image", IMAGES)
@@ -105,14 +109,15 @@ def test_cards_boot_expand_and_are_spared(facts: dict[str, Any], image: str) -> 
     assert machine["uboot"] is True
     assert machine["sd"]["expandOnBoot"]
     assert machine["sd"]["firmwareSize"] >= 128
-    assert machine["boot"]["loader"]["generic-extlinux-compatible"] == {"enable": True, "configurationLimit": 10}
-    assert machine["boot"]["supportedFilesystems"] == {"zfs": False}
+    loader = machine["boot"]["loader"]["generic-extlinux-compatible"]
+    assert (loader["enable"], loader["configurationLimit"]) == (True, 10)
+    assert machine["renewed"] is True
+    assert "x-systemd.automount" in machine["fileSystems"]["/boot/firmware"]["options"]
     assert machine["fileSystems"]["/"]["options"] == ["noatime"]
     # The kernel of a Pi has not all the modules that these two want in the initrd.
     assert machine["enableAllHardware"] is False
     assert machine["boot"]["initrd"]["systemd"]["tpm2"]["enable"] is False
     assert machine["boot"]["consoleLogLevel"] <= 4, "the kernel writes over the code"
-    assert machine["ldso"].endswith("/ld-linux-aarch64.so.1")
 
 
 def test_the_servers_disk_grows_and_its_menu_cannot_be_edited(facts: dict[str, Any]) -> None:
@@ -179,18 +184,56 @@ def test_whoever_imports_the_module_is_asked_about_the_agent(flake: Flake) -> No
     message = flake.error("nixosConfigurations.rpi4", extended(ask))
     assert "services.parachute.acceptUnfreeAgent = true;" in message
     assert "allowUnfreePredicate" in message
-    without = "{ services.parachute.acceptUnfreeAgent = false; }"
-    system = (
-        "machine: { inherit (machine.config.environment) ldso; system = machine.config.system.build.toplevel.drvPath; }"
-    )
-    assert flake.value("nixosConfigurations.rpi4", extended(without, system), free=True)["ldso"] == "/nix/store/stub-ld"
+    assert "services.parachute.agentProgram" in message
+
+
+def test_nixpkgs_own_program_takes_the_place_of_the_packages(flake: Flake) -> None:
+    program = "/nix/store/claude-code/bin/.claude-wrapped"
+    then = """machine: let inherit (machine.config) services systemd; sdk = services.parachute.package.packages.claude-agent-sdk; in {
+      inherit (sdk.meta.license) free;
+      named = map (name: systemd.user.services.${name}.environment.PARACHUTE_AGENT_PROGRAM) [ "parachute-supervisor" "parachute-core" ];
+    }"""
+    configuration = f'{{ services.parachute = {{ acceptUnfreeAgent = true; agentProgram = "{program}"; }}; }}'
+    found = flake.value("nixosConfigurations.rpi4", extended(configuration, then), free=True)
+    assert found == {"free": True, "named": [program] * 2}
+
+
+def test_the_programs_loader_is_one_that_the_machine_and_its_containers_have(flake: Flake) -> None:
+    then = "machine: machine.config.services.parachute.package.packages.claude-agent-sdk.arguments.postFixup"
+    for image, loader in (("rpi4", "ld-linux-aarch64.so.1"), ("server", "ld-linux-x86-64.so.2")):
+        changed = flake.value(
+            f"nixosConfigurations.{image}", extended("{ services.parachute.acceptUnfreeAgent = true; }", then)
+        )
+        assert re.search(rf"patchelf --set-interpreter /nix/store/\S+/lib/{re.escape(loader)} \S+claude\"", changed)
+
+
+@pytest.mark.parametrize(("interfaces", "everywhere"), [("[ ]", True), ('[ "eth0" ]', False)])
+def test_the_port_is_opened_on_the_interfaces_that_are_named(flake: Flake, interfaces: str, everywhere: bool) -> None:
+    then = "machine: { inherit (machine.config.networking.firewall) allowedTCPPorts allowedUDPPorts interfaces; }"
+    configuration = f"{{ services.parachute.lan.interfaces = {interfaces}; }}"
+    found = flake.value("nixosConfigurations.rpi4", extended(configuration, then))
+    opened = {"eth0": {"allowedTCPPorts": [3333], "allowedUDPPorts": [5353]}}
+    expected = ([3333], [5353], {}) if everywhere else ([], [], opened)
+    assert (found["allowedTCPPorts"], found["allowedUDPPorts"], found["interfaces"]) == expected
+
+
+def test_a_kernel_from_the_binary_cache_brings_its_own_device_trees(flake: Flake) -> None:
+    then = "machine: machine.config.boot.loader.generic-extlinux-compatible.useGenerationDeviceTree"
+    assert flake.value("nixosConfigurations.rpi4", extended('{ parachute.image.kernel = "mainline"; }', then)) is True
+
+
+def test_containers_have_numbers_where_userborn_makes_the_users(flake: Flake) -> None:
+    then = "machine: builtins.mapAttrs (_: each: each.text) { inherit (machine.config.environment.etc) subuid subgid; }"
+    found = flake.value("nixosConfigurations.server", extended("{ services.userborn.enable = true; }", then))
+    assert found == {"subuid": "parachute:100000:65536\n", "subgid": "parachute:100000:65536\n"}
 
 
 def test_the_permission_that_the_message_asks_for_is_enough(flake: Flake) -> None:
     then = "machine: machine.config.system.build.toplevel.drvPath"
-    assert "unfree" in flake.error("nixosConfigurations.rpi4", extended("{ }", then), free=True)
+    accept = "{ services.parachute.acceptUnfreeAgent = true; }"
+    assert "unfree" in flake.error("nixosConfigurations.rpi4", extended(accept, then), free=True)
     allow = (
-        "{ lib, ... }: { nixpkgs.config.allowUnfreePredicate = "
+        "{ lib, ... }: { services.parachute.acceptUnfreeAgent = true; nixpkgs.config.allowUnfreePredicate = "
         'package: builtins.elem (lib.getName package) [ "claude-agent-sdk" ]; }'
     )
     assert json.dumps(flake.value("nixosConfigurations.rpi4", extended(allow, then), free=True)).endswith('.drv"')

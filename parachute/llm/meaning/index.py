@@ -14,7 +14,7 @@ from parachute.llm.meaning.source import Source
 from parachute.llm.meaning.store import Model, Store, disk_problem
 from parachute.llm.meaning.table import Table, open_table
 
-LEAST = 0.08
+LEAST = 0.05
 """Below this two texts are as near as any."""
 _BATCH = 64
 

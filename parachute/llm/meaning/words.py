@@ -17,12 +17,13 @@ _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 40
 _WORDS_A_PART, _MOST_PARTS = 80, 200
 _MOST_ASKED = 24
-_UNLIKE = 0.1
+_UNLIKE = 0.15
 """So alike any two words are."""
 _SAYS_LITTLE = 0.2
 """A word that says so much less than the one that says most is left out of a question."""
 _USUAL_WORDS, _SHORT, _LENGTH = 20, 8, 0.25
 """A longer text has more words that could fit by chance."""
+_COMMON, _FEW, _SAME = 10, 100, 0.99
 _AT_ONCE = 4096
 
 
@@ -158,6 +159,9 @@ class Collection:
         import numpy
 
         words = numpy.flatnonzero(likeness)
+        # What so many texts have tells none of them apart, unless it was asked for itself.
+        common = self._frequency[words] > max(_FEW, len(self._keys) // _COMMON)
+        words = words[~common | (likeness[words] > _SAME)]
         words = words[numpy.argsort(likeness[words], kind="stable")]
         counts = self._frequency[words]
         total = int(counts.sum())

@@ -1,9 +1,8 @@
 """The wing `sandbox`: engines, the image's builds, and the egress proxy."""
 
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 
+from parachute.config.agent_program import agent_program
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.sandbox.image.contents import debian_packages
@@ -35,11 +34,3 @@ async def build_sandbox(
     egress = Egress(storage.audit, kill_switch=events.switch)
     lifecycle.closing(egress.close_all)
     return SandboxServices(sandboxes=sandboxes, builds=builds, egress=egress)
-
-
-def agent_program() -> Path:
-    """The program that the installed SDK brings, found without importing the SDK."""
-    found = find_spec("claude_agent_sdk")
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    return Path(found.submodule_search_locations[0]) / "_bundled" / "claude"

@@ -66,7 +66,7 @@ from parachute.sandbox.engines.memory import TotalMemory
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.sandbox.git.tokens import Tokens
 from parachute.security.audit.service import Audit
-from parachute.server.composition.sandbox import agent_program
+from parachute.config.agent_program import agent_program
 from tests.capabilities.agents.stores import agent_store
 from tests.sandbox.egress.internet import Internet
 from tests.supervisor.launching import Launcher

@@ -14,7 +14,7 @@ from parachute.config.settings.models import Settings
 from parachute.events.hooks.models import HookOutcome
 from parachute.events.hooks.service import Hooks
 from parachute.sandbox.engines.service import Sandboxes
-from parachute.server.composition.sandbox import agent_program
+from parachute.config.agent_program import agent_program
 from tests.chat.sessions.conftest import SessionStorage, storage
 
 from .writing import talk, write

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parachute.sandbox.engines.models import encoded_directory
-from parachute.server.composition.sandbox import agent_program
+from parachute.config.agent_program import agent_program
 from tests.support.messages_api import MessagesAPI
 
 NOON = "2026-02-01T12:00:00.000Z"

@@ -1,7 +1,7 @@
 """The container image: containers start from it, and the program of agents in them."""
 
 from parachute.base.errors import InvalidInput
-from parachute.ops.doctor.checks.agent_program import program
+from parachute.config.agent_program import agent_program
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.podman import check_wanted
@@ -33,8 +33,8 @@ def examine(computer: Computer) -> Result:
     specification = trial(computer.home, chosen, image.id)
     if reason := containers.unavailable(specification):
         return problem(reason, f"{_BUILD} `parachute sandbox status` shows which engine is used until then.")
-    path = program()
-    if path is not None:
+    path = agent_program()
+    if path.is_file():
         command = ["podman", "run", *podman.isolation(specification, log="none")]
         command += [*podman.mount(str(path), PROGRAM, writable=False), image.id, PROGRAM, "--version"]
         answer = ask(computer, *command, seconds=_START_SECONDS)

@@ -1,4 +1,4 @@
-# Stands for nixos-hardware: the one option of its boards that we set.
+# Stands for nixos-hardware: the options of its boards that we set.
 {
   outputs =
     _:
@@ -6,10 +6,13 @@
       board =
         { lib, ... }:
         {
-          options.hardware.raspberry-pi.firmware.uboot.enable = lib.mkOption {
-            type = lib.types.bool;
-            default = false;
-          };
+          options.hardware.raspberry-pi.firmware = lib.genAttrs [ "enable" "uboot" ] (
+            name:
+            if name == "uboot" then
+              { enable = lib.mkEnableOption "U-Boot"; }
+            else
+              lib.mkEnableOption "writing the firmware"
+          );
         };
     in
     {

@@ -23,13 +23,20 @@ in
       loader.efi.canTouchEfiVariables = flag;
       loader.systemd-boot = { enable = flag; editor = option types.bool true; configurationLimit = option (types.nullOr types.int) null; };
       loader.generic-extlinux-compatible = { enable = flag; configurationLimit = option types.int 20; };
-      supportedFilesystems = option (types.attrsOf types.bool) { };
+      loader.generic-extlinux-compatible.useGenerationDeviceTree = option types.bool true;
+      kernelPackages = option types.unspecified pkgs.linuxPackages;
+      kernelParams = texts;
+      tmp.cleanOnBoot = flag;
       growPartition = flag;
       consoleLogLevel = option types.int 4;
       initrd.systemd.tpm2.enable = option types.bool true;
     };
     time.timeZone = option (types.nullOr types.str) null;
-    documentation.nixos.enable = option types.bool true;
+    documentation.enable = option types.bool true;
+    security.sudo.enable = option types.bool true;
+    programs.nano.enable = option types.bool true;
+    services.lvm.enable = option types.bool true;
+    systemd.enableEmergencyMode = option types.bool true;
     environment.ldso = option (types.nullOr types.path) null;
     fileSystems = option (types.attrsOf (types.submodule {
       options = { device = mkOption { type = types.str; }; fsType = mkOption { type = types.str; }; options = texts; autoResize = flag; };

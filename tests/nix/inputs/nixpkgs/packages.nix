@@ -52,10 +52,11 @@ let
   packages = lib.genAttrs [
     "alsa-lib" "autoPatchelfHook" "avahi" "bashInteractive" "bubblewrap" "bzip2" "cacert" "coreutils" "curl" "diffutils" "file"
     "findutils" "gawk" "gcc" "git" "gitMinimal" "glibc" "gnugrep" "gnumake" "gnused" "gnutar" "gzip" "jq" "less" "nixfmt-tree" "nodejs"
-    "openssl" "patch" "podman" "procps" "restic" "ripgrep" "ruff" "shellcheck" "sqlite" "systemd" "unzip" "util-linux" "xz" "zip"
+    "openssl" "patch" "patchelf" "podman" "procps" "restic" "ripgrep" "ruff" "shellcheck" "sqlite" "systemd" "unzip" "util-linux" "xz" "zip"
   ] plain // {
     inherit callPackage lib;
     pkgs = packages;
+    linuxPackages = { kernel = plain "linux"; };
     python313 = python;
     python313Packages.pip = plain "pip";
     stdenv = { hostPlatform = { inherit system; }; cc.cc.lib = plain "gcc-lib"; };

@@ -4,6 +4,7 @@ let
 in
 {
   options.virtualisation = {
+    host.pkgs = mkOption { type = types.unspecified; default = pkgs; };
     memorySize = mkOption { type = types.ints.positive; default = 1024; };
     diskSize = mkOption { type = types.ints.positive; default = 1024; };
     cores = mkOption { type = types.ints.positive; default = 1; };

@@ -8,9 +8,9 @@
   config = {
     boot.loader.grub.enable = false;
     boot.loader.generic-extlinux-compatible.enable = true;
-    boot.supportedFilesystems.zfs = true;
     boot.consoleLogLevel = lib.mkDefault 7;
     hardware.enableAllHardware = true;
+    fileSystems."/boot/firmware" = { device = "/dev/disk/by-label/FIRMWARE"; fsType = "vfat"; options = [ "nofail" "noauto" ]; };
     fileSystems."/" = { device = "/dev/disk/by-label/NIXOS_SD"; fsType = "ext4"; };
     system.build.sdImage = pkgs.writeText "${config.image.baseName}.img" "${config.system.build.toplevel}";
   };
