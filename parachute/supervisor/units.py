@@ -145,7 +145,7 @@ def _meaning(home: Home, environment: dict[str, str], confines: bool) -> Unit:
         memory_bytes=_MEANING_MEMORY,
         processes=64,
     )
-    program = "parachute.llm.meaning" if confines else "parachute.llm.meaning.launch"
+    program = "parachute.llm.meaning" if confines else "parachute.sandbox.engines.meaning"
     return Unit(
         "meaning",
         _child(program),

@@ -119,7 +119,10 @@ def _print(found: list[dict[str, Any]], as_json: bool, none: str) -> None:
         as_json,
         ["Name", "Type", "Id", "File"],
         lambda each: (
-            f"{each['name']}{by_meaning(each)}", str(each.get("type") or ""), each["para_id"], each.get("path") or ""
+            f"{each['name']}{by_meaning(each)}",
+            str(each.get("type") or ""),
+            each["para_id"],
+            each.get("path") or "",
         ),
         none,
     )

@@ -9,7 +9,17 @@ from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.identifiers import short, whole_session
-from parachute.cli.output import by_meaning, clean, counted, local, print_answer, print_json, print_note, print_rows, styled
+from parachute.cli.output import (
+    by_meaning,
+    clean,
+    counted,
+    local,
+    print_answer,
+    print_json,
+    print_note,
+    print_rows,
+    styled,
+)
 from parachute.cli.session_permissions import narrows, permit
 
 _MOST = 500

@@ -5,11 +5,11 @@ import json
 import mmap
 import os
 import shutil
-import stat
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from parachute.base.folders import Folder
 from parachute.llm.meaning.gguf import Gguf
 from parachute.llm.meaning.models import BadModel
 
@@ -19,7 +19,7 @@ _DROPPED = 3
 _ROWS = 2048
 _RECIPE = 1
 """Counted up when `_make` makes another table of the same file."""
-_VECTORS, _TOKENIZER, _WEIGHTS = "vectors.npy", "tokenizer.json", "weights.npy"
+_VECTORS, _TOKENIZER, _WEIGHTS, _MODEL = "vectors.npy", "tokenizer.json", "weights.npy", "model.safetensors"
 _LARGEST_TOKENIZER, _LARGEST_MODEL, _LARGEST_HEADER = 32 << 20, 1 << 30, 1 << 20
 _MOST_TOKENS, _WIDEST = 1_000_000, 2048
 
@@ -55,7 +55,7 @@ class Table:
 def name_of(path: Path) -> str:
     """The name of the table that a file or a folder gives, without reading it; error: BadModel."""
     try:
-        files = [path / "model.safetensors", path / _TOKENIZER] if path.is_dir() else [path]
+        files = [path / _MODEL, path / _TOKENIZER] if path.is_dir() else [path]
         parts = [f"{file.name}:{(found := file.stat()).st_size}:{found.st_mtime_ns}" for file in files]
     except OSError as error:
         raise BadModel(f"{path} is no model of words: {error.strerror}.") from error
@@ -158,7 +158,7 @@ def _copy_model2vec(folder: Path, making: Path) -> None:
     import numpy
     from tokenizers import Tokenizer
 
-    text = bytes(_regular(folder / _TOKENIZER, _LARGEST_TOKENIZER)).decode("utf-8", "replace")
+    text = bytes(_regular(folder, _TOKENIZER, _LARGEST_TOKENIZER)).decode("utf-8", "replace")
     try:
         tokenizer = Tokenizer.from_str(text)
     except Exception as error:  # the library has no type of its own for what it cannot read
@@ -166,7 +166,7 @@ def _copy_model2vec(folder: Path, making: Path) -> None:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     (making / _TOKENIZER).write_text(tokenizer.to_str(), encoding="utf-8")
-    vectors = _safetensors(folder / "model.safetensors")
+    vectors = _safetensors(folder)
     copy = numpy.lib.format.open_memmap(making / _VECTORS, mode="w+", dtype="i1", shape=vectors.shape)
     lengths = numpy.empty(len(vectors), "f4")
     # In parts: it may be larger than what this may take of memory.
@@ -188,10 +188,11 @@ def _bytes_of(rows: Any) -> Any:
     return rows / numpy.maximum(numpy.abs(rows).max(1, keepdims=True), 1e-9) * 127
 
 
-def _safetensors(path: Path) -> Any:
+def _safetensors(folder: Path) -> Any:
     import numpy
 
-    data = _regular(path, _LARGEST_MODEL)
+    path = folder / _MODEL
+    data = _regular(folder, _MODEL, _LARGEST_MODEL)
     size = int.from_bytes(data[:8], "little")
     if not 2 <= size <= min(_LARGEST_HEADER, len(data) - 8):
         raise BadModel(f"{path} is no file of safetensors.")
@@ -211,18 +212,15 @@ def _safetensors(path: Path) -> Any:
     return numpy.frombuffer(data, dtype=numbers, count=tokens * width, offset=8 + size + first).reshape(tokens, width)
 
 
-def _regular(path: Path, most: int) -> mmap.mmap:
+def _regular(folder: Path, name: str, most: int) -> mmap.mmap:
     """The content of a file that is no link and not too large; error: BadModel."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or not found.st_size:
-                raise BadModel(f"{path} is no file, or an empty one.")
-            if found.st_size > most:
-                raise BadModel(f"{path} is larger than {most >> 20} MB.")
-            return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
-        finally:
-            os.close(descriptor)
+        with Folder.open(folder) as opened, opened.file(name) as file:
+            size = os.fstat(file.fileno()).st_size
+            if not 0 < size <= most:
+                raise BadModel(f"{name} of {folder} is empty, or larger than {most >> 20} MB.")
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
-        raise BadModel(f"{path} cannot be read: {error.strerror}.", "A link is not followed here.") from error
+        raise BadModel(
+            f"{name} of {folder} cannot be read: {error.strerror}.", "A link is not followed here."
+        ) from error

@@ -61,7 +61,7 @@ class IndexProcess(Activator):
 
 @contextmanager
 def index(
-    *, home: Path | None = None, folder: Path | None = None, program: str = "", **more: str
+    *, home: Path | None = None, folder: Path | None = None, program: str = "parachute.llm.meaning", **more: str
 ) -> Iterator[IndexProcess]:
     """The index for the length of a block."""
     place = Path(tempfile.mkdtemp(prefix="meaning-", dir="/tmp"))
@@ -69,7 +69,7 @@ def index(
     own.mkdir(mode=0o700, exist_ok=True)
     environment = {"PARACHUTE_HOME": str(own), **({"PARACHUTE_MEANING_FOLDER": str(folder)} if folder else {}), **more}
     running = IndexProcess(folder=place, environment=environment)
-    running.listen(place / "index.sock", f"parachute.llm.meaning{program}")
+    running.listen(place / "index.sock", program)
     try:
         yield running
     finally:

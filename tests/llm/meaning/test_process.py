@@ -41,7 +41,7 @@ def test_a_paraphrase_finds_its_text_with_the_model_that_is_shipped(running: Ind
 def test_it_runs_in_a_sandbox_without_a_network(prepared: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(prepared, home)
-    with index(home=home, program=".launch") as process:
+    with index(home=home, program="parachute.sandbox.engines.meaning") as process:
         assert process.find()[0] == "kevin"
         assert process.process is not None
         inside = _descendant(process.process.pid)

@@ -1,4 +1,4 @@
-"""The launcher of the index in a sandbox, started by its socket: `python -m parachute.llm.meaning.launch`.
+"""The launcher of the index in a sandbox, started by its socket: `python -m parachute.sandbox.engines.meaning`.
 
 It reads all that the owner has written, and needs nothing but its own folder and the model: no network, no vault, no other program.
 """
