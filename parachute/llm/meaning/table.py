@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
 from parachute.llm.meaning.gguf import Gguf
 from parachute.llm.meaning.models import BadModel
@@ -220,6 +221,10 @@ def _regular(folder: Path, name: str, most: int) -> mmap.mmap:
             if not 0 < size <= most:
                 raise BadModel(f"{name} of {folder} is empty, or larger than {most >> 20} MB.")
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except BadModel:
+        raise
+    except ParachuteError as error:
+        raise BadModel(f"{name} of {folder} cannot be used: {error.message}") from error
     except OSError as error:
         raise BadModel(
             f"{name} of {folder} cannot be read: {error.strerror}.", "A link is not followed here."
