@@ -14,6 +14,8 @@ SURE = 0.5
 """A hit with some of the words only is as good as one with all of them from this score on, of 0 to 1."""
 ENOUGH = 5
 """Where the words find so many, nothing is searched by meaning."""
+LIKELY = 0.4
+"""Beside what has all the words, something has to be so near."""
 MOST = 10
 """So many more are found by meaning."""
 _BATCH = 200
@@ -88,6 +90,11 @@ END;
     def is_of(self, connection: sqlite3.Connection, index: str) -> bool:
         """True if what was given is in this index."""
         return bool(connection.execute("SELECT name FROM meaning_index").fetchone()[0] == index)
+
+
+def worth_showing(near: Sequence[Near], sure: int) -> list[Near]:
+    """What is near, beside so many sure hits by words: where the words answer, little is added to them."""
+    return [each for each in near if each.score >= (LIKELY if sure else 0)]
 
 
 def merged(

@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.chat.imports.exports import node, tree
 from tests.modules.runtime.module_computer import ModuleComputer
 
+TAX = "The attorney sent an invoice that is too expensive."
 KEVIN = "# Kevin Nguyen\n\nKeeps three ships in the harbour and recommends which one to buy.\n"
 OTHERS = {
     "maria": "# Maria Rossi\n\nBakes sourdough in a stone oven.\n",
@@ -35,6 +37,28 @@ def main() -> None:
         assert (found["name"], found["found_by"]) == ("Kevin Nguyen", "meaning"), found
         assert (house.home.root / "meaning/index.db").stat().st_mode & 0o077 == 0
         assert not list(Path(house.home.root / "meaning").glob("**/making-*"))
+        said = house.command("brain", "search", "who", "advises", "us", "on", "boats").stdout
+        assert "Kevin Nguyen (by meaning)" in said, said
+        assert house.command("daily", "add", "The puppy had eaten chocolate and had to see the vet.").returncode == 0
+        _wait(house, "daily", "the puppy")
+        export = house.folder / "conversations.json"
+        export.write_text(json.dumps([tree(node("root", None), node("ask", "root", "user", TAX), title="Money")]))
+        assert house.command("import", "chatgpt", str(export)).returncode == 0
+        (found,) = _wait(house, "sessions", "the accountant")
+        assert (found["title"], found["found_by"]) == ("Money", "meaning")
+        facts = house.command("status").stdout
+        assert "everything is read" in facts, facts
+
+
+def _wait(house: ModuleComputer, group: str, what: str) -> Any:
+    """What a question finds by meaning, in the journal or in conversations."""
+    question = {"daily": "sick dog", "sessions": "paying for a lawyer"}[group]
+
+    def found() -> Any:
+        results = json.loads(house.command(group, "search", question, "--json").stdout or "[]")
+        return [each for each in results if each["found_by"] == "meaning"]
+
+    return house.wait_until(found, f"{question!r} finds {what}", 120)
 
 
 def _first(house: ModuleComputer) -> Any:

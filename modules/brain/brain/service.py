@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from parachute.core import Conflict, InvalidInput, NotFound, Unavailable
-from parachute.core.meaning import ENOUGH, merged
+from parachute.core.meaning import ENOUGH, merged, worth_showing
 from parachute.core.nearness import Nearness, Work
 from parachute.core.services import Core
 
@@ -127,9 +127,11 @@ class Brain:
         if not 1 <= limit <= search.LIMIT:
             raise InvalidInput(f"limit: 1 to {search.LIMIT} is allowed.")
         hits = await self.ask(questions.searched, query[:_LONGEST_QUERY], kind, limit)
-        if not near or sum(hit.is_sure for _, hit in hits) >= min(limit, ENOUGH):
+        sure = sum(hit.is_sure for _, hit in hits)
+        if not near or sure >= min(limit, ENOUGH):
             return hits
-        found = [(each.key, each.score) for each in await self.near.find(query[:_LONGEST_QUERY])]
+        close = worth_showing(await self.near.find(query[:_LONGEST_QUERY]), sure)
+        found = [(each.key, each.score) for each in close]
         more = await self.ask(questions.near, found, kind)
         return merged(hits, more, limit, lambda entry: entry[0].para_id, lambda entry: entry[1].is_sure)
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from parachute.base.errors import ParachuteError
 from parachute.chat.sessions.store import SessionStore
-from parachute.llm.meaning.models import Near
+from parachute.core.meaning import worth_showing
 from parachute.llm.meaning.service import MeaningIndex
 
 CONVERSATIONS = "conversations"
@@ -28,8 +28,8 @@ class Nearness(Protocol):
     def changed(self, session: str) -> None:
         """Take notice of a session that says something else now, or is gone."""
 
-    async def find(self, question: str) -> list[str]:
-        """Sessions that are about a question, the likeliest first; none where no meanings are known."""
+    async def find(self, question: str, sure: int) -> list[str]:
+        """Sessions that are about a question, beside so many with its words, the likeliest first; none where no meanings are known."""
 
 
 class NoNearness:
@@ -40,13 +40,13 @@ class NoNearness:
     def changed(self, session: str) -> None:
         """Nothing has to be done."""
 
-    async def find(self, question: str) -> list[str]:
+    async def find(self, question: str, sure: int) -> list[str]:
         """Return none."""
         return []
 
 
 class ConversationMeanings:
-    """What was given is remembered by its time, so that a server that was killed goes on where it was."""
+    """How much was given is remembered, so that a server that was killed goes on where it was."""
 
     def __init__(self, store: SessionStore, meaning: MeaningIndex) -> None:
         self._store = store
@@ -76,8 +76,8 @@ class ConversationMeanings:
         self._waiting[session] = None
         self._wanted.set()
 
-    async def find(self, question: str) -> list[str]:
-        """Sessions that are about a question, the likeliest first; none where no meanings are known."""
+    async def find(self, question: str, sure: int) -> list[str]:
+        """Sessions that are about a question, beside so many with its words, the likeliest first; none where no meanings are known."""
         if len(question) < _SHORTEST:
             return []
         try:
@@ -85,48 +85,55 @@ class ConversationMeanings:
         except ParachuteError:
             return []
         await self._is_of(index)
-        return [near.key for near in found if isinstance(near, Near)]
+        return [near.key for near in worth_showing(found, sure)]
 
-    async def _is_of(self, index: str) -> None:
-        """Give everything to an index that has nothing of what another one had."""
+    async def _is_of(self, index: str) -> bool:
+        """Return True for the index that has what was given; another one is given everything."""
         known, _ = await self._store.meanings()
-        if known != index:
-            await self._store.set_meanings(index, "")
-            for session in await self._store.ids():
-                self.changed(session)
+        if known == index:
+            return True
+        await self._store.set_meanings(index, 0)
+        for session in await self._store.ids():
+            self.changed(session)
+        return False
 
     async def _give(self) -> None:
-        _, since = await self._store.meanings()
-        for session in await self._store.ids(since):
+        _, last = await self._store.meanings()
+        for session in await self._store.said_since(last):
             self.changed(session)
         while True:
             await self._wanted.wait()
             self._wanted.clear()
             # What cannot be given now is given after the next turn, or at the next start.
             with contextlib.suppress(ParachuteError):
-                while self._waiting:
-                    await self._give_some()
+                await self._give_all()
 
-    async def _give_some(self) -> None:
+    async def _give_all(self) -> None:
+        # Looked up first: what is said meanwhile waits for the next time.
+        last, index = await self._store.last_said(), ""
+        while self._waiting:
+            index = await self._give_some()
+        if index and await self._is_of(index):
+            await self._store.set_meanings(index, last)
+
+    async def _give_some(self) -> str:
         texts: dict[str, str] = {}
         gone: list[str] = []
-        until, size = "", 0
+        size = 0
         for session in list(self._waiting)[:_BATCH]:
-            found = await self._store.get(session)
-            if found is None:
+            del self._waiting[session]
+            if await self._store.get(session) is None:
                 gone.append(session)
                 continue
             texts[session] = "\n".join(text for _, text in await self._store.words(session))
-            until, size = max(until, found.updated_at), size + len(texts[session])
+            size += len(texts[session])
             if size > _BATCH_SIZE:
                 break
-        index = await self._meaning.put(CONVERSATIONS, texts, gone)
-        for session in (*texts, *gone):
-            self._waiting.pop(session, None)
-        known, since = await self._store.meanings()
-        if not self._waiting or until > since:
-            await self._store.set_meanings(index if known in ("", index) else known, max(since, until))
-        await self._is_of(index)
+        try:
+            return await self._meaning.put(CONVERSATIONS, texts, gone)
+        except ParachuteError:
+            self._waiting.update(dict.fromkeys((*texts, *gone)))
+            raise
 
 
 def found_by(words: list[str], near: list[str]) -> list[str]:

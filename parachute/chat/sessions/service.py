@@ -157,7 +157,7 @@ class Sessions:
             limit=limit, offset=offset, archived=archived, search=search, workspace=workspace
         )
         if search is not None and offset == 0 and len(summaries) < min(limit, ENOUGH):
-            near = await self._store.fitting(await self.near.find(search), archived, workspace)
+            near = await self._store.fitting(await self.near.find(search, len(summaries)), archived, workspace)
             summaries = found_by(summaries, near)[:limit]
         body = b'{"sessions":[' + ",".join(summaries).encode() + b"]}"
         self._lists[key] = (generation, body)
@@ -214,6 +214,7 @@ class Sessions:
         if words is not None:
             await self._store.replace_title(session, words)
             self._generation += 1
+            self.near.changed(session)
         return changed
 
     async def configure(
@@ -252,6 +253,7 @@ class Sessions:
         if (title := title_in(changes)) is not None:
             await self._store.replace_title(session, title)
             self._generation += 1
+            self.near.changed(session)
         return changed
 
     async def activate(self, session: str, changes: dict[str, Any], *, approved_by: str, admin: bool) -> Session:

@@ -1,8 +1,9 @@
 """Models of the index, and the errors that it has of its own."""
 
-from dataclasses import dataclass
-
 from parachute.base.errors import InvalidInput, Unavailable
+from parachute.core.meaning import Near
+
+__all__ = ["INSTALL_COMMAND", "BadModel", "MeaningUnavailable", "Near"]
 
 INSTALL_COMMAND = "pip install 'parachute-computer[offline]'"
 
@@ -17,11 +18,3 @@ class MeaningUnavailable(Unavailable):
     """There is nothing here that knows meanings; words alone are searched."""
 
     key = "no_meaning"
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A text that is near to a question: its key in the collection, and from 0 to 1 how near."""
-
-    key: str
-    score: float

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +14,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import MeaningSettings
 from parachute.core.errors import error_from_document
 from parachute.llm.meaning.models import MeaningUnavailable, Near
+from parachute.llm.meaning.source import Source
 from parachute.supervisor import control, units
 
 log = logging.getLogger(__name__)
@@ -41,6 +43,11 @@ class MeaningIndex:
         self._wanted = asyncio.Event()
         self.waiting = self.total = self.progress = 0
         self.problem: str | None = None
+
+    @functools.cached_property
+    def _source(self) -> Source:
+        # Looked up by the server, too: an index without a source would only collect texts.
+        return Source(self._settings.folder)
 
     @property
     def is_on(self) -> bool:
@@ -72,7 +79,8 @@ class MeaningIndex:
 
     def status(self) -> dict[str, Any]:
         """How far it is; nothing is started for this."""
-        return {"enabled": self.is_on, "waiting": self.waiting, "total": self.total, "problem": self.problem}
+        missing = self._source.problem if self.is_on else None
+        return {"enabled": self.is_on, "waiting": self.waiting, "total": self.total, "problem": missing or self.problem}
 
     async def close(self) -> None:
         """End reading; the index goes on from where it is when the next text comes."""
@@ -119,6 +127,8 @@ class MeaningIndex:
             raise MeaningUnavailable(
                 "Search by meaning is switched off.", "`parachute config set meaning.enabled true` switches it on."
             )
+        if self._source.error is not None:
+            raise MeaningUnavailable(self._source.error.message, self._source.error.hint)
         try:
             await control.ask(self._home, "open", unit="meaning", environment=self._environment())
             body = json.dumps(document).encode()

@@ -16,7 +16,7 @@ from daily.journal.reconciling import Reconciler
 from daily.journal.state import PendingEvent, State, checked_key, digest_of
 from daily.journal.writing import New, Writing
 from parachute.core import Conflict, InvalidInput, NotFound
-from parachute.core.meaning import ENOUGH, merged
+from parachute.core.meaning import ENOUGH, merged, worth_showing
 from parachute.core.nearness import Nearness
 from parachute.core.services import Core
 
@@ -219,7 +219,7 @@ class Journal:
         found = await self.index.search(text, *bounds, limit)
         if not near or len(found) >= min(limit, ENOUGH):
             return found
-        numbers = [int(each.key) for each in await self.near.find(text)]
+        numbers = [int(each.key) for each in worth_showing(await self.near.find(text), len(found))]
         more = [replace(each, by_meaning=True) for each in await self.index.numbered(numbers, *bounds)]
         return merged(found, more, limit, lambda each: each.number, lambda _: True)
 
