@@ -27,7 +27,7 @@ def main() -> None:
             pass
         else:
             raise AssertionError("There is a network here.")
-    with ModuleComputer() as house:
+    with ModuleComputer(settings={"meaning": {"enabled": True}}) as house:
         assert house.command("setup", "--yes").returncode == 0
         people = house.vault / "Brain/entities/people"
         people.mkdir(parents=True, exist_ok=True)
