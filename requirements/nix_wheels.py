@@ -21,6 +21,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 FOLDER = Path(__file__).resolve().parent
 TARGET = FOLDER.parent / "nixos" / "python" / "wheels.json"
 PYTHON = (3, 13)
+EXTRAS = ("offline", "telegram")
 SYSTEMS = {"x86_64-linux": "x86_64", "aarch64-linux": "aarch64"}
 _NEWEST_GLIBC = 39
 
@@ -81,7 +82,8 @@ def resolved(uv: str, machine: str) -> Any:
     """The packages that a machine needs, in their locked versions, with all their files."""
     with tempfile.TemporaryDirectory() as folder:
         lock = Path(folder) / "pylock.toml"
-        command = [uv, "pip", "compile", str(FOLDER.parent / "pyproject.toml"), "--extra", "offline", "-q"]
+        command = [uv, "pip", "compile", str(FOLDER.parent / "pyproject.toml"), "-q"]
+        command += [part for extra in EXTRAS for part in ("--extra", extra)]
         command += ["--constraint", str(FOLDER / "run.txt"), "--format", "pylock.toml", "--output-file", str(lock)]
         command += ["--python-version", f"{PYTHON[0]}.{PYTHON[1]}", "--python-platform", f"{machine}-manylinux_2_28"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -64,6 +64,9 @@ SANDBOX = Limits(connections=8, connections_of_all=256)
 MODULE = Limits(connections=128, connections_of_all=512)
 """A module may ask for many things at a time, each on a connection of its own."""
 
+CONNECTOR = Limits(connections=16, connections_of_all=64)
+"""A connector hands over one batch at a time, and says besides how its connection is."""
+
 SUPERVISOR = Limits(connections=48, connections_of_all=64, reserved=16)
 """Its own port on this machine: one request a connection; the reserve is for programs of the owner."""
 

@@ -29,10 +29,10 @@ def log_path(home: Home, unit: str) -> Path:
 
 
 def log_name(unit: str) -> str:
-    """The name of that file: each module and MCP server has one of its own, all sandboxes share one."""
+    """The name of that file: each module, MCP server and connector has one of its own, all sandboxes share one."""
     kind, _, instance = unit.partition("@")
     # Sandboxes come and go with the conversations: a file for each would be files without end.
-    return f"{kind}-{instance}.log" if kind in ("module", "mcp") else f"{kind}.log"
+    return f"{kind}-{instance}.log" if kind in ("module", "mcp", "connector") else f"{kind}.log"
 
 
 def older(path: Path) -> Path:

@@ -10,13 +10,15 @@ from parachute.base.errors import InvalidInput
 from parachute.base.files import private_folder
 from parachute.config.agent_program import agent_program
 from parachute.config.settings.home import Home
-from parachute.supervisor import module_unit
+from parachute.supervisor import connector_unit, module_unit
 from parachute.supervisor.command_runner.starting import SERVER, socket_path
+from parachute.supervisor.connector_specification import NAME
 from parachute.supervisor.models import Confinement, Unit
 
 _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _MODULE = re.compile(r"module@([a-z][a-z0-9_-]{0,39})")
 _MCP = re.compile(r"mcp@([A-Za-z0-9](?:[A-Za-z0-9-]|_(?=[A-Za-z0-9-])){0,39})")
+_CONNECTOR = re.compile(rf"connector@({NAME})")
 _MODEL_SETTINGS = frozenset(
     {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
 )
@@ -52,7 +54,8 @@ def programs(home: Home) -> Unit:
 
 
 def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None, *, confines: bool = False) -> Unit:
-    """A unit that core may open by its name: `direct`, `model`, `meaning`, `sandbox@{session}`, `module@{name}` or `mcp@{name}`; error: InvalidInput.
+    """A unit that core may open by its name: `direct`, `model`, `meaning`, `sandbox@{session}`, `module@{name}`, `mcp@{name}` or
+    `connector@{platform}`; error: InvalidInput.
 
     `environment` may hold the settings of the model or of the index of meanings, and nothing else. `confines`: who starts it enforces its confinement.
     """
@@ -78,20 +81,22 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
     if match := _MCP.fullmatch(name):
         command = _child("parachute.capabilities.mcp_servers.launch", match[1])
         return Unit(name, command, listen=(mcp_socket(home, match[1]),), on_demand=True, stop_seconds=5)
+    if match := _CONNECTOR.fullmatch(name):
+        socket = connector_socket(home, match[1])
+        return connector_unit.unit(home.root, match[1], socket, _child, confines=confines)
     raise AssertionError(name)
 
 
 def check_name(name: str) -> None:
     """Check that the server may open and close a unit of this name; error: InvalidInput."""
-    if name not in ("direct", "model", "meaning") and not any(
-        kind.fullmatch(name) for kind in (_SANDBOX, _MODULE, _MCP)
-    ):
+    kinds = (_SANDBOX, _MODULE, _MCP, _CONNECTOR)
+    if name not in ("direct", "model", "meaning") and not any(kind.fullmatch(name) for kind in kinds):
         raise InvalidInput(f"{name!r} is not a unit that can be opened.")
 
 
 def works_for_agents(name: str) -> bool:
     """True for a unit that only agents need: it ends, and does not start, while all agents are stopped."""
-    return name in ("direct", "model") or name.startswith(("sandbox@", "mcp@"))
+    return name in ("direct", "model") or name.startswith(("sandbox@", "mcp@", "connector@"))
 
 
 def agent_socket(home: Home, session: str) -> Path:
@@ -112,6 +117,11 @@ def module_socket(home: Home, name: str) -> Path:
 def mcp_socket(home: Home, name: str) -> Path:
     """The socket of an MCP server of the user."""
     return _socket(home.run / "mcp" / name / "server.sock")
+
+
+def connector_socket(home: Home, platform: str) -> Path:
+    """The socket of the connector of a messenger."""
+    return _socket(home.run / "connector" / platform / "connector.sock")
 
 
 def model_socket(home: Home) -> Path:

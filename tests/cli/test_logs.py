@@ -31,6 +31,9 @@ def test_a_module_is_found_by_its_name_and_by_that_of_its_unit(parachute: Termin
     for name in ("notes", "module@notes", "module-notes"):
         assert parachute.ok("logs", name) == "from the module\n"
     assert parachute.ok("logs", "sandbox@0b4f2a1c-1111-4222-8333-444455556666") == "from a sandbox\n"
+    (home.logs / "connector-telegram.log").write_text("connected\n")
+    for name in ("telegram", "connector@telegram"):
+        assert parachute.ok("logs", name) == "connected\n"
     append(home.logs / "notes.log", "a unit of this name\n")
     assert parachute.ok("logs", "notes") == "a unit of this name\n"
 

@@ -15,7 +15,9 @@ from .excluded import ELSEWHERE, reason
 from .reader import Reader
 from .supposed import suppose
 
-ALONE = {"README.md"} | {f"docs/{name}.md" for name in ("backup", "doctor", "getting-started", "removing", "updating")}
+ALONE = {"README.md"} | {
+    f"docs/{name}.md" for name in ("backup", "doctor", "getting-started", "recipes", "removing", "tutorial", "updating")
+}
 """The pages that set the computer up, restart or remove it; all others share one, on which the modules are installed."""
 
 CODES = {("docs/doctor.md", "parachute doctor"): 1}

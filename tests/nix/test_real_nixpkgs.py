@@ -31,7 +31,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _evaluated(store: Path, expression: str, *, unfree: bool = False) -> Any:
     """What an expression over `flake` says; error: AssertionError also for a warning."""
-    trees = f'nixpkgs = /. + "{_TREES["NIXPKGS"]}"; hardware = /. + "{_TREES["NIXOS_HARDWARE"]}"; project = /. + "{ROOT}";'
+    trees = (
+        f'nixpkgs = /. + "{_TREES["NIXPKGS"]}"; hardware = /. + "{_TREES["NIXOS_HARDWARE"]}"; project = /. + "{ROOT}";'
+    )
     whole = f"let flake = import {ROOT}/tests/nix/real.nix {{ {trees} }}; in {expression}"
     settings = "experimental-features = nix-command flakes\nbuild-users-group =\nsandbox = false\nsubstituters ="
     environment = {"PATH": os.environ["PATH"], "HOME": str(store), "NIX_CONFIG": settings}
@@ -90,5 +92,5 @@ def test_containers_have_their_numbers_where_users_are_made_by_userborn(store: P
     }"""
     nixos = f'import ({_TREES["NIXPKGS"]} + "/nixos/lib/eval-config.nix")'
     whole = f"({nixos} {{ system = null; modules = [ flake.nixosModules.default {machine} ]; }}).config"
-    found = _evaluated(store, f"map (each: {whole}.environment.etc.${{each}}.text) [ \"subuid\" \"subgid\" ]")
+    found = _evaluated(store, f'map (each: {whole}.environment.etc.${{each}}.text) [ "subuid" "subgid" ]')
     assert found == ["parachute:100000:65536\n"] * 2

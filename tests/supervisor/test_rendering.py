@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,12 +13,20 @@ import pytest
 from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
 from parachute.supervisor import installed, units
+from parachute.supervisor.connector_specification import ConnectorSpecification, connector_folder
 from parachute.supervisor.models import Confinement, Unit
 from parachute.supervisor.rendering import confine, render
 
 HOME = Home(Path("/srv/home"))
 LOG = Path("/srv/home/logs/unit.log")
 SESSION = "0b4f2a1c-1111-4222-8333-444455556666"
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder in which a socket's path fits."""
+    with tempfile.TemporaryDirectory(prefix="pr-", dir="/tmp") as folder:
+        yield Path(folder)
 
 
 def lines_of(text: str) -> list[str]:
@@ -96,6 +106,34 @@ def test_a_confinement_names_its_folders_and_leaves_out_what_was_not_asked() -> 
     assert "BindReadOnlyPaths=%t/systemd/notify" in text
     assert "%t" not in confine(asked, notifies=False)
     assert "MemoryDenyWriteExecute" not in confine(Confinement(writes_code=True), notifies=False)
+
+
+def test_a_connector_has_its_folder_its_loopback_and_nothing_of_the_vault(short_path: Path) -> None:
+    home = Home(short_path)
+    with pytest.raises(InvalidInput, match="not the specification"):
+        units.by_name(home, "connector@telegram")
+    folder = connector_folder("telegram", home.root)
+    folder.mkdir(parents=True)
+    (short_path / "vault").mkdir()
+    places = {
+        "core_socket": str(folder / "core/core.sock"),
+        "files": str(folder / "files"),
+        "vault": f"{short_path}/vault",
+    }
+    ConnectorSpecification("telegram", **places, memory=64 << 20, pids=9).save(home.root)
+    unit = units.by_name(home, "connector@telegram", confines=True)
+    assert unit.command[-2:] == ("--unit", "telegram")
+    assert units.works_for_agents(unit.name)
+    files = render(unit, home, LOG)
+    assert "Restart=always" in files["parachute-connector@telegram.service"]
+    lines = lines_of(files["parachute-connector@telegram.service.d/50-confinement.conf"])
+    assert [line for line in lines if line.startswith("BindPaths=")] == [f'BindPaths="{folder}/files"']
+    assert f'BindReadOnlyPaths="-{folder}/core"' in lines
+    assert {"PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6", "TasksMax=9"} <= set(lines)
+    assert not any("vault" in line for line in lines if line.startswith("Bind"))
+    for name in ("connector@", "connector@../x", "connector@Telegram", f"connector@{'x' * 21}"):
+        with pytest.raises(InvalidInput, match="not a unit"):
+            units.check_name(name)
 
 
 def test_what_no_home_holds_is_hidden_by_name() -> None:

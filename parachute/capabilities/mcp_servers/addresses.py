@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from parachute.sandbox.egress.addresses import OWN, PRIVATE, not_public
-from parachute.sandbox.egress.hosts import is_address, split
+from parachute.sandbox.egress.hosts import is_address, is_at_home, split
 from parachute.sandbox.egress.models import Target
-from parachute.sandbox.egress.outlet import is_at_home
 
 _LIMIT = 2_000
 _PORTS = {"https": 443, "http": 80}

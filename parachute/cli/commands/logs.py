@@ -15,7 +15,7 @@ _POLL_SECONDS = 0.2
 
 
 def logs(
-    name: str = typer.Argument("", help="supervisor, core, model, the name of a module, ...; all if none is named."),
+    name: str = typer.Argument("", help="supervisor, core, model, a module, a messenger, ...; all if none is named."),
     lines: int = typer.Option(50, "--limit", "--lines", "-n", min=1, max=100_000, help="How many lines of each."),
     follow: bool = typer.Option(False, "--follow", "-f", help="Follow the log until Ctrl-C."),
 ) -> None:

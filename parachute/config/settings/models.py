@@ -27,6 +27,11 @@ def _address(value: str) -> str:
     return value
 
 
+def _off(value: object) -> object:
+    # YAML reads this word as false.
+    return "off" if value is False else value
+
+
 def _host(value: str) -> str:
     # Not at the top: most of what reads settings needs nothing of the library for modules.
     from parachute.core.agents import host_name
@@ -289,7 +294,7 @@ class NetworkSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    mode: Literal["off", "ask", "list"] = Field(
+    mode: Annotated[Literal["off", "ask", "list"], BeforeValidator(_off)] = Field(
         default="ask",
         description="What sandboxed chats without a workspace reach: nothing, the hosts and what you allow when asked, or the hosts.",
     )

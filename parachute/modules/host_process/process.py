@@ -24,7 +24,7 @@ from parachute.modules.host_process.refusal import refuse_waiting
 from parachute.modules.host_process.starting import ask_to_start, check_confined
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
-from parachute.supervisor.host_specification import HostSpecification
+from parachute.supervisor.host_specification import HostSpecification, specification_path
 from parachute.supervisor.idle_server import IdleServer
 from parachute.supervisor.main_process import announce
 from parachute.supervisor.notify import notify, watchdog_interval
@@ -79,7 +79,7 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
 async def _loaded(specification: HostSpecification, confinement: str | None) -> tuple[Application, LifeCycle]:
     core = CoreClient(Path(specification.core_socket))
     if confinement == UNIT:
-        check_confined(specification)
+        check_confined(specification_path(specification.name).parents[3])
     await ask_to_start(specification, core)
     # A unit's processes are counted by its control group.
     limits.take_on(specification.memory, specification.pids if confinement == SANDBOX else None)

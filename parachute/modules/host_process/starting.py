@@ -7,9 +7,9 @@ from pathlib import Path
 
 from parachute.base.errors import NotAllowed
 from parachute.modules.host_process.client import CoreClient, CoreGone
-from parachute.supervisor.host_specification import HostSpecification, specification_path
+from parachute.supervisor.host_specification import HostSpecification
 
-_REGISTRY = "modules.yaml"
+_PRIVATE = ("modules.yaml", "config.yaml", "keys.yaml", "logs")
 _OWN_INTERFACE = "lo"
 _HEADER_LINES = 2  # of /proc/net/dev
 _SECONDS = 60.0
@@ -51,19 +51,21 @@ def seen_folders(specification: HostSpecification) -> dict[str, list[int]]:
     return found
 
 
-def check_confined(specification: HostSpecification) -> None:
-    """Check that systemd confines this process; an older one ignores settings that it does not know. Error: NotAllowed."""
-    registry = specification_path(specification.name).parents[3] / _REGISTRY
+def check_confined(root: Path, what: str = "module") -> None:
+    """Check that systemd confines this process; an older one ignores settings that it does not know. Error: NotAllowed.
+
+    `root` is the state directory, of which it must see no more than what is bound into it.
+    """
     lines = Path("/proc/self/net/dev").read_text().splitlines()[_HEADER_LINES:]
     interfaces = {line.partition(":")[0].strip() for line in lines}
-    if registry.exists():
-        raise _not_held("it sees the state directory")
+    if any((root / name).exists() for name in _PRIVATE):
+        raise _not_held(what, "it sees the state directory")
     if interfaces != {_OWN_INTERFACE}:
-        raise _not_held("it has this computer's network")
+        raise _not_held(what, "it has this computer's network")
 
 
-def _not_held(problem: str) -> NotAllowed:
+def _not_held(what: str, problem: str) -> NotAllowed:
     return NotAllowed(
-        f"The module is not started, since systemd does not hold it back as its unit says: {problem}.",
+        f"The {what} is not started, since systemd does not hold it back as its unit says: {problem}.",
         "systemd 254 or newer is needed; `parachute service uninstall` and `parachute start` go on without it.",
     )

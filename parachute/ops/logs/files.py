@@ -19,9 +19,12 @@ def names(home: Home) -> list[str]:
 
 
 def find(home: Home, name: str) -> str:
-    """The log of a unit (`core`, `module@daily`) or of a module (`daily`); error: NotFound, with the names that there are."""
+    """The log of a unit (`core`, `module@daily`), a module (`daily`) or a messenger (`telegram`).
+
+    Error: NotFound, with the names that there are.
+    """
     known = names(home)
-    for unit in (name, f"module@{name}"):
+    for unit in (name, f"module@{name}", f"connector@{name}"):
         for found in (unit, log_name(unit).removesuffix(".log")):
             if found in known:
                 return found

@@ -6,7 +6,7 @@ from typing import Any
 
 import h11
 
-from parachute.sandbox.egress.hosts import DEFAULT_PORTS, AllowedHosts
+from parachute.sandbox.egress.hosts import DEFAULT_PORTS, AllowedHosts, is_at_home, is_this_machine
 from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
 from parachute.sandbox.egress.request import ProxyRequest, rewritten, rewritten_answer
 from parachute.sandbox.egress.route import Route, Said, Service, as_text
@@ -20,6 +20,7 @@ class Account:
     """The list of hosts of one owner, with what its connections have in common.
 
     `services` answer for names of their own; for all others it is a service itself. `went_out` is called before somebody connects.
+    `named` is the one target that the computer's owner wrote as an address; it alone may be this machine, and only if it says so.
     """
 
     def __init__(
@@ -31,9 +32,11 @@ class Account:
         unlisted: Unlisted | None,
         services: Mapping[Target, Service],
         went_out: WentOut | None = None,
+        named: Target | None = None,
     ) -> None:
         self.owner = owner
         self.allowed = allowed
+        self.named = named
         self.unlisted = unlisted
         self.services = services
         self.decisions = decisions
@@ -55,19 +58,21 @@ class Account:
     async def route(self, asked: ProxyRequest, request: h11.Request, allowed: Callable[[], AllowedHosts]) -> Route:
         """Return the way to a host of the list; error: Refused."""
         hosts = allowed()
-        if not hosts.allows(asked.target):
+        is_named = asked.target == self.named
+        if not is_named and not hosts.allows(asked.target):
             raise self._not_listed(asked.target)
         return Route(
             asked.target,
             rewritten(asked, request) if asked.path is not None else None,
             rewritten_answer,
-            lambda: allowed().allows(asked.target),
-            private=hosts.allows_private(asked.target),
+            lambda: asked.target == self.named or allowed().allows(asked.target),
+            private=is_at_home(asked.target.host) if is_named else hosts.allows_private(asked.target),
+            own=is_named and is_this_machine(asked.target.host),
         )
 
     def refusal(self, target: Target) -> Refused | None:
         """Return the refusal of a target before anybody connects, recorded like that of a connection; None if nothing is against it."""
-        if target in self.services or self.allowed.allows(target):
+        if target in self.services or target == self.named or self.allowed.allows(target):
             return None
         refused = self._not_listed(target)
         self.count(refused=True)

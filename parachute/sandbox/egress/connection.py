@@ -71,7 +71,9 @@ class Connection:
             self.route = route = await service.route(asked, request, lambda: account.allowed)
             if account.went_out is not None:
                 await account.went_out(account.owner)
-            server = await self._outside.reach(route.target, account.lookups, private=route.private, tls=route.tls)
+            server = await self._outside.reach(
+                route.target, account.lookups, private=route.private, own=route.own, tls=route.tls
+            )
         except Refused as refused:
             account.count(refused=True)
             service.decided(described, refused)

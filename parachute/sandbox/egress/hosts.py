@@ -180,3 +180,15 @@ class AllowedHosts:
     def texts(self) -> list[str]:
         """The entries in their normal form."""
         return [str(pattern) for pattern in self.patterns]
+
+
+def is_at_home(host: str) -> bool:
+    """True for a normal host that is a machine of the network at home by its name or address, and for this machine."""
+    return is_this_machine(host) or Pattern(host, below=False, port=None).is_private
+
+
+def is_this_machine(host: str) -> bool:
+    """True for `localhost`, and for an address that may be one of this machine: a name of others could be pointed here."""
+    if is_address(host):
+        return addresses.not_public(ipaddress.ip_address(host)) in (addresses.OWN, addresses.PRIVATE)
+    return host == "localhost"

@@ -31,9 +31,10 @@ class Listener:
         unlisted: Unlisted | None,
         services: Mapping[Target, Service],
         went_out: WentOut | None = None,
+        named: Target | None = None,
     ) -> None:
         self.path = path
-        self._account = Account(owner, allowed, decisions, limits, unlisted, services, went_out)
+        self._account = Account(owner, allowed, decisions, limits, unlisted, services, went_out, named)
         self._outside = outside
         self._limits = limits
         self._server: asyncio.Server | None = None
@@ -79,10 +80,15 @@ class Listener:
         await self._end(list(self._connections))
 
     async def change(
-        self, allowed: AllowedHosts, unlisted: Unlisted | None, services: Mapping[Target, Service]
+        self,
+        allowed: AllowedHosts,
+        unlisted: Unlisted | None,
+        services: Mapping[Target, Service],
+        named: Target | None = None,
     ) -> None:
         """Put another list in force; connections to hosts that are not on it any more are broken off."""
         self._account.allowed, self._account.unlisted, self._account.services = allowed, unlisted, services
+        self._account.named = named
         await self.recheck()
 
     async def recheck(self) -> None:

@@ -1,10 +1,8 @@
 """The way of the server itself to hosts that the owner approved, decided and recorded as for those in sandboxes."""
 
 import asyncio
-from ipaddress import ip_address
 
-from parachute.sandbox.egress.addresses import OWN, PRIVATE, not_public
-from parachute.sandbox.egress.hosts import AllowedHosts, Pattern, is_address
+from parachute.sandbox.egress.hosts import AllowedHosts, is_at_home, is_this_machine
 from parachute.sandbox.egress.models import Refused, Target
 from parachute.sandbox.egress.outside import Outside, Streams
 from parachute.security.audit.decisions import Decisions
@@ -49,15 +47,3 @@ class Outlet:
     def close(self) -> None:
         """Write the decisions that were only counted."""
         self._decisions.flush()
-
-
-def is_at_home(host: str) -> bool:
-    """True for a normal host that is a machine of the network at home by its name or address, and for this machine."""
-    return is_this_machine(host) or Pattern(host, below=False, port=None).is_private
-
-
-def is_this_machine(host: str) -> bool:
-    """True for `localhost`, and for an address that may be one of this machine: a name of others could be pointed here."""
-    if is_address(host):
-        return not_public(ip_address(host)) in (OWN, PRIVATE)
-    return host == "localhost"

@@ -25,6 +25,7 @@ class Route:
     answer: Callable[[h11.Response], h11.Response]
     holds: Callable[[], bool]
     private: bool = False
+    own: bool = False
     tls: ssl.SSLContext | None = None
 
 

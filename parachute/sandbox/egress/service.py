@@ -54,15 +54,17 @@ class Egress:
         hosts: Iterable[str],
         socket_path: Path,
         *,
-        kind: Literal["module", "agent"] = "module",
+        kind: Literal["module", "agent", "connector"] = "module",
         private: bool = False,
         unlisted: Unlisted | None = None,
         services: Mapping[Target, Service] | None = None,
+        named: Target | None = None,
     ) -> None:
         """Listen on a socket for an owner, whose folder only this user can enter; an open listener gets the new list.
 
         `private`: the list is the computer's owner's, and may name machines at home. `unlisted` refuses what is not on it;
-        requests to the targets of `services` are theirs.
+        requests to the targets of `services` are theirs. `named`: one target that the owner wrote as an address, which alone may
+        be this machine.
         Errors: InvalidInput naming each wrong host, or a path too long for a socket; then nothing has changed.
         """
         allowed = AllowedHosts.parse(hosts, private=private)
@@ -71,7 +73,7 @@ class Egress:
         async with self._changing:
             listener = self._listeners.get(owner)
             if listener is not None and listener.path == socket_path:
-                await listener.change(allowed, unlisted, services or {})
+                await listener.change(allowed, unlisted, services or {}, named)
                 return
             decisions = Decisions(self._audit, kind, owner)
             opened = Listener(
@@ -84,6 +86,7 @@ class Egress:
                 unlisted,
                 services or {},
                 self.went_out if kind == "agent" else None,
+                named,
             )
             await opened.start(self._budget)
             self._listeners[owner] = opened

@@ -47,6 +47,7 @@ from parachute.chat.sessions.transcripts import Transcripts
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.chat.workspaces.service import Workspaces
 from parachute.chat.workspaces.store import WorkspaceStore, create_workspaces
+from parachute.config.agent_program import agent_program
 from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
 from parachute.events.bus import store as event_store
@@ -66,7 +67,6 @@ from parachute.sandbox.engines.memory import TotalMemory
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.sandbox.git.tokens import Tokens
 from parachute.security.audit.service import Audit
-from parachute.config.agent_program import agent_program
 from tests.capabilities.agents.stores import agent_store
 from tests.sandbox.egress.internet import Internet
 from tests.supervisor.launching import Launcher

@@ -9,12 +9,12 @@ import pytest
 from parachute.base.errors import Conflict, Unavailable
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
+from parachute.config.agent_program import agent_program
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.events.hooks.models import HookOutcome
 from parachute.events.hooks.service import Hooks
 from parachute.sandbox.engines.service import Sandboxes
-from parachute.config.agent_program import agent_program
 from tests.chat.sessions.conftest import SessionStorage, storage
 
 from .writing import talk, write

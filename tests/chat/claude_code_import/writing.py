@@ -7,8 +7,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from parachute.sandbox.engines.models import encoded_directory
 from parachute.config.agent_program import agent_program
+from parachute.sandbox.engines.models import encoded_directory
 from tests.support.messages_api import MessagesAPI
 
 NOON = "2026-02-01T12:00:00.000Z"

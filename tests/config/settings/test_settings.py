@@ -231,3 +231,12 @@ def test_presets_of_hosts_are_set_one_by_one(home: Home) -> None:
     unset_value(home, "network.hosts")
     unset_value(home, "network.presets.python")
     assert load(home).network.presets == {}
+
+
+def test_the_word_off_is_a_word_where_a_setting_takes_it(home: Home) -> None:
+    assert set_value(home, "network.mode", "off").network.mode == "off"
+    assert load(home).network.mode == "off"
+    home.config.write_text("network: {mode: off}\n")
+    assert load(home).network.mode == "off"
+    with pytest.raises(ConfigError):
+        set_value(home, "network.mode", "on")

@@ -11,7 +11,8 @@ from parachute.capabilities.mcp_servers.logins.service import LoginService
 from parachute.capabilities.mcp_servers.models import NeedsLogin, Runnable
 from parachute.config.settings.models import Settings
 from parachute.sandbox.egress.certificates import Certificates
-from parachute.sandbox.egress.outlet import Outlet, is_this_machine
+from parachute.sandbox.egress.hosts import is_this_machine
+from parachute.sandbox.egress.outlet import Outlet
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
 

@@ -1,0 +1,44 @@
+"""The platforms that there are: each is a module of this package, with its class as `PLATFORM`.
+
+Such a module imports the library of its platform only when it runs, since the server reads it too.
+"""
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+
+from parachute.base.errors import NotFound, Unavailable
+from parachute.connectors import platforms
+from parachute.connectors.platforms.platform import Platform
+
+_OTHERS = frozenset(("available", "models", "platform"))
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """All platforms by name."""
+    modules = (module.name for module in pkgutil.iter_modules(platforms.__path__) if module.name not in _OTHERS)
+    return tuple(sorted(name for name in modules if hasattr(_module(name), "PLATFORM")))
+
+
+def platform(name: str) -> type[Platform]:
+    """The class of a platform; error: NotFound."""
+    if name not in names():
+        raise NotFound(f"There is no messenger {name[:40]!r}.", f"There are: {', '.join(names())}.")
+    found: type[Platform] = _module(name).PLATFORM
+    return found
+
+
+def check_installed(name: str) -> None:
+    """Check that a platform's library is there; errors: NotFound, Unavailable."""
+    if find_spec(platform(name).library) is None:
+        raise Unavailable(
+            f"The library for {name} is not installed.",
+            f"`pip install 'parachute-computer[{name}]'` installs it.",
+            key="library_missing",
+        )
+
+
+def _module(name: str):  # type: ignore[no-untyped-def]
+    return import_module(f"{platforms.__name__}.{name}")

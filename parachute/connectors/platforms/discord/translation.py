@@ -1,0 +1,115 @@
+"""Translation of what Discord tells into updates."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import discord
+
+from parachute.connectors.platforms.models import Chat, File, Sender, Update
+
+_NAME = 100
+_NOBODY = "unknown"
+"""The sender of what Discord tells without saying whose doing it was."""
+_WRITTEN = (discord.MessageType.default, discord.MessageType.reply)
+
+
+def is_written(message: discord.Message, own: int) -> bool:
+    """True for what somebody else wrote, not for what Discord itself puts into a channel."""
+    return message.author.id != own and message.type in _WRITTEN
+
+
+def is_for(message: discord.Message, own: int) -> bool:
+    """True if a message mentions the bot, its role, or answers it."""
+    if any(user.id == own for user in message.mentions):
+        return True
+    answered = message.reference.resolved if message.reference else None
+    if isinstance(answered, discord.Message) and answered.author.id == own:
+        return True
+    role = message.guild.self_role if message.guild else None
+    return role is not None and any(each.id == role.id for each in message.role_mentions)
+
+
+def of_message(message: discord.Message, own: int, files: Sequence[File] = ()) -> Update:
+    """A message that was written."""
+    return Update(
+        id=str(message.id),
+        kind="message",
+        chat=_chat(message),
+        sender=sender(message.author),
+        seconds=message.created_at.timestamp(),
+        message=str(message.id),
+        text=message.clean_content,
+        is_for_bot=is_for(message, own),
+        files=tuple(files),
+    )
+
+
+def of_edit(message: discord.Message, own: int) -> Update | None:
+    """A changed text; None where Discord itself added a preview or the like."""
+    if not is_written(message, own) or message.edited_at is None:
+        return None
+    seconds = message.edited_at.timestamp()
+    return Update(
+        id=f"{message.id}:edited:{int(seconds * 1000)}",
+        kind="edited",
+        chat=_chat(message),
+        sender=sender(message.author),
+        seconds=seconds,
+        message=str(message.id),
+        text=message.clean_content,
+        is_for_bot=is_for(message, own),
+    )
+
+
+def of_deletion(message: int, channel: int, guild: int | None, seconds: float, author: str = "") -> Update:
+    """A deleted message, with who had written it if that is known; Discord does not tell who deleted it."""
+    chat = Chat(str(channel), "group" if guild else "private")
+    return Update(f"{message}:deleted", "deleted", chat, Sender(author or _NOBODY), seconds, str(message))
+
+
+def of_press(interaction: discord.Interaction) -> Update | None:
+    """A pressed button; None for any other interaction."""
+    if interaction.type is not discord.InteractionType.component or interaction.channel_id is None:
+        return None
+    pressed: dict[str, Any] = {**(interaction.data or {})}
+    title = interaction.user.display_name if interaction.guild_id is None else _title(interaction.channel)
+    chat = Chat(str(interaction.channel_id), "group" if interaction.guild_id else "private", title[:_NAME])
+    return Update(
+        id=str(interaction.id),
+        kind="button",
+        chat=chat,
+        sender=sender(interaction.user),
+        seconds=interaction.created_at.timestamp(),
+        message=str(interaction.message.id) if interaction.message else "",
+        is_for_bot=True,
+        button=str(pressed.get("custom_id", "")),
+    )
+
+
+def of_membership(guild: discord.Guild, *, is_member: bool, seconds: float) -> Update | None:
+    """The bot was taken into a server or put out of it; None if there is no channel for it."""
+    me = guild.me
+    since = me.joined_at.timestamp() if me and me.joined_at else seconds
+    channel = guild.system_channel or min(guild.text_channels, key=lambda each: each.position, default=None)
+    if channel is None:
+        return None
+    kind = "joined" if is_member else "left"
+    chat = Chat(str(channel.id), "group", _title(channel)[:_NAME])
+    return Update(f"{guild.id}:{kind}:{int(since)}", "joined" if is_member else "left", chat, Sender(_NOBODY), seconds)
+
+
+def sender(user: discord.abc.User) -> Sender:
+    """Who wrote."""
+    return Sender(str(user.id), user.display_name[:_NAME], user.bot)
+
+
+def _chat(message: discord.Message) -> Chat:
+    if message.guild is None:
+        return Chat(str(message.channel.id), "private", message.author.display_name[:_NAME])
+    return Chat(str(message.channel.id), "group", _title(message.channel)[:_NAME])
+
+
+def _title(channel: object) -> str:
+    name, guild = getattr(channel, "name", None), getattr(channel, "guild", None)
+    place = getattr(guild, "name", "") or ""
+    return f"#{name} · {place}" if name and place else str(name or place)

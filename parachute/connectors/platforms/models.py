@@ -1,0 +1,131 @@
+"""What a connector and the server say to each other, as JSON over their sockets.
+
+From the connector to the server's socket: `POST /start`, which is answered with a `Start`; `POST /updates` with `Updates`, answered
+when all of them are stored; `POST /state` with a `State`. From the server to the connector's socket: `PUT /messages/{key}` with an
+`Outgoing`, answered with `Sent`; `POST /typing` with a `Chat`; `POST /identity`, answered with an `Identity`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+ChatKind = Literal["private", "group"]
+UpdateKind = Literal["message", "edited", "deleted", "button", "joined", "left"]
+FileKind = Literal["picture", "voice", "audio", "document"]
+StateKind = Literal["connecting", "connected", "waiting", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A conversation of the platform; `id` is the platform's, never a name."""
+
+    id: str
+    kind: ChatKind
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who wrote; `name` is what they call themselves, and proves nothing."""
+
+    id: str
+    name: str = ""
+    is_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that came or goes: `path` lies in the folder that both sides share; empty where `problem` says why it was not taken."""
+
+    kind: FileKind
+    name: str
+    media_type: str
+    size: int
+    path: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button below a message; `value` comes back in an update of kind `button`, at most 60 bytes."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Something that happened on the platform. `id` is unique there and the same when it is handed over again.
+
+    `message`: the platform's id of the message that was written, edited, deleted or had the button. `seconds`: since 1970, by the
+    platform's clock. `is_for_bot`: it mentions the bot or answers it. `button`: the value of what was pressed.
+    """
+
+    id: str
+    kind: UpdateKind
+    chat: Chat
+    sender: Sender
+    seconds: float
+    message: str = ""
+    text: str = ""
+    is_for_bot: bool = False
+    files: tuple[File, ...] = ()
+    button: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """Updates in their order, and where the platform goes on after them; what that is, only the platform knows."""
+
+    updates: tuple[Update, ...]
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a connector needs to begin; it is kept nowhere but in its memory."""
+
+    token: str
+    position: str = ""
+    server: str = ""
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How the connection to the platform is; `sentence` says why it waits or was refused, and never holds the token."""
+
+    kind: StateKind
+    sentence: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What a message should show now: the same key sent again changes what is there and never writes a second one.
+
+    `markdown` is the whole text so far; the connector renders, splits and streams it as its platform can. `is_final` False: more
+    follows, and it may be shown as a draft or not at all. `answers`: the platform's id of the message that this replies to.
+    """
+
+    chat: Chat
+    markdown: str
+    is_final: bool = True
+    answers: str = ""
+    files: tuple[File, ...] = ()
+    buttons: tuple[Button, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The platform's ids of the messages that show it; none yet for a draft. `problem`: a refusal that another try does not mend."""
+
+    messages: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who the platform says the bot is."""
+
+    id: str
+    name: str

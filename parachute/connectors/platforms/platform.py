@@ -1,0 +1,43 @@
+"""The interface that each platform's file implements."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Protocol
+
+from parachute.connectors.platforms.models import Chat, Identity, Outgoing, Sent, Start, State, Updates
+
+HandOver = Callable[[Updates], Awaitable[None]]
+"""Hands updates to the server and returns when they are stored; it tries again by itself while the server is away."""
+
+Report = Callable[[State], Awaitable[None]]
+"""Tells the server how the connection is."""
+
+
+class Platform(Protocol):
+    """One messenger with one bot. Errors of its methods: ConnectionError, after which the same call is made again; Refused.
+
+    Before `run` has made its connection, the other methods raise ConnectionError.
+    """
+
+    hosts: tuple[str, ...]
+    """The only hosts that its process reaches, unless the owner named a server: then it reaches that alone."""
+    library: str
+    """The name by which the platform's library is imported; it is looked for, and imported only by methods."""
+    message_limit: int
+    """Characters of one message."""
+
+    async def run(self, start: Start, files: Path, hand_over: HandOver, report: Report) -> None:
+        """Take updates until cancelled; what came is confirmed to the platform only after `hand_over` has returned."""
+
+    async def identity(self) -> Identity:
+        """Ask the platform who the bot is."""
+
+    async def show(self, key: str, outgoing: Outgoing) -> Sent:
+        """Write or change the messages of a key."""
+
+    async def typing(self, chat: Chat) -> None:
+        """Show for a few seconds that an answer is being written."""
+
+
+class Refused(Exception):
+    """The platform refuses for good: the token is wrong, the bot was blocked; the text is a sentence for the owner."""

@@ -1,0 +1,150 @@
+"""Files that came with messages, streamed into the folder that both sides share."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from telegram import Message
+from telegram.error import BadRequest
+
+from parachute.connectors.platforms.models import File, FileKind
+from parachute.connectors.platforms.platform import Refused
+from parachute.connectors.platforms.telegram.api import Api
+from parachute.connectors.platforms.telegram.problems import TOKEN_REFUSED
+from parachute.connectors.platforms.telegram.texts import clean, file_name
+
+BYTES = 20 * 1024 * 1024
+"""More than this Telegram hands out to no bot."""
+
+_OF_FOLDER = 250 * 1024 * 1024
+_SECONDS = 120.0
+_TRIES = 3
+_TOO_LARGE = "It has more than 20 MB, which Telegram does not hand out to bots."
+_PICTURES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png", b"GIF8": "image/gif"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Attached:
+    kind: FileKind
+    id: str
+    name: str
+    media_type: str
+    size: int
+
+
+class Downloads:
+    """Downloads of one process; a file is taken again under the same name after a crash."""
+
+    def __init__(self, api: Api, folder: Path) -> None:
+        self._api = api
+        self._folder = folder
+
+    async def take(self, update: int, message: Message) -> tuple[File, ...]:
+        """Download what came with a message; what is not taken says why. Errors: ConnectionError, Refused."""
+        files = []
+        for number, attached in enumerate(_attached(message)):
+            files.append(await self._take(attached, f"{update}-{number}"))
+        return tuple(files)
+
+    async def _take(self, attached: _Attached, stored: str) -> File:
+        kind, media_type, size = attached.kind, attached.media_type, attached.size
+        problem = _TOO_LARGE if size > BYTES else ""
+        if not problem and _size(self._folder) + size > _OF_FOLDER:
+            problem = "Too many files wait to be read."
+        if not problem:
+            problem = await self._download(attached.id, self._folder / stored)
+        if not problem:
+            size = (self._folder / stored).stat().st_size
+            seen = _seen(self._folder / stored)
+            if kind == "picture" and not seen:
+                # What is called a picture and is none is shown nowhere as one.
+                kind, media_type = "document", "application/octet-stream"
+            elif seen:
+                media_type = seen
+        return File(kind, file_name(attached.name), media_type, size, "" if problem else stored, problem)
+
+    async def _download(self, file: str, target: Path) -> str:
+        """Write a file and return why that was not possible, also not at another try."""
+        problem = ""
+        for _ in range(_TRIES):
+            try:
+                found = await self._api.call("", lambda: self._api.bot.get_file(file))
+                async with asyncio.timeout(_SECONDS):
+                    return await self._write(found.file_path or "", target)
+            except BadRequest as error:
+                return _TOO_LARGE if "too big" in error.message.lower() else "It is not at Telegram any more."
+            except Refused as refused:
+                if str(refused) == TOKEN_REFUSED:
+                    raise
+                return str(refused)
+            except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ConnectionError) as error:
+                problem = f"It could not be loaded from Telegram ({type(error).__name__})."
+        return problem
+
+    async def _write(self, url: str, target: Path) -> str:
+        unfinished = target.with_name(f"{target.name}.part")
+        try:
+            async with self._api.files.stream("GET", url) as response:
+                if response.status_code != httpx.codes.OK:
+                    return "It is not at Telegram any more."
+                size = 0
+                with unfinished.open("wb") as file:
+                    async for chunk in response.aiter_bytes():
+                        size += len(chunk)
+                        if size > BYTES:
+                            return _TOO_LARGE
+                        file.write(chunk)
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        return ""
+
+
+def _attached(message: Message) -> list[_Attached]:
+    """What a message brings; a picture in its largest size that may be fetched."""
+    found = []
+    if message.photo:
+        sizes = [photo for photo in message.photo if (photo.file_size or 0) <= BYTES] or message.photo[:1]
+        photo = max(sizes, key=lambda each: each.width * each.height)
+        found.append(_Attached("picture", photo.file_id, "photo.jpg", "image/jpeg", photo.file_size or 0))
+    if message.voice:
+        voice = message.voice
+        found.append(
+            _Attached("voice", voice.file_id, "voice.ogg", _type(voice.mime_type, "audio/ogg"), voice.file_size or 0)
+        )
+    if message.audio:
+        audio = message.audio
+        name = audio.file_name or "audio"
+        found.append(
+            _Attached("audio", audio.file_id, name, _type(audio.mime_type, "audio/mpeg"), audio.file_size or 0)
+        )
+    for video in (message.video, message.video_note):
+        if video:
+            found.append(_Attached("document", video.file_id, "video.mp4", "video/mp4", video.file_size or 0))
+    # Telegram describes an animation as a document, too.
+    if message.document:
+        document = message.document
+        media_type = _type(document.mime_type, "application/octet-stream")
+        kind: FileKind = "picture" if media_type in _PICTURES.values() or media_type == "image/webp" else "document"
+        found.append(
+            _Attached(kind, document.file_id, document.file_name or "file", media_type, document.file_size or 0)
+        )
+    return found
+
+
+def _type(named: str | None, otherwise: str) -> str:
+    return clean(named or otherwise, 100).lower()
+
+
+def _seen(path: Path) -> str:
+    """The kind of picture that a file begins as."""
+    with path.open("rb") as file:
+        head = file.read(16)
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in _PICTURES.items() if head.startswith(start)), "")
+
+
+def _size(folder: Path) -> int:
+    return sum(each.stat().st_size for each in folder.iterdir() if each.is_file())

@@ -1,0 +1,123 @@
+"""What the server asks of a connector: `PUT /messages/{key}`, `POST /typing`, `POST /identity`, `GET /state`."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import asdict
+from typing import Any, TypeVar
+from urllib.parse import unquote
+from weakref import WeakValueDictionary
+
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.base.records import Record, record_of
+from parachute.connectors.platforms.models import Chat, Outgoing, Sent
+from parachute.connectors.platforms.platform import Platform, Refused
+from parachute.connectors.process.masking import Masking
+from parachute.connectors.process.server import Server
+from parachute.core.errors import error_document
+from parachute.supervisor.activity import Activity
+from parachute.web.http.incoming import Gone, Incoming
+
+log = logging.getLogger("parachute.connector")
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Answer = TypeVar("Answer")
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_BODY_LIMIT = 4 * 1024 * 1024
+_KEY_LIMIT = 200
+_MESSAGES = "/messages/"
+
+
+class Application:
+    """An ASGI application; messages of one chat go out one after the other, in the order in which they were asked for."""
+
+    def __init__(self, platform: Platform, server: Server, activity: Activity, masking: Masking) -> None:
+        self._platform = platform
+        self._server = server
+        self._activity = activity
+        self._masking = masking
+        self._chats: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1").partition("?")[0]
+        incoming = Incoming(receive, has_body=scope["method"] in ("POST", "PUT"))
+        status, document = 200, {}
+        with self._activity.under_way():
+            try:
+                document = await self._answer(scope["method"], path, await _document(incoming))
+            except Gone:
+                return
+            except ParachuteError as error:
+                status, document = error.status, error_document(error)
+            except Exception as error:
+                log.exception("%s %s failed", scope["method"], path.partition("/")[0])
+                status, document = 500, error_document(error)
+            await _send(status, document, send)
+
+    async def _answer(self, method: str, path: str, document: Any) -> dict[str, Any]:
+        match method, path:
+            case "GET", "/state":
+                return asdict(self._server.state)
+            case "POST", "/typing":
+                await self._asked(self._platform.typing(_record(Chat, document)))
+                return {}
+            case "POST", "/identity":
+                return asdict(await self._asked(self._platform.identity()))
+            case "PUT", _ if path.startswith(_MESSAGES):
+                key = unquote(path.removeprefix(_MESSAGES))
+                if not 0 < len(key) <= _KEY_LIMIT:
+                    raise InvalidInput(f"key: 1 to {_KEY_LIMIT} characters are expected.")
+                return asdict(await self._show(key, _record(Outgoing, document)))
+        raise NotFound(f"{method} {path[:60]} does not exist.")
+
+    async def _show(self, key: str, outgoing: Outgoing) -> Sent:
+        lock = self._chats.setdefault(outgoing.chat.id, asyncio.Lock())
+        async with lock:
+            try:
+                return await self._asked(self._platform.show(key, outgoing))
+            except Conflict as refused:
+                return Sent(problem=refused.message)
+
+    async def _asked(self, asking: Awaitable[Answer]) -> Answer:
+        """The answer of the platform; errors: Unavailable if the same may be asked again, Conflict if it was refused."""
+        try:
+            return await asking
+        except Refused as refused:
+            raise Conflict(self._masking.masked(str(refused)), key="refused_by_platform") from refused
+        except ConnectionError as error:
+            raise Unavailable(self._masking.masked(str(error)), "Ask again in a moment.") from error
+
+
+def _record(kind: type[Record], document: Any) -> Record:
+    try:
+        return record_of(kind, document)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"This is no {kind.__name__}: {error}.") from error
+
+
+async def _document(incoming: Incoming) -> Any:
+    data = bytearray()
+    async for chunk in incoming.chunks():
+        data += chunk
+        if len(data) > _BODY_LIMIT:
+            raise InvalidInput(f"The request is longer than {_BODY_LIMIT:,} bytes.")
+    try:
+        return json.loads(data or b"null")
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("The request is not JSON.") from error
+
+
+async def _send(status: int, document: dict[str, Any], send: Send) -> None:
+    body = json.dumps(document).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    # A second request could arrive just as this process leaves, and would be lost.
+    headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

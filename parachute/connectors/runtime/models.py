@@ -1,0 +1,28 @@
+"""What the server keeps of an open connector, and what answers for it."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from parachute.connectors.platforms.models import Start, State, Updates
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A connector whose unit is open; `state` is what it said last, and `changed` when that was, in seconds since 1970."""
+
+    platform: str
+    state: State
+    changed: float
+
+
+class Answers(Protocol):
+    """What answers connectors; the socket identifies the platform."""
+
+    async def start(self, platform: str) -> Start:
+        """Return what a connector needs to begin; error: Conflict if it shall not."""
+
+    async def updates(self, platform: str, updates: Updates) -> None:
+        """Store updates with their position; those that are stored already are no error. Returns when they are on the disk."""
+
+    async def changed(self, platform: str, state: State) -> None:
+        """Hear of a state: the connection was made, waits, or was refused, in which case the unit ends."""

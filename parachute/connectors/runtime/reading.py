@@ -1,0 +1,113 @@
+"""What a connector hands over, read as the words of somebody who may have been taken over by a message."""
+
+import re
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from parachute.base.errors import InvalidInput
+from parachute.base.records import Record, record_of
+from parachute.connectors.platforms.models import File, Identity, Sent, State, Update, Updates
+
+UPDATES = 100
+_ID = 200
+_NAME = 400
+_TEXT = 200_000
+_FILES = 20
+_PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,120}")
+_SECONDS = 1e11
+
+
+def read_updates(document: Any) -> Updates:
+    """Read updates; error: InvalidInput naming what is wrong."""
+    updates = _record(Updates, document)
+    if len(updates.updates) > UPDATES:
+        raise InvalidInput(f"updates: at most {UPDATES} are taken at once.")
+    _short("position", updates.position, _TEXT)
+    for update in updates.updates:
+        _check(update)
+    return updates
+
+
+def read_state(document: Any) -> State:
+    """Read a state; error: InvalidInput."""
+    state = _record(State, document)
+    _short("sentence", state.sentence, 2_000)
+    _short("name", state.name, _NAME)
+    return state
+
+
+def read_sent(document: Any) -> Sent:
+    """Read what was sent; error: InvalidInput."""
+    sent = _record(Sent, document)
+    if len(sent.messages) > 1_000:
+        raise InvalidInput("messages: there are too many.")
+    for message in sent.messages:
+        _short("messages", message, _ID)
+    _short("problem", sent.problem, 2_000)
+    return sent
+
+
+def read_identity(document: Any) -> Identity:
+    """Read who the bot is; error: InvalidInput."""
+    identity = _record(Identity, document)
+    _short("id", identity.id, _ID)
+    _short("name", identity.name, _NAME)
+    return identity
+
+
+def _check(update: Update) -> None:
+    for field, text in (("id", update.id), ("chat", update.chat.id), ("sender", update.sender.id)):
+        if not text:
+            raise InvalidInput(f"{field}: an update without one cannot be told from others.")
+        _short(field, text, _ID)
+    _short("message", update.message, _ID)
+    _short("title", update.chat.title, _NAME)
+    _short("name", update.sender.name, _NAME)
+    _short("text", update.text, _TEXT)
+    _short("button", update.button, _ID)
+    if not 0 <= update.seconds < _SECONDS:
+        raise InvalidInput("seconds: it is no time.")
+    if len(update.files) > _FILES:
+        raise InvalidInput(f"files: at most {_FILES} come with one message.")
+    for file in update.files:
+        _check_file(file)
+
+
+def _check_file(file: File) -> None:
+    _short("name", file.name, _NAME)
+    _short("media_type", file.media_type, _ID)
+    _short("problem", file.problem, 2_000)
+    if file.path and not _PATH.fullmatch(file.path):
+        raise InvalidInput("path: the plain name of a file in the shared folder is expected.")
+    if not file.path and not file.problem:
+        raise InvalidInput("path: it is missing, and nothing says why.")
+    if not 0 <= file.size < 1 << 40:
+        raise InvalidInput("size: it is no size.")
+
+
+def _record(kind: type[Record], document: Any) -> Record:
+    try:
+        record = record_of(kind, document)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"This is no {kind.__name__}: {error}.") from error
+    _check_words(record)
+    return record
+
+
+def _check_words(record: Any) -> None:
+    """Refuse words that the protocol does not have, in a record and in those that it holds."""
+    types = get_type_hints(type(record))
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if get_origin(types[field.name]) is Literal and value not in get_args(types[field.name]):
+            raise InvalidInput(f"{field.name}: {str(value)[:40]!r} is unknown.")
+        for each in value if isinstance(value, tuple) else (value,):
+            if is_dataclass(each):
+                _check_words(each)
+
+
+def _short(field: str, text: str, most: int) -> None:
+    if len(text) > most:
+        raise InvalidInput(f"{field}: it is longer than {most:,} characters.")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InvalidInput(f"{field}: it holds half a character, which no file and no database takes.")
