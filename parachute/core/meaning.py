@@ -1,12 +1,14 @@
 """Search by meaning: `self.core.meaning` finds a module's own texts, and `Queue` remembers which of them the index lacks."""
 
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from parachute.base.errors import InvalidInput
 from parachute.core.connection import Connection, member
+
+if TYPE_CHECKING:
+    import sqlite3  # not for modules without a database
 
 Item = TypeVar("Item")
 
@@ -72,14 +74,14 @@ END;
         self._all = f"INSERT OR REPLACE INTO meaning_lacks (key) SELECT {key} FROM {table}"  # noqa: S608 - the module's own names
         self._texts = texts
 
-    def next(self, connection: sqlite3.Connection) -> tuple[list[int], dict[str, str], list[str]]:
+    def next(self, connection: "sqlite3.Connection") -> tuple[list[int], dict[str, str], list[str]]:
         """Numbers of what comes next, the texts by their keys, and the keys of those that are gone."""
         rows = connection.execute("SELECT number, key FROM meaning_lacks ORDER BY number LIMIT ?", (_BATCH,)).fetchall()
         keys = [row[1] for row in rows]
         found = {str(row[0]): row[1] for key in keys for row in connection.execute(self._texts, {"key": key})}
         return [row[0] for row in rows], found, [key for key in keys if key not in found]
 
-    def given(self, connection: sqlite3.Connection, numbers: Sequence[int], index: str) -> None:
+    def given(self, connection: "sqlite3.Connection", numbers: Sequence[int], index: str) -> None:
         """Forget what was given to an index; one that is another than before lacks everything."""
         (known,) = connection.execute("SELECT name FROM meaning_index").fetchone()
         connection.executemany("DELETE FROM meaning_lacks WHERE number = ?", [(number,) for number in numbers])
@@ -87,7 +89,7 @@ END;
             connection.execute("UPDATE meaning_index SET name = ?", (index,))
             connection.execute(self._all)
 
-    def is_of(self, connection: sqlite3.Connection, index: str) -> bool:
+    def is_of(self, connection: "sqlite3.Connection", index: str) -> bool:
         """True if what was given is in this index."""
         return bool(connection.execute("SELECT name FROM meaning_index").fetchone()[0] == index)
 

@@ -3,14 +3,16 @@
 import asyncio
 import contextlib
 import logging
-import sqlite3
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parachute.base.errors import ParachuteError
 from parachute.core.meaning import MOST, Meaning, Near, Queue
 
-Work = Callable[[sqlite3.Connection], Any]
+if TYPE_CHECKING:
+    import sqlite3
+
+Work = Callable[["sqlite3.Connection"], Any]
 
 log = logging.getLogger("parachute.module")
 
