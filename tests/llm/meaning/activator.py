@@ -32,7 +32,7 @@ class IndexProcess(Activator):
         """One request: status and answer."""
         connection = UnixConnection(self.path, DEADLINE)
         try:
-            connection.request(method, path, json.dumps(document or {}))
+            connection.request(method, path, json.dumps(document or {}) if method == "POST" else None)
             response = connection.getresponse()
             return response.status, json.loads(response.read())
         finally:
