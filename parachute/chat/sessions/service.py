@@ -156,9 +156,10 @@ class Sessions:
         summaries = await self._store.summaries(
             limit=limit, offset=offset, archived=archived, search=search, workspace=workspace
         )
-        if search is not None and offset == 0 and len(summaries) < min(limit, ENOUGH):
-            near = await self._store.fitting(await self.near.find(search, len(summaries)), archived, workspace)
-            summaries = found_by(summaries, near)[:limit]
+        if search is not None:
+            few = offset == 0 and len(summaries) < min(limit, ENOUGH)
+            near = await self.near.find(search, len(summaries)) if few else []
+            summaries = found_by(summaries, await self._store.fitting(near, archived, workspace))[:limit]
         body = b'{"sessions":[' + ",".join(summaries).encode() + b"]}"
         self._lists[key] = (generation, body)
         if len(self._lists) > _CACHED_LISTS:
