@@ -35,6 +35,7 @@ GROUPS = {
         "plugins",
         "mcp-servers",
         "inbox",
+        "messengers",
         "undo",
         "files",
         "network",

@@ -14,7 +14,7 @@ from typing import Any
 from bench.labelled_meanings import Question, load
 from bench.labelled_meanings.filler import texts
 from bench.results import NotMeasurable, Result
-from parachute.core.meaning import ENOUGH, MOST, SURE, merged
+from parachute.core.meaning import ENOUGH, MOST, SURE, merged, worth_showing
 from parachute.llm.meaning.index import Index
 from parachute.llm.meaning.source import Source
 
@@ -47,12 +47,15 @@ def _quality(folder: Path) -> Iterator[Result]:
     found: dict[str, dict[Question, list[int]]] = {"words": {}, "meaning": {}, "both": {}}
     for question in questions:
         hits = words.search(question.text)
-        near = [(int(each.key), True) for each in index.find("texts", question.text, MOST)[1]]
+        close = index.find("texts", question.text, MOST)[1]
+        near = [(int(each.key), True) for each in close]
         found["words"][question] = [place for place, _ in hits]
         found["meaning"][question] = [place for place, _ in near]
+        sure = sum(sure for _, sure in hits)
         both = hits
-        if sum(sure for _, sure in hits) < ENOUGH:
-            both = merged(hits, near, _LIMIT, lambda hit: hit[0], lambda hit: hit[1])
+        if sure < ENOUGH:
+            shown = [(int(each.key), True) for each in worth_showing(close, sure)]
+            both = merged(hits, shown, _LIMIT, lambda hit: hit[0], lambda hit: hit[1])
         found["both"][question] = [place for place, _ in both]
     for language in ("en", "de"):
         own = [question for question in questions if question.language == language and question.held_back]

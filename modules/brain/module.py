@@ -4,6 +4,7 @@ from typing import Any
 
 from brain import shapes, suggestions, undoing
 from brain.entity_routes import EntityRoutes
+from brain.merge_routes import MergeRoutes
 from brain.service import Brain
 from brain.tools import Tools
 from brain.type_routes import TypeRoutes
@@ -12,7 +13,7 @@ from parachute.core import InvalidInput, Module, NotFound, Preview, event
 from parachute.core.interfaces import Context, Entity, EntityType, Mention
 
 
-class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
+class BrainModule(TypeRoutes, MergeRoutes, EntityRoutes, Tools, Module):
     """Provides BrainInterface; routes and tools are in the files of the package `brain`."""
 
     name = "brain"
@@ -60,7 +61,7 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
         result = await suggestions.apply(self.brain, suggestion_id, action, target_id, payload, version)
         if action == "create":
             await self.publish_created(result)
-        return result
+        return await self._cited(payload, result)
 
     async def preview_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> Preview:
         """An entity before a change and after it."""
@@ -84,6 +85,12 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
         result = await suggestions.applied(self.brain, suggestion_id, action, target_id, payload)
         if action == "create" and result is not None:
             await self.publish_created(result)  # once more, if it was killed after that
+        return None if result is None else await self._cited(payload, result)
+
+    async def _cited(self, payload: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+        """Note what a change rests on as something that is about the entity."""
+        if source := payload.get("source"):
+            await self.linked(source, result["para_id"])
         return result
 
     async def search(self, query: str, type: str | None = None, limit: int = 20) -> list[Entity]:

@@ -15,6 +15,8 @@ _WHOLE = (
     re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"),
     re.compile(r"\bAKIA[0-9A-Z]{16}\b"),
     re.compile(r"\b\d{6,12}:[A-Za-z0-9_-]{30,}"),  # of bots
+    re.compile(r"\b[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"),  # of bots, too
+    re.compile(r"\bsyt_[A-Za-z0-9_-]{10,}"),
     re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"),  # signed tokens
 )
 _BEHIND = (

@@ -33,6 +33,7 @@ from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
 from parachute.server.composition.automation import build_automation, build_suggestions
 from parachute.server.composition.chat import build_chat, build_sessions, give_meanings
+from parachute.server.composition.connectors import build_connectors
 from parachute.server.composition.events import build_events
 from parachute.server.composition.files import build_files
 from parachute.server.composition.kill_switch import build_kill_switch
@@ -207,13 +208,16 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     automation = await build_automation(
         installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
     )
+    connectors = await build_connectors(installation, storage, events, llm, sandbox, sessions, chat, lifecycle)
     files = await build_files(installation, storage, chat, lifecycle)
     ops = await build_ops(installation, storage, events, llm, chat, lifecycle)
-    switch = await build_kill_switch(installation.home, events, llm, sandbox, chat, lifecycle)
+    switch = await build_kill_switch(
+        installation.home, events, llm, sandbox, chat, connectors, automation.curator, lifecycle
+    )
     services.add_as(PersonsAgent, automation.maintenance)
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
     services.add_as(ScopeNames, KnownScopes(installation.home.root))
     services.add(storage.audit, storage.recovery, refused, reads, tls, sessions.sessions, suggestions, files, switch)
-    for wing in (events, llm, sandbox, modules, chat, automation, ops):
+    for wing in (events, llm, sandbox, modules, chat, automation, connectors, ops):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

@@ -1,6 +1,7 @@
 """Every route of the server but health, status, panic and resume: one table, which is read once the server has started."""
 
 from parachute.automation.agent_requests.api import router as agent_runs
+from parachute.automation.curator.api import router as curator
 from parachute.automation.memory.api import router as memory
 from parachute.automation.module_agents.api import router as module_prompts
 from parachute.automation.scheduled_agents.api import router as scheduled_agents
@@ -23,6 +24,7 @@ from parachute.chat.runs.api import sandbox_router as sandboxes
 from parachute.chat.runs.preview_api import router as prompt_preview
 from parachute.chat.sessions.api import router as sessions
 from parachute.chat.workspaces.api import router as workspaces
+from parachute.connectors.bots.api import router as bots
 from parachute.events.bus.api import router as events
 from parachute.events.feed.api import router as feed
 from parachute.events.hooks.api import router as hooks
@@ -57,6 +59,7 @@ ROUTERS = (
     changes,
     files,
     contexts,
+    curator,
     prompt_preview,
     workspaces,
     # Before the next one, in whose paths the name of a server may have a slash.
@@ -94,6 +97,7 @@ ROUTERS = (
     sandboxes,
     suggestions,
     memory,
+    bots,
     supervisor,
     console,
     first_run,

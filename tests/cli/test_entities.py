@@ -68,3 +68,26 @@ def test_a_search_without_a_hit_names_what_waits_and_what_the_journal_has(parach
             "The journal of 2026-01-02 has it: `parachute daily show para:daily:x`",
         ]
         assert json.loads(parachute.ok("brain", "search", "berlin", "--json")) == []
+
+
+def test_those_that_are_one_are_listed_merged_and_taken_apart(parachute: Terminal, home: Home) -> None:
+    other = {**KEVIN, "para_id": "para:brain:kevkevkevkev", "name": "Kev"}
+    pair = {"one": KEVIN, "other": other, "reason": "similar", "confidence": 0.7}
+    merged = {"para_id": "para:brain:oldoldoldold", "name": "K.", "into": ID, "into_name": "Kevin"}
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/brain/duplicates"] = 200, {"duplicates": [pair], "merged": [merged]}
+        core.answers["GET", PATH] = 200, KEVIN
+        core.answers["GET", "/api/brain/entities/para:brain:kevkevkevkev"] = 200, other
+        core.answers["POST", "/api/brain/merge"] = 200, {**KEVIN, "merged": other["para_id"]}
+        core.answers["POST", "/api/brain/unmerge"] = 200, {**KEVIN, "restored": other["para_id"], "exact": False}
+        shown = parachute("brain", "duplicates")
+        assert "nearly the same letters" in shown.out
+        assert "unmerge para:brain:oldoldoldold" in shown.err
+        assert core.calls[-1].query == {"type": "person"}
+        assert json.loads(parachute.ok("brain", "duplicates", "--json"))["duplicates"] == [pair]
+        assert parachute("brain", "merge", ID, other["para_id"]).code == 3
+        assert core.calls[-1].method == "GET"
+        parachute.ok("brain", "merge", ID, other["para_id"], "--yes")
+        assert core.calls[-1].body == {"keep": ID, "other": other["para_id"], "expected_version": "v1"}
+        assert "stands for itself again" in parachute.ok("brain", "unmerge", other["para_id"])
+        assert core.calls[-1].body == {"para_id": other["para_id"]}

@@ -25,6 +25,7 @@ COMMANDS = (
     "status",
     "logs",
     "audit",
+    "bots",
     "usage",
     "config",
     "contexts",

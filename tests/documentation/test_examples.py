@@ -9,6 +9,7 @@ import pytest
 from parachute.capabilities.mcp_servers.configuration import FILE, Configuration
 from parachute.chat.workspaces.declared import declared_workspaces
 from parachute.config.declared.file import VARIABLE, load
+from parachute.connectors.configuration.service import BotConfiguration
 from tests.config.declared.declaring import USER, write
 from tests.nix.evaluation import evaluate
 
@@ -40,9 +41,17 @@ def _nixos_configuration(text: str, folder: Path, patch: pytest.MonkeyPatch) -> 
     assert "parachute" in found["services"]
 
 
+def _bots(text: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
+    folder.chmod(0o700)
+    (folder / "bots.yaml").write_text(text)
+    (folder / "bots.yaml").chmod(0o600)
+    assert BotConfiguration(folder).read().telegram.allowed_users == ["4711"]
+
+
 LOADERS: dict[tuple[str, str], Callable[[str, Path, pytest.MonkeyPatch], None]] = {
     ("docs/declared.md", "json"): _declaration,
     ("docs/mcp-servers.md", "json"): _mcp_file,
+    ("docs/messengers.md", "yaml"): _bots,
     ("docs/nixos.md", "nix"): _nixos_configuration,
 }
 

@@ -20,6 +20,11 @@ const t = messages({
     instead: "Applied in other words than proposed.",
     not_applied: "Not applied yet: {error}",
     problem: "It cannot be applied now: {problem}",
+    from_web: "Something in it came from the web.",
+    from_remote_mcp: "Something in it came from an MCP server elsewhere.",
+    from_guest: "Something in it came from people who talk to a bot.",
+    from_import: "Something in it came from an import, or from a time of which nothing is known.",
+    from_untrusted_module: "Something in it came from a module that is not trusted.",
   },
   de: {
     create: "Neu: {name}",
@@ -32,6 +37,11 @@ const t = messages({
     instead: "In anderen Worten übernommen als vorgeschlagen.",
     not_applied: "Noch nicht übernommen: {error}",
     problem: "Es kann jetzt nicht übernommen werden: {problem}",
+    from_web: "Etwas davon kommt aus dem Internet.",
+    from_remote_mcp: "Etwas davon kommt von einem MCP-Server anderswo.",
+    from_guest: "Etwas davon kommt von Leuten, die mit einem Bot sprechen.",
+    from_import: "Etwas davon kommt aus einem Import oder aus einer Zeit, von der nichts bekannt ist.",
+    from_untrusted_module: "Etwas davon kommt von einem Modul, dem nicht vertraut wird.",
   },
 });
 
@@ -51,6 +61,7 @@ export interface Suggestion {
   resolved_at: string | null;
   modifications: Record<string, unknown> | null;
   error: string | null;
+  origin?: string | null;
   members?: Suggestion[];
 }
 
@@ -62,8 +73,12 @@ interface Preview {
 }
 
 const ICONS: Record<Suggestion["action"], IconName> = { create: "plus", update: "edit", delete: "trash", link: "link", batch: "list" };
-/** What is the computer's own stands where a module's name does; only an owner decides about it, and nothing of it is taken back here. */
-const OWN = new Set(["settings", "memory"]);
+/** What is the computer's own stands where a module's name does; only an owner decides about it. */
+const OWN = new Set(["settings", "memory", "contexts"]);
+/** Of these nothing is taken back here. */
+const KEPT = new Set(["settings", "memory"]);
+/** Where words came from that neither the owner nor an agent of theirs wrote. */
+const FROM = ["web", "remote_mcp", "guest", "import", "untrusted_module"] as const;
 
 export function named(suggestion: Suggestion): string {
   return t(suggestion.action, { name: suggestion.title || suggestion.target_id || t("unnamed") });
@@ -80,12 +95,12 @@ export function mayDecide(suggestion: Suggestion): boolean {
 
 /** Whether a decision can be taken back. */
 export function mayUndo(suggestion: Suggestion): boolean {
-  return mayDecide(suggestion) && suggestion.status !== "pending" && (suggestion.status === "rejected" || isOfModule(suggestion));
+  return mayDecide(suggestion) && suggestion.status !== "pending" && (suggestion.status === "rejected" || canTakeBack(suggestion));
 }
 
-/** Whether a module holds what it changes, and can therefore take it back. */
-export function isOfModule(suggestion: Suggestion): boolean {
-  return !OWN.has(suggestion.target_module);
+/** Whether whoever holds what it changes can take it back. */
+export function canTakeBack(suggestion: Suggestion): boolean {
+  return !KEPT.has(suggestion.target_module);
 }
 
 /** The whole card; `actions` are buttons at its end. */
@@ -118,6 +133,7 @@ export function SuggestionBody({ suggestion }: { suggestion: Suggestion }) {
           <bdi>“{suggestion.reasoning}”</bdi>
         </p>
       )}
+      <Origin of={suggestion.origin} />
       {suggestion.members ? (
         <ul class="card-members">
           {suggestion.members.map((member) => (
@@ -143,8 +159,17 @@ export function SuggestionBody({ suggestion }: { suggestion: Suggestion }) {
   );
 }
 
+function Origin({ of }: { of: string | null | undefined }) {
+  const from = FROM.find((name) => name === of);
+  return from ? (
+    <Notice kind="warning">
+      <p>{t(`from_${from}`)}</p>
+    </Notice>
+  ) : null;
+}
+
 /** What is fetched again when the thing itself has changed. */
-const TOPICS: Record<string, string> = { daily: "journal", chat: "sessions" };
+const TOPICS: Record<string, string> = { daily: "journal", chat: "sessions", contexts: "files" };
 
 function Changed({ suggestion: { id, status, target_module } }: { suggestion: Suggestion }) {
   const found = useResource(

@@ -63,19 +63,19 @@ class Editing:
                     return await self._taken(path)
         raise Conflict(f"There are too many files like {path}.", "Choose another name.")
 
-    async def check_new(self, type_: str, name: str, fields: Mapping[str, Any]) -> None:
+    async def check_new(self, type_: str | Kind, name: str, fields: Mapping[str, Any]) -> None:
         """Raise what `create` would; nothing is written."""
         kind, name = await self._new(type_, name, fields)
         await self._check_free(kind.name, name)
 
-    async def drawn(self, type_: str, name: str, fields: Mapping[str, Any], content: str) -> str:
+    async def drawn(self, type_: str | Kind, name: str, fields: Mapping[str, Any], content: str) -> str:
         """The file that `create` would write, without an id; errors: those of `create`."""
         kind, name = await self._new(type_, name, fields)
         await self._check_free(kind.name, name)
         return _written({"type": kind.name}, name, fields, content)
 
-    async def _new(self, type_: str, name: str, fields: Mapping[str, Any]) -> tuple[Kind, str]:
-        kind = await self._types.get(type_)
+    async def _new(self, type_: str | Kind, name: str, fields: Mapping[str, Any]) -> tuple[Kind, str]:
+        kind = await self._types.get(type_) if isinstance(type_, str) else type_
         name = _checked_name(name)
         kind.check(fields)
         return kind, name

@@ -15,7 +15,7 @@ from .names import LONGEST, fold
 
 ROOT = "Brain/entities"
 LARGEST = 1_000_000
-KNOWN = ("para_id", "type", "aliases", "tags", "relationships")
+KNOWN = ("para_id", "type", "aliases", "tags", "relationships", "merged_ids")
 """Fields of every entity; all others belong to its type, or to the one who wrote them."""
 
 _PARA_ID = re.compile(r"para:brain:[a-z0-9]{12}")
@@ -33,7 +33,7 @@ class Unreadable(Exception):
 class Entity:
     """The content of a file. `para_id` is empty when the file has none; `legacy_id` is one in another form, which stays.
 
-    `version` is the SHA-256 of the file. `fields` are those that not every entity has. `mark`, `front` and `body` are what the
+    `merged` are the ids of those that were merged into it. `version` is the SHA-256 of the file. `fields` are those that not every entity has. `mark`, `front` and `body` are what the
     file consists of, besides the lines around `front`, which is missing unless `has_front`.
     """
 
@@ -44,6 +44,7 @@ class Entity:
     name: str
     aliases: tuple[str, ...]
     tags: tuple[str, ...]
+    merged: tuple[str, ...]
     links: tuple[wiki.Link, ...]
     fields: Mapping[str, Any] = field(repr=False)
     version: str
@@ -155,6 +156,7 @@ def read(path: str, data: bytes) -> Entity:
         name=name,
         aliases=tuple(_texts(fields.get("aliases"))),
         tags=tuple(tag.lstrip("#") for tag in _texts(fields.get("tags"))),
+        merged=tuple(text for text in _texts(fields.get("merged_ids")) if _PARA_ID.fullmatch(text)),
         links=(*front_links.find(fields), *wiki.find(body)),
         fields={key: value for key, value in fields.items() if key not in KNOWN},
         version=version_of(data),

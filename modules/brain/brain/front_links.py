@@ -7,7 +7,7 @@ from typing import Any
 from . import wiki
 from .names import LONGEST
 
-_NOT_LINKS = ("para_id", "type", "name", "title", "aliases", "tags", "relationships")
+_NOT_LINKS = ("para_id", "type", "name", "title", "aliases", "tags", "relationships", "merged_ids")
 _LINK = re.compile(r"\[\[([^\[\]|#]+)")
 _LONGEST_NOTE = 300
 

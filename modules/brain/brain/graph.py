@@ -5,10 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from .index import ID
 from .resolving import target_of
 from .wiki import key_of
 
 _ALL = -1
+IDS = "SELECT ? UNION SELECT text FROM names WHERE entity = (SELECT id FROM entities WHERE para_id = ?) AND kind = ?"
+"""The ids of an entity, given twice with the kind of names that ids are: its own, and those of what was merged into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,11 @@ def _leading(connection: sqlite3.Connection, number: int, key: str, limit: int) 
 
 
 def mentions(connection: sqlite3.Connection, para_id: str, limit: int = 100) -> list[MentionOf]:
-    """Mentions of an entity by other modules, the newest first."""
+    """Mentions of an entity, and of those that were merged into it, by other modules, the newest first."""
     rows = connection.execute(
-        "SELECT source_id, at FROM mentions WHERE para_id = ? ORDER BY at DESC, source_id LIMIT ?", (para_id, limit)
+        f"SELECT source_id, max(at) AS at FROM mentions WHERE para_id IN ({IDS}) GROUP BY source_id"  # noqa: S608 - ours
+        " ORDER BY at DESC, source_id LIMIT ?",
+        (para_id, para_id, ID, limit),
     )
     return [MentionOf(row["source_id"], row["at"]) for row in rows]
 

@@ -94,7 +94,7 @@ def put_mentions(connection: sqlite3.Connection, path: str, mentions: Iterable[t
 
 def _names(entity: Entity) -> list[tuple[int, str]]:
     names = [(NAME, entity.name), (SLUG, entity.slug), *((ALIAS, alias) for alias in entity.aliases)]
-    names += [(ID, text) for text in (entity.para_id, entity.legacy_id) if text]
+    names += [(ID, text) for text in (entity.para_id, entity.legacy_id, *entity.merged) if text]
     found: dict[tuple[str, bool], tuple[int, str]] = {}
     for kind, text in names:
         # An id is kept beside a name that looks like it.

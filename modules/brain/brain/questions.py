@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Mapping
 
 from . import found, graph, index, resolving, search, suggesting
+from .duplicates import Pair
+from .duplicates import pairs as duplicates_of
 from .entity_types import Kind
 from .found import Found
 from .names import fold
@@ -78,10 +80,35 @@ def edges(connection: sqlite3.Connection, number: int) -> list[tuple[graph.Edge,
 
 def mention_path(connection: sqlite3.Connection, source_id: str, para_id: str) -> str | None:
     """The file in which a mention is recorded."""
+    found = recorded(connection, source_id, para_id)
+    return None if found is None else found[0]
+
+
+def recorded(connection: sqlite3.Connection, source_id: str, para_id: str) -> tuple[str, str] | None:
+    """The file in which a mention is recorded, and the id that it has there."""
     row = connection.execute(
-        "SELECT path FROM mentions WHERE source_id = ? AND para_id = ?", (source_id, para_id)
+        f"SELECT path, para_id FROM mentions WHERE source_id = ? AND para_id IN ({graph.IDS}) LIMIT 1",  # noqa: S608 - ours
+        (source_id, para_id, para_id, index.ID),
     ).fetchone()
-    return None if row is None else row["path"]
+    return None if row is None else (row["path"], row["para_id"])
+
+
+def merged_into(connection: sqlite3.Connection, para_id: str) -> str | None:
+    """The entity whose file says that another one was merged into it."""
+    row = connection.execute(
+        "SELECT entities.para_id FROM names JOIN entities ON entities.id = entity"
+        " WHERE key = ? AND kind = ? AND text = ? AND entities.para_id != ?",
+        (fold(para_id), index.ID, para_id, para_id),
+    ).fetchone()
+    return None if row is None else row["para_id"]
+
+
+def duplicates(connection: sqlite3.Connection, type_: str) -> list[tuple[Pair, Found, Found]]:
+    """Entities of a type that may be one, the surest first."""
+    pairs = duplicates_of(connection, type_)
+    numbers = {number for pair in pairs for number in (pair.one, pair.other)}
+    known = {entity.number: entity for entity in found.by_number(connection, numbers)}
+    return [(pair, known[pair.one], known[pair.other]) for pair in pairs if {pair.one, pair.other} <= known.keys()]
 
 
 def neighbourhood(

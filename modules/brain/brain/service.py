@@ -14,11 +14,13 @@ from parachute.core.services import Core
 
 from . import found, graph, mentions, questions, search, suggesting
 from .database import LACKING, Database
-from .editing import Change, Editing
+from .duplicates import Pair
+from .editing import Change
 from .entity import KNOWN, Entity
 from .entity_types import Kind
 from .found import Found
 from .intents import Intents
+from .merging import Merge, Merging
 from .reconciling import MANY, Reconciler, Status
 from .resolving import SURE, Candidate
 from .types_file import PATH as TYPES
@@ -32,6 +34,7 @@ log = logging.getLogger("parachute.module")
 INDEX = "index.db"
 _LARGEST_TEXT = suggesting.LONGEST
 _LONGEST_QUERY = 1_000
+_MERGED, _DIFFERENT = "merged/", "different/"
 
 
 class Brain:
@@ -47,7 +50,7 @@ class Brain:
         self._database.changed = self.near.changed
         self.types = TypesFile(core.files)
         self.reconciler = Reconciler(core.files, self._database, self.types, new_id)
-        self.editing = Editing(core.files, self._database, self.types, self.reconciler)
+        self.editing = Merging(core.files, self._database, self.types, self.reconciler)
 
     async def start(self) -> None:
         """Open the index and look what was changed; many changes are read while others are answered already."""
@@ -170,7 +173,7 @@ class Brain:
         """Write a new entity; errors: InvalidInput, Conflict."""
         return await self.editing.create(type_, name, _writable(data), content, para_id or self.new_id())
 
-    async def check_new(self, type_: str, name: str, data: Mapping[str, Any]) -> None:
+    async def check_new(self, type_: str | Kind, name: str, data: Mapping[str, Any]) -> None:
         """Raise what `create` would; nothing is written."""
         await self.editing.check_new(type_, name, _writable(data))
 
@@ -188,7 +191,7 @@ class Brain:
         )
         return await self.editing.update((await self.known(text)).para_id, change, expected_version, note)
 
-    async def drawn(self, type_: str, name: str, data: Mapping[str, Any], content: str) -> str:
+    async def drawn(self, type_: str | Kind, name: str, data: Mapping[str, Any], content: str) -> str:
         """The file that `create` would write, without an id; errors: those of `create`."""
         return await self.editing.drawn(type_, name, _writable(data), content)
 
@@ -220,12 +223,69 @@ class Brain:
         """Remove a mention that `link` recorded; errors: NotFound, Conflict."""
         entity = await self.known(text)
         async with self.reconciler.lock:
-            path = await self.ask(questions.mention_path, source_id, entity.para_id)
-            if path is None:
+            recorded = await self.ask(questions.recorded, source_id, entity.para_id)
+            if recorded is None:
                 raise NotFound(f"Nothing says that {source_id[:80]} is about {entity.name}.")
-            await mentions.remove(self._core.files, path, source_id, entity.para_id)
+            path, para_id = recorded
+            await mentions.remove(self._core.files, path, source_id, para_id)
             await self.reconciler.take([path])
         return entity
+
+    async def merge(self, text: str, other: str, expected_version: str | None) -> tuple[Found, str]:
+        """Make two entities one: it, and the id of the one that is gone. Errors: NotFound, InvalidInput, Conflict."""
+        kept, gone = await self.known(text), await self.known(other)
+
+        async def note(made: Merge) -> None:
+            await self._core.storage.set(f"{_MERGED}{gone.para_id}", made.document())
+
+        return await self.editing.merge(kept.para_id, gone.para_id, expected_version, note), gone.para_id
+
+    async def check_merge(self, text: str, other: str) -> tuple[Found, Found, bytes, bytes]:
+        """Both, with the file of the first before a merge and after; nothing is written. Errors: those of `merge`."""
+        kept, gone = await self.known(text), await self.known(other)
+        return await self.editing.check_merge(kept.para_id, gone.para_id)
+
+    async def is_merged(self, kept: Found, other: str) -> bool:
+        """True if another entity was merged into one; what a kill has cut off is finished."""
+        value = await self._core.storage.get(f"{_MERGED}{other}")
+        if value is None or await self.ask(questions.merged_into, other) != kept.para_id:
+            return False
+        return await self.editing.finish_merge(Merge.read(value))
+
+    async def unmerge(self, para_id: str) -> tuple[Found, bool]:
+        """Take back that an entity was merged into another: the other, and whether all is as it was. Errors: NotFound, Conflict."""
+        value = await self._core.storage.get(f"{_MERGED}{para_id}")
+        if value is None:
+            raise NotFound(f"{para_id[:80]} was not merged into another entity.")
+        found, is_as_it_was = await self.editing.unmerge(Merge.read(value))
+        await self._core.storage.delete(f"{_MERGED}{para_id}")
+        return found, is_as_it_was
+
+    async def merged(self) -> list[dict[str, str]]:
+        """The entities that were merged into others, and can be taken out again: ids, names, and into which."""
+        found = []
+        for key in await self._core.storage.keys(_MERGED):
+            value, para_id = await self._core.storage.get(key), key.removeprefix(_MERGED)
+            into = None if value is None else await self.ask(questions.merged_into, para_id)
+            if into is not None:
+                entity = await self.known(into)
+                name = Merge.read(value).name
+                found.append({"para_id": para_id, "name": name, "into": into, "into_name": entity.name})
+        return found
+
+    async def duplicates(self, type_: str) -> list[tuple[Pair, Found, Found]]:
+        """Entities that may be one, without those of which somebody has said that they are not; error: InvalidInput."""
+        kind = await self.types.get(type_)
+        different = set(await self._core.storage.keys(_DIFFERENT))
+        found = await self.ask(questions.duplicates, kind.name)
+        return [each for each in found if _different(each[1], each[2]) not in different]
+
+    async def tell_apart(self, text: str, other: str) -> None:
+        """Remember that two entities are not one; errors: NotFound, InvalidInput."""
+        one, two = await self.known(text), await self.known(other)
+        if one.para_id == two.para_id:
+            raise InvalidInput("other: another entity is expected.")
+        await self._core.storage.set(_different(one, two), True)
 
     async def create_type(self, name: str, value: Mapping[str, Any]) -> Kind:
         """Add a kind of entities; errors: InvalidInput, Conflict."""
@@ -258,6 +318,10 @@ class Brain:
         own = [{"path": TYPES, "problem": self.types.problem}] if self.types.problem else []
         unnamed = [{"path": path, "problem": "its name is no text in UTF-8"} for path in self.reconciler.unnamed]
         return [*own, *unnamed, *await self.ask(found.problems)]
+
+
+def _different(one: Found, other: Found) -> str:
+    return f"{_DIFFERENT}{'/'.join(sorted((one.para_id, other.para_id)))}"
 
 
 def _writable(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from parachute.core import Conflict, InvalidInput, NotFound
 from . import mentions, questions, shapes
 from .editing import Change
 from .entity import version_of
+from .entity_types import Kind
 from .service import Brain
+from .types_file import find
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class NewEntity:
     name: str
     content: Annotated[str, "Its text, in Markdown"] = ""
     data: Annotated[dict[str, Any], "Its fields, such as aliases and tags"] = field(default_factory=dict)
+    new_type: Annotated[str, "What the type is for, in a sentence, where Brain does not have it: it is made, too"] = ""
+    source: Annotated[str, "Para-id of the entry or the conversation on which it rests"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class EntityChange:
     name: str = ""
     type: str = ""
     data: Annotated[dict[str, Any], "Fields to set; null takes one out"] = field(default_factory=dict)
+    merge: Annotated[str, "Id of another entity that is the same: this one gets its text, names and links"] = ""
+    source: Annotated[str, "Para-id of the entry or the conversation on which it rests"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +62,19 @@ class _Possible(Exception):
 
 async def check(brain: Brain, action: str, target_id: str | None, payload: Mapping[str, Any]) -> None:
     """Raise what `apply` would as things are now; nothing is changed."""
+    if source := payload.get("source"):
+        mentions.check_source(source)
     if action == "create":
-        await brain.check_new(payload["type"], payload["name"], payload.get("data", {}))
+        await brain.check_new(await type_of(brain, payload), payload["name"], payload.get("data", {}))
         return
     target = target_of(action, target_id)
     if action == "link":
         mentions.check_source(payload["source_id"])
     if action != "update":
         await brain.known(target)
+        return
+    if other := merged_by(payload):
+        await brain.check_merge(target, other)
         return
 
     async def stop(before: bytes, after: bytes) -> None:
@@ -85,6 +96,8 @@ async def apply(
     if action == "create":
         data, content, para_id = payload.get("data", {}), payload.get("content", ""), brain.new_id()
         await brain.intents.record(suggestion, para_id=para_id)
+        if isinstance(kind := await type_of(brain, payload), Kind):
+            await brain.create_type(kind.name, {"description": kind.description})
         return shapes.brief(await brain.create(payload["type"], payload["name"], data, content, para_id))
     target = target_of(action, target_id)
     if action == "link":
@@ -92,6 +105,8 @@ async def apply(
         return shapes.brief(entity)
     if action == "delete":
         return {**shapes.brief(await brain.delete(target, expected_version)), "deleted": True}
+    if other := merged_by(payload):
+        return shapes.brief((await brain.merge(target, other, expected_version))[0])
     change = changed(payload)
 
     async def note(before: bytes, after: bytes) -> None:
@@ -120,6 +135,10 @@ async def applied(
     if action == "link":
         path = await brain.ask(questions.mention_path, str(payload.get("source_id")), found.para_id)
         return shapes.brief(found) if path else None
+    if action == "update" and (other := merged_by(payload)):
+        if await brain.is_merged(found, other):
+            return shapes.brief(found)
+        return None
     if action == "update" and entity.version != begun.get("after"):
         if begun and entity.version != begun["before"]:
             raise Conflict(f"{found.path} was changed since, so nobody can say whether this was applied before.")
@@ -134,9 +153,25 @@ def target_of(action: str, target_id: str | None) -> str:
     return target_id
 
 
+async def type_of(brain: Brain, payload: Mapping[str, Any]) -> str | Kind:
+    """The type of a new entity: a kind where it is to be made, too. Errors: InvalidInput, Conflict."""
+    name, description = payload["type"], payload.get("new_type", "").strip()
+    if not description or find(await brain.types.all(), name) is not None:
+        return str(name)
+    return await brain.types.check_new(name, {"description": description})
+
+
+def merged_by(payload: Mapping[str, Any]) -> str:
+    """The id of the entity that a change takes into another; empty for other changes. Error: InvalidInput for both at once."""
+    other = str(payload.get("merge", ""))
+    if other and payload.keys() - {"merge", "source"}:
+        raise InvalidInput("merge: nothing else is changed with it.")
+    return other
+
+
 def changed(payload: Mapping[str, Any]) -> Change:
     """The change that a payload describes; error: InvalidInput for one of nothing."""
-    if not payload:
+    if not payload.keys() - {"source"}:
         raise InvalidInput("payload: it changes nothing.")
     return Change(
         payload.get("data", {}),

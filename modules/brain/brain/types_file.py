@@ -47,8 +47,8 @@ class TypesFile:
             raise InvalidInput(f"type: there is no type {name[:40]!r}; there are {', '.join(kinds)}.")
         return found
 
-    async def create(self, name: str, value: Mapping[str, Any]) -> Kind:
-        """Add a kind; errors: InvalidInput, Conflict."""
+    async def check_new(self, name: str, value: Mapping[str, Any]) -> Kind:
+        """The kind that `create` would add; errors: InvalidInput, Conflict."""
         kinds = await self.all()
         kind = Kind.of(name, value)
         if find(kinds, name) is not None:
@@ -56,6 +56,11 @@ class TypesFile:
         if len(kinds) >= _MOST:
             raise InvalidInput(f"name: there are {_MOST} types already.")
         _check_folder(kind, kinds)
+        return kind
+
+    async def create(self, name: str, value: Mapping[str, Any]) -> Kind:
+        """Add a kind; errors: InvalidInput, Conflict."""
+        kind = await self.check_new(name, value)
         await self._write(kind.name, kind)
         return kind
 

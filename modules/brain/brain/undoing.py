@@ -2,14 +2,16 @@
 
 import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from parachute.core import Conflict, NotFound, Preview, front_matter
 
 from . import mentions, questions
 from .entity import version_of
+from .entity_types import Kind
 from .service import Brain
-from .suggestions import changed, target_of
+from .suggestions import changed, merged_by, target_of, type_of
 
 
 class _Seen(Exception):
@@ -19,12 +21,21 @@ class _Seen(Exception):
 async def preview(brain: Brain, action: str, target_id: str | None, payload: Mapping[str, Any]) -> Preview:
     """An entity before a change and after it; errors: those of the change."""
     if action == "create":
-        name, data = payload["name"], payload.get("data", {})
-        after = await brain.drawn(payload["type"], name, data, payload.get("content", ""))
-        return Preview(name, None, _shown(after), {})
+        name, data, kind = payload["name"], payload.get("data", {}), await type_of(brain, payload)
+        after = _shown(await brain.drawn(kind, name, data, payload.get("content", "")))
+        if isinstance(kind, Kind):
+            return Preview(name, None, f"New type {kind.name}: {kind.description}\n\n{after}", {"new_type": kind.name})
+        return Preview(name, None, after, {})
     target = target_of(action, target_id)
     if action == "update":
-        return await _updated(brain, target, payload)
+        shown = await _merge(brain, target, other) if (other := merged_by(payload)) else None
+        shown = shown or await _updated(brain, target, payload)
+        source = str(payload.get("source") or "")
+        cites = (
+            bool(source)
+            and await brain.ask(questions.mention_path, source, (await brain.known(target)).para_id) is None
+        )
+        return replace(shown, keep={**shown.keep, "cites": cites})
     found, entity = await brain.opened(target)
     before = entity.changed({}).decode()
     if action == "delete":
@@ -48,10 +59,19 @@ async def undo(
                 await brain.unlink(payload["source_id"], target_of(action, target_id))
         return
     if action == "create":
-        try:
+        with contextlib.suppress(NotFound):  # somebody took it out already
+            if source := payload.get("source"):
+                await _forget(brain, source, result["para_id"])
             await brain.delete(result["para_id"], result["version"])
-        except NotFound:
-            return  # somebody took it out already
+        if keep.get("new_type"):
+            with contextlib.suppress(NotFound, Conflict):  # others are of it by now
+                await brain.remove_type(keep["new_type"])
+        return
+    if keep.get("cites"):
+        await _forget(brain, payload["source"], target_of(action, target_id))
+    if other := merged_by(payload) if action == "update" else "":
+        if await brain.ask(questions.merged_into, other) is not None:
+            await brain.unmerge(other)
         return
     data, path = keep["file"].encode(), keep["path"]
     if action == "delete":
@@ -61,6 +81,16 @@ async def undo(
     _, entity = await brain.opened(target)
     if entity.version != version_of(data):
         await brain.restore(target, path, data, result["version"])
+
+
+async def _merge(brain: Brain, target: str, other: str) -> Preview:
+    found, gone, before, after = await brain.check_merge(target, other)
+    return Preview(f"{found.name} + {gone.name}", _shown(before.decode()), _shown(after.decode()), {})
+
+
+async def _forget(brain: Brain, source: str, para_id: str) -> None:
+    with contextlib.suppress(NotFound):
+        await brain.unlink(source, para_id)
 
 
 async def _updated(brain: Brain, target: str, payload: Mapping[str, Any]) -> Preview:

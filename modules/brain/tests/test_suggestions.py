@@ -177,3 +177,46 @@ def readable(file: str) -> str:
     """A file without the lines around its fields and its id."""
     _, fields, body = file.split("---\n", 2)
     return "".join(line for line in fields.splitlines(keepends=True) if "para_id" not in line) + body
+
+
+async def test_what_is_approved_cites_what_it_rests_on(brain: Running, add: Callable[..., Any]) -> None:
+    entry = "para:daily:abcdefghijkl"
+    kevin = await add("person", "Kevin", "Advisor.")
+
+    async def cited(para_id: str) -> list[str]:
+        found = (await brain.get("/links", id=para_id)).json()
+        return [each["source_id"] for each in found.get("mentions", [])]
+
+    payload = {"append": "- Moved to Berlin", "source": entry}
+    shown = await brain.preview("update", payload, target_id=kevin["para_id"])
+    assert shown is not None
+    made = await brain.apply("update", payload, target_id=kevin["para_id"])
+    assert await cited(kevin["para_id"]) == [entry]
+    await brain.undo("update", payload, shown.keep, made, target_id=kevin["para_id"])
+    assert await cited(kevin["para_id"]) == []
+    assert "Berlin" not in (brain.vault / kevin["path"]).read_text()
+    with pytest.raises(InvalidInput):
+        await brain.check("update", {"source": entry}, target_id=kevin["para_id"])
+    with pytest.raises(InvalidInput):
+        await brain.check("update", {"append": "x", "source": " "}, target_id=kevin["para_id"])
+
+
+async def test_a_new_type_is_proposed_with_its_first_entity(brain: Running) -> None:
+    payload = {"type": "boat", "name": "Hai", "new_type": "Boats that I build", "source": "para:daily:abcdefghijkl"}
+    before = {path for path in brain.vault.rglob("*") if path.is_file()}
+    await brain.check("create", payload)
+    shown = await brain.preview("create", payload)
+    assert shown is not None
+    assert "New type boat: Boats that I build" in str(shown.after)
+    assert {path for path in brain.vault.rglob("*") if path.is_file()} == before
+    made = await brain.apply("create", payload)
+    types = {each["name"]: each for each in (await brain.get("/types")).json()}
+    assert (types["boat"]["description"], types["boat"]["entity_count"]) == ("Boats that I build", 1)
+    links = (await brain.get("/links", id=made["para_id"])).json()
+    assert [each["source_id"] for each in links["mentions"]] == ["para:daily:abcdefghijkl"]
+    await brain.undo("create", payload, shown.keep, made)
+    assert "boat" not in {each["name"] for each in (await brain.get("/types")).json()}
+    with pytest.raises(InvalidInput):
+        await brain.check("create", {"type": "boat", "name": "Hai"})
+    with pytest.raises(InvalidInput):
+        await brain.check("create", {"type": "no type/", "name": "Hai", "new_type": "Words"})

@@ -68,7 +68,7 @@ async def test_what_is_sure_is_linked_and_what_is_new_is_proposed_once() -> None
         assert (await daily.get(f"/entries/{entry}")).json()["mentions"] == [KEVIN]
         [proposed] = daily.suggestions
         assert (proposed["action"], proposed["target_module"]) == ("create", "brain")
-        assert proposed["payload"] == {"type": "topic", "name": "prompt engineering"}
+        assert proposed["payload"] == {"type": "topic", "name": "prompt engineering", "source": entry}
         assert "2025-03-04" in proposed["reasoning"]
         # Not again, whatever the user said to it.
         await _written(daily, "More prompt engineering.")
@@ -83,7 +83,11 @@ async def test_news_of_what_brain_knows_are_proposed_once_a_day() -> None:
         entry = await _written(daily, "Kevin moved to Berlin.\nRain.", today)
         [proposed] = daily.suggestions
         assert (proposed["action"], proposed["target_module"], proposed["target_id"]) == ("update", "brain", KEVIN)
-        assert proposed["payload"] == {"append": f"- {today}: Kevin moved to Berlin.", "section": "Recent Activity"}
+        assert proposed["payload"] == {
+            "append": f"- {today}: Kevin moved to Berlin.",
+            "section": "Recent Activity",
+            "source": entry,
+        }
         assert proposed["reasoning"] == f"The journal says on {today}: “Kevin moved to Berlin.”"
         what = {"id": "suggestion-1", "type": "person", "name": "Kevin", "action": "update"}
         assert (await daily.post(f"/entries/{entry}/links")).json()["proposed"] == [what]
@@ -103,16 +107,16 @@ async def test_a_day_that_was_reflected_on_has_no_more_news() -> None:
 
 async def test_a_doubtful_name_is_proposed_after_several_days() -> None:
     async with run(DailyModule, interfaces={"BrainInterface": Brain()}) as daily:
-        await _written(daily, "Walpurga kam zu spät.\nWalpurga ging.", "2025-03-04")
+        entry = await _written(daily, "Walpurga kam zu spät.\nWalpurga ging.", "2025-03-04")
         [early] = daily.suggestions
-        assert early["payload"] == {"type": "person", "name": "Walpurga"}
+        assert early["payload"] == {"type": "person", "name": "Walpurga", "source": entry}
     async with run(DailyModule, interfaces={"BrainInterface": Brain()}) as daily:
         await _written(daily, "Walpurga kam zu spät.", "2025-03-04")
         await _written(daily, "Mit Walpurga gelacht.", "2025-03-04")
         assert daily.suggestions == []
-        await _written(daily, "Ohne Walpurga ist es still.", "2025-03-09")
+        entry = await _written(daily, "Ohne Walpurga ist es still.", "2025-03-09")
         [proposed] = daily.suggestions
-        assert proposed["payload"] == {"type": "person", "name": "Walpurga"}
+        assert proposed["payload"] == {"type": "person", "name": "Walpurga", "source": entry}
         assert proposed["reasoning"] == "The journal mentions it on 2025-03-04 and 2025-03-09."
         await _written(daily, "Walpurga!", "2025-03-10")
         assert daily.suggestions == [proposed]

@@ -21,7 +21,7 @@ from parachute.automation.suggestions.models import (
 )
 from parachute.automation.suggestions.own_memory import MEMORY
 from parachute.automation.suggestions.own_settings import SETTINGS
-from parachute.automation.suggestions.own_targets import OwnTarget
+from parachute.automation.suggestions.own_targets import CONTEXTS, CURATOR, DiskTarget, OnDisk, OwnTarget
 from parachute.automation.suggestions.payloads import payload_text
 from parachute.automation.suggestions.previews import Previewed
 from parachute.automation.suggestions.store import SuggestionStore
@@ -55,7 +55,7 @@ class Suggestions:
         self,
         store: SuggestionStore,
         hosts: Hosts,
-        own: Mapping[str, OwnTarget],
+        own: Mapping[str, DiskTarget],
         events: Events,
         audit: Audit,
         origin_of: Callable[[str], Awaitable[Origin]],
@@ -63,7 +63,7 @@ class Suggestions:
         self._store = store
         self._hosts = hosts
         self._origin_of = origin_of
-        self._targets = Targets(hosts, own)
+        self._targets = Targets(hosts, {name: OnDisk(name, target) for name, target in own.items()})
         self._events = events
         self._audit = audit
         self._busy: set[str] = set()
@@ -72,6 +72,10 @@ class Suggestions:
     async def start(self) -> None:
         """Publish what an earlier process wrote and could not publish any more."""
         await self._publish_all()
+
+    def add_target(self, name: str, target: OwnTarget) -> None:
+        """Take suggestions about something else that is the computer's own."""
+        self._targets.own[name] = target
 
     async def suggest(self, module: ApprovedModule, document: dict[str, Any]) -> dict[str, Any]:
         """Keep what a module proposes; errors: InvalidInput, NotAllowed, TooMany, NotFound, and why its target cannot be asked."""
@@ -109,6 +113,11 @@ class Suggestions:
     async def propose_memory(self, source: Source, payload: dict[str, Any], reasoning: str) -> dict[str, Any]:
         """Keep an entry of the memory that the user has to see first; errors: InvalidInput, TooMany."""
         return await self._keep(source, Proposal("create", MEMORY, None, payload_text(payload), whole(reasoning)))
+
+    async def propose_context(self, source: Source, payload: dict[str, Any], reasoning: str) -> Suggestion:
+        """Keep a change of a context file that the curator proposes; errors: InvalidInput, Conflict, TooMany."""
+        made = await self._keep(source, Proposal("update", CONTEXTS, None, payload_text(payload), whole(reasoning)))
+        return await self.get(made["id"])
 
     async def _keep(self, source: Source, proposal: Proposal) -> dict[str, Any]:
         seen = await self._targets.inspect(
@@ -285,7 +294,8 @@ class Suggestions:
         payload = json.loads(ready.payload if decision.payload is None else decision.payload)
         await self._store.begin(ready.id, decision)
         try:
-            result = await self._targets.apply(ready, payload)
+            by_owner = not decision.by.startswith(f"{CURATOR}:")
+            result = await self._targets.apply(ready, payload, by_owner=by_owner)
         except Unknown as error:
             await self._store.note(ready.id, str(error))
             self._record(ready, False, error.message)

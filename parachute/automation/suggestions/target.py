@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from parachute.automation.suggestions.models import Suggestion, Version, title_of, version_of, whole
-from parachute.automation.suggestions.own_settings import SETTINGS
 from parachute.automation.suggestions.own_targets import OwnTarget
 from parachute.automation.suggestions.payloads import PAYLOAD_LIMIT, check_accepted, replaced, without_unseen
 from parachute.automation.suggestions.previews import Previewed, previewed, readable
-from parachute.base.errors import Conflict, NotFound, ParachuteError
+from parachute.base.errors import NotFound, ParachuteError
 from parachute.modules.runtime.client import HostDown
 from parachute.modules.runtime.service import Hosts
 
@@ -48,7 +47,7 @@ class Targets:
 
     def __init__(self, hosts: Hosts, own: Mapping[str, OwnTarget]) -> None:
         self._hosts = hosts
-        self._own = own
+        self.own = dict(own)
 
     async def inspect(self, module: str, action: str, para_id: str | None, payload: str) -> Seen:
         """See what a suggestion is about, and whether its module accepts it as things are now.
@@ -56,8 +55,8 @@ class Targets:
         Errors: NotFound, InvalidInput, Conflict where nobody could apply it, HostDown.
         """
         change = json.loads(payload)
-        if (own := self._own.get(module)) is not None:
-            version, title = await asyncio.to_thread(own.inspect, change)
+        if (own := self.own.get(module)) is not None:
+            version, title = await own.inspect(change)
             return Seen(version, title)
         await self._hosts.host(module)
         if accepted := [each for each in self._hosts.changes() if each.module == module]:
@@ -71,13 +70,13 @@ class Targets:
         before = replaced(item, change) if action == "update" else {}
         return Seen(version_of(item), title_of(item), _kept(before))
 
-    async def apply(self, suggestion: Suggestion, payload: Any) -> Any:
+    async def apply(self, suggestion: Suggestion, payload: Any, *, by_owner: bool) -> Any:
         """Have a change applied, and give what the module says of it; `try_id` makes it once only.
 
         Errors: Unknown where it may have been applied; with any other, it was not.
         """
-        if (own := self._own.get(suggestion.target_module)) is not None:
-            return await asyncio.to_thread(own.apply, payload, suggestion.expected_version)
+        if (own := self.own.get(suggestion.target_module)) is not None:
+            return await own.apply(suggestion, payload, by_owner=by_owner)
         document = {
             "id": suggestion.try_id,
             "action": suggestion.action,
@@ -93,8 +92,8 @@ class Targets:
     async def preview(self, suggestion: Suggestion) -> Previewed:
         """What a suggestion changes now, or what it changed; where the module does not say, its payload as text."""
         payload = json.loads(suggestion.modifications or suggestion.payload)
-        if (own := self._own.get(suggestion.target_module)) is not None:
-            return await asyncio.to_thread(own.preview, payload, suggestion.status == "pending")
+        if (own := self.own.get(suggestion.target_module)) is not None:
+            return await own.preview(suggestion, payload)
         document = {
             "id": suggestion.try_id,
             "preview": True,
@@ -123,10 +122,8 @@ class Targets:
 
         Errors: Conflict where it is not as it was made, Unknown where it may have been taken back.
         """
-        if suggestion.target_module == SETTINGS:
-            raise Conflict("A setting is not taken back here.", "`parachute config set` gives it another value.")
-        if suggestion.target_module in self._own:
-            raise Conflict("The memory is not taken back here.", "Its file in the vault can be edited.")
+        if (own := self.own.get(suggestion.target_module)) is not None:
+            return await own.undo(suggestion)
         answer = await self._ask(suggestion.target_module, {"id": suggestion.try_id, "undo": True})
         if not isinstance(answer, dict) or answer.get("undone") is not True:
             raise Unknown(f"The module {suggestion.target_module} gave no answer.", "Try it again.")
@@ -134,9 +131,9 @@ class Targets:
 
     async def withdraw(self, suggestion: Suggestion) -> Withdrawal:
         """Learn how a try ended, and see that it does not begin any more; errors: Unknown, and why nobody can be asked."""
-        if (own := self._own.get(suggestion.target_module)) is not None:
+        if (own := self.own.get(suggestion.target_module)) is not None:
             tried = suggestion.trying.payload if suggestion.trying and suggestion.trying.payload else suggestion.payload
-            return Withdrawal(await asyncio.to_thread(own.is_applied, json.loads(tried)))
+            return Withdrawal(await own.is_applied(json.loads(tried)))
         document = {"id": suggestion.try_id, "withdraw": True}
         try:
             answer = await self._ask(suggestion.target_module, document)

@@ -314,6 +314,10 @@ class Changes:
         """Which contents of these AGENTS.md and CLAUDE.md a run wrote that the owner has not seen since, as (file, hash)."""
         return {(Path(file), digest) for file, digest in await self._store.instructions([str(each) for each in files])}
 
+    async def note_written(self, file: Path, digest: str) -> None:
+        """An agent writes this content into an AGENTS.md or CLAUDE.md, and the owner has not seen it."""
+        await self._store.note_instructions(str(file), digest)
+
     async def seen(self, file: Path) -> None:
         """The owner has seen an AGENTS.md or CLAUDE.md as it is."""
         await self._store.forget_instructions(str(file))

@@ -248,6 +248,10 @@ class ChangeStore:
         query = "SELECT file, hash FROM instructions WHERE file IN (SELECT value FROM json_each(?))"
         return {(file, digest) for file, digest in await self._database.rows(query, (json.dumps(files),))}
 
+    async def note_instructions(self, file: str, digest: str) -> None:
+        """Keep that this content of a file is an agent's."""
+        await self._database.write("INSERT OR REPLACE INTO instructions (file, hash) VALUES (?, ?)", (file, digest))
+
     async def forget_instructions(self, file: str) -> None:
         """The owner has seen a file: what runs wrote into it so far is theirs."""
         await self._database.write("DELETE FROM instructions WHERE file = ?", (file,))

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from parachute.base.services import provided
 from parachute.chat.contexts.paths import MOST
 from parachute.chat.contexts.service import Contexts
+from parachute.chat.contexts.watching import Watching
 from parachute.chat.sessions.api import SessionsDependency, check_level
 from parachute.chat.sessions.service import Sessions
 from parachute.web.access.owner import require_owner
@@ -16,6 +17,7 @@ from parachute.web.access.owner import require_owner
 router = APIRouter(prefix="/api/contexts", tags=["contexts"])
 
 ContextsDependency = Annotated[Contexts, Depends(provided(Contexts))]
+WatchingDependency = Annotated[Watching, Depends(provided(Watching))]
 Place = Annotated[str, Field(max_length=4096)]
 
 _FOLDERS = "folders="
@@ -38,6 +40,22 @@ class Seen(BaseModel):
     hash: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
+class WatchDocument(BaseModel):
+    """A pattern of a file, and the context files that it means now."""
+
+    watcher: str
+    pattern: str
+    resolved: list[str]
+    problem: str | None = Field(description="Why it means none.")
+
+
+class WatchesDocument(BaseModel):
+    """Who watches what; `problem` says why some may be absent."""
+
+    watches: list[WatchDocument]
+    problem: str | None
+
+
 @router.get("/folders")
 async def list_folders(service: ContextsDependency) -> dict[str, Any]:
     """The folders of the vault with an AGENTS.md or CLAUDE.md; `problem` says why some may be absent."""
@@ -54,6 +72,17 @@ async def get_chain(
     written = unquote(query.removeprefix(_FOLDERS)) if query.startswith(_FOLDERS) else folders
     selected = await service.split(folders, written)
     return (await service.chain(service.checked(selected))).as_json()
+
+
+@router.get("/watches")
+async def list_watches(service: WatchingDependency, of: Annotated[str, Query(max_length=4096)] = "") -> WatchesDocument:
+    """Who watches what, as the files say it now; `of` leaves those that mean one context file."""
+    found = [each for each in await service.all() if not of or of in each.resolved]
+    shown = [
+        WatchDocument(watcher=each.watcher, pattern=each.pattern, resolved=list(each.resolved), problem=each.problem)
+        for each in found
+    ]
+    return WatchesDocument(watches=shown, problem=service.problem)
 
 
 @router.get("/session/{session}")

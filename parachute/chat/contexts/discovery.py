@@ -93,5 +93,11 @@ def _folder(place: str, entries: Entries) -> Sequence[ContextFolder]:
     return [ContextFolder(place, names, sizes[names[0]])] if names else []
 
 
+def is_searched(place: str) -> bool:
+    """Return whether a folder is one of those that the search enters."""
+    parts = place.split("/") if place else []
+    return len(parts) <= _DEEPEST and all(map(_is_entered, parts))
+
+
 def _is_entered(name: str) -> bool:
     return name not in _SKIPPED and may_list(name, hidden=False) and is_text(name)

@@ -29,7 +29,7 @@ from parachute.chat.workspaces.service import Workspaces
 from parachute.config.settings.models import Apply
 from parachute.core.decorators import SUGGEST_TOOL
 from parachute.events.hooks.context import joined
-from parachute.llm.gateway.limits import CHATS, GUESTS
+from parachute.llm.gateway.limits import CHATS, GUESTS, guest_subject
 from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.execution import Shown
 from parachute.sandbox.engines.limits import NO_LIMITS
@@ -331,6 +331,8 @@ def _subject(session: Session, workspace: Workspace | None) -> str:
     """For whom what a conversation uses counts."""
     if workspace is not None:
         return f"workspace:{workspace.slug}"
+    if session.linked_bot_platform and session.linked_bot_chat_id:
+        return guest_subject(session.linked_bot_platform, session.linked_bot_chat_id)
     return GUESTS if session.from_outside else CHATS
 
 

@@ -132,11 +132,27 @@ class Runs:
 
         return read()
 
+    async def ended(self, session: str, run: int) -> list[tuple[int, Event]] | None:
+        """What a session's last run has said, if it is this one and nothing interrupted it; None for all others."""
+        last = await self._store.last(session)
+        if last is None or last[0] != run or last[1] in ("running", "interrupted"):
+            return None
+        stored = replay(await self._store.events(run), 0)
+        return stored if stored and stored[-1][1].is_terminal else None
+
     async def abort(self, session: str) -> None:
         """Stop a session's run; returns when its terminal event is in the log. Error: NotFound if nothing runs."""
         run = self._running(session)
         run.aborting = True
         await self._stop(run)
+
+    async def stop(self, session: str) -> bool:
+        """Stop a session's run; False if nothing runs."""
+        if session not in self._active:
+            return False
+        with contextlib.suppress(NotFound):
+            await self.abort(session)
+        return True
 
     async def stop_all(self) -> None:
         """Stop every run and every agent that is kept; the kill switch calls it."""

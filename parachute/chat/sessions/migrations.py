@@ -96,6 +96,33 @@ def m0007_session_contexts(connection: sqlite3.Connection) -> None:
     )
 
 
+def m0008_context_watches(connection: sqlite3.Connection) -> None:
+    """Watches of contexts, with what they mean now (spec 003, "Database Schema"), and each file as it was taken in last.
+
+    Reviews are what the curator has still to do; causes say of what it wrote which changes that goes back to.
+    """
+    connection.execute(
+        "CREATE TABLE context_watches (id INTEGER PRIMARY KEY AUTOINCREMENT, watcher_path TEXT NOT NULL, "
+        "watch_pattern TEXT NOT NULL, resolved_paths TEXT, problem TEXT, created_at TEXT NOT NULL, "
+        "updated_at TEXT NOT NULL, UNIQUE (watcher_path, watch_pattern)) STRICT"
+    )
+    connection.execute("CREATE INDEX idx_context_watches_watcher ON context_watches (watcher_path)")
+    connection.execute("CREATE INDEX idx_context_watches_pattern ON context_watches (watch_pattern)")
+    connection.execute(
+        "CREATE TABLE context_files (folder_path TEXT PRIMARY KEY, path TEXT NOT NULL, hash TEXT NOT NULL) "
+        "STRICT, WITHOUT ROWID"
+    )
+    connection.execute(
+        "CREATE TABLE context_reviews (watcher_path TEXT PRIMARY KEY, changed_paths TEXT NOT NULL, chain TEXT NOT NULL, "
+        "queued_at TEXT NOT NULL, due_at TEXT NOT NULL, version INTEGER NOT NULL, attempts INTEGER NOT NULL, error TEXT) "
+        "STRICT, WITHOUT ROWID"
+    )
+    connection.execute(
+        "CREATE TABLE context_causes (id INTEGER PRIMARY KEY, path TEXT NOT NULL, hash TEXT NOT NULL, "
+        "chain TEXT NOT NULL, UNIQUE (path, hash)) STRICT"
+    )
+
+
 def _index_anew(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE words RENAME TO words_before")
     connection.execute(CREATE_WORDS)
@@ -119,6 +146,7 @@ ALL = (
     create_endings,
     m0006_para_ids,
     m0007_session_contexts,
+    m0008_context_watches,
 )
 
 

@@ -174,6 +174,10 @@ class Sessions:
         key = (*key, self.near.progress if key[3] else 0)
         return f'"{self._boot}-{self._generation}-{hash(key) & 0xFFFFFFFF:x}"'
 
+    async def linked(self, platform: str, chat: str) -> list[Session]:
+        """The newest sessions that say they are of a chat of a messenger, also those put away."""
+        return await self._store.linked(platform, chat)
+
     async def count(self) -> int:
         """Number of sessions."""
         return await self._store.count()

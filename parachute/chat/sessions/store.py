@@ -210,6 +210,15 @@ class SessionStore:
         )
         return [_session(row) for row in rows]
 
+    async def linked(self, platform: str, chat: str, limit: int = 20) -> list[Session]:
+        """The newest sessions of a chat of a messenger, also those put away."""
+        rows = await self._database.rows(
+            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE linked_bot_platform = ? AND linked_bot_chat_id = ? "  # noqa: S608
+            "ORDER BY updated_at DESC LIMIT ?",
+            (platform, chat, limit),
+        )
+        return [_session(row) for row in rows]
+
     async def is_rebuilt(self) -> bool:
         """Return True if the list is complete, as far as transcripts can say."""
         return await self._database.row("SELECT 1 FROM marks WHERE name = 'rebuilding'") is None

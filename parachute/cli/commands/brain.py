@@ -6,7 +6,8 @@ import typer
 
 from parachute.base.errors import ParachuteError
 from parachute.cli.api import Api, quoted
-from parachute.cli.commands import JSON, group
+from parachute.cli.asking import confirm
+from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
 from parachute.cli.output import by_meaning, print_answer, print_json, print_note, print_rows
 
@@ -14,6 +15,12 @@ _NAME = typer.Argument(metavar="NAME", help="A name, an alias, or an id.")
 _TYPE = typer.Option("", "--type", "-t", help="Only of this type, such as person.")
 _ENTRIES = 3
 _SUGGESTIONS = 200
+_REASONS = {
+    "same_name": "the same name",
+    "same_words": "the same words",
+    "similar": "nearly the same letters",
+    "part": "one name begins the other",
+}
 
 
 def search(
@@ -97,7 +104,61 @@ def links(name: str = _NAME, as_json: bool = JSON) -> None:
         print_rows(rows, as_json, ["Link", "With", "Kind"], tuple, f"Nothing is linked with {found['name']}.")
 
 
-app = group(search, resolve, list_, show, create, edit, links)
+def duplicates(
+    kind: str = typer.Option("person", "--type", "-t", help="Of which type, such as person."), as_json: bool = JSON
+) -> None:
+    """List people, or others of one type, that may be the same, and those that were merged already."""
+    found = Api.find().get("/api/brain/duplicates", type=kind)
+    if as_json:
+        print_json(found)
+        return
+    print_rows(
+        found["duplicates"],
+        as_json,
+        ["Name", "Id", "Perhaps the same as", "Id", "Since"],
+        lambda each: (*_named(each["one"]), *_named(each["other"]), _REASONS.get(each["reason"], each["reason"])),
+        f"Nothing of the type {kind} seems to be known twice.",
+    )
+    if found["duplicates"]:
+        print_note("`parachute brain merge ID OTHER` makes two of them one.")
+    for each in found["merged"]:
+        undo = f"`parachute brain unmerge {each['para_id']}` takes it out again"
+        print_note(f"{each['name']} is a part of {each['into_name']}: {undo}.")
+
+
+def merge(
+    name: str = _NAME,
+    other: str = typer.Argument(metavar="OTHER", help="The one whose file goes: a name, an alias, or an id."),
+    yes: bool = YES,
+    as_json: bool = JSON,
+) -> None:
+    """Make two entities one: the first gets the text, the names and the links of the other."""
+    api = Api.find()
+    kept, gone = _entity(api, name), _entity(api, other)
+    if not yes and not as_json:
+        print_note(f"{gone['name']} ({gone['path']}) becomes a part of {kept['name']} ({kept['path']}).")
+    confirm("Merge them?", "Nothing was merged.", yes=yes, as_json=as_json)
+    body = {"keep": kept["para_id"], "other": gone["para_id"], "expected_version": kept["version"]}
+    made = api.post("/api/brain/merge", body)
+    undo = f"`parachute brain unmerge {made['merged']}` takes it back."
+    print_answer(made, as_json, f"{made['para_id']}  {made['path']}\n{undo}")
+
+
+def unmerge(
+    identifier: str = typer.Argument(metavar="ID", help="The id of what was merged, as `duplicates` shows it."),
+    as_json: bool = JSON,
+) -> None:
+    """Take a merge back: both files are as they were, and so are the links."""
+    made = Api.find().post("/api/brain/unmerge", {"para_id": identifier})
+    kept = "" if made["exact"] else f"\n{made['path']} has changed since; its text stays, without the other's names."
+    print_answer(made, as_json, f"{made['restored']} stands for itself again.{kept}")
+
+
+app = group(search, resolve, list_, show, create, edit, links, duplicates, merge, unmerge)
+
+
+def _named(entity: dict[str, Any]) -> tuple[str, str]:
+    return str(entity["name"]), str(entity["para_id"])
 
 
 def _path(identifier: str) -> str:

@@ -12,13 +12,14 @@ from parachute.cli.api import Api, quoted
 from parachute.cli.commands import JSON, group
 from parachute.cli.identifiers import whole_session
 from parachute.cli.installation import settings
-from parachute.cli.output import clean, counted, print_answer, print_json, print_note, print_rows
+from parachute.cli.output import clean, counted, local, print_answer, print_json, print_note, print_rows
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
 
 _PATH = "/api/contexts"
 _SESSION = typer.Argument(metavar="ID", help="Id of the conversation; its beginning is enough.")
 _BY_AGENT = "changed by an agent"
+_MODES = {"off": "It is off.", "propose": "It proposes.", "write": "It writes, and you can take it back."}
 
 
 def list_(as_json: bool = JSON) -> None:
@@ -94,7 +95,55 @@ def seen(file: str = typer.Argument(help="A file, or its folder."), as_json: boo
         print_note(f"You have seen {answer['path']}.")
 
 
-app = group(list_, chain, show, set_, seen)
+def watches(
+    file: str = typer.Argument("", help="A context file: only those that watch it."), as_json: bool = JSON
+) -> None:
+    """Show which contexts watch which others, as their front matter says."""
+    found = Api.find().get(f"{_PATH}/watches?of={quoted(file)}")
+    if as_json:
+        print_json(found)
+        return
+    none = f"No context watches {file}." if file else "No context watches another: `watch:` in its front matter would."
+    print_rows(
+        found["watches"],
+        as_json,
+        ["File", "Watches", "Which means now"],
+        lambda each: (each["watcher"], each["pattern"], each["problem"] or ", ".join(each["resolved"]) or "nothing"),
+        clean(none),
+    )
+    if found["problem"]:
+        print_note(found["problem"])
+
+
+def review(
+    folder: str = typer.Argument("", help="A folder of the vault; without one the vault itself."), as_json: bool = JSON
+) -> None:
+    """Have the curator review the context of a folder now, against those that it watches."""
+    queued = Api.find().post(f"{_PATH}/curator/review", {"folder": folder})
+    print_answer(queued, as_json, f"{queued['watcher']} is reviewed next; `parachute contexts curator` shows it.")
+
+
+def curator(
+    count: int = typer.Option(5, "--limit", "-n", min=1, help="How many reviews to show."), as_json: bool = JSON
+) -> None:
+    """Show what waits for the curator, and its last reviews, the newest last."""
+    found = Api.find().get(f"{_PATH}/curator")
+    if as_json:
+        print_json(found)
+        return
+    print_note(f"{_MODES[found['mode']]} {found['reviews_today']} of {found['reviews_per_day']} reviews today.")
+    if found["waiting"] and found["held"]:
+        print_note(found["held"])
+    for each in found["waiting"]:
+        state = "is being reviewed" if each["running"] else f"waits until {local(each['due_at'])}"
+        error = f": {each['error']}" if each["error"] else ""
+        print(clean(f"{each['watcher']}  {state}{error}"))
+    for run in reversed(found["runs"][:count]):
+        lines = [f"{local(run['started'])}  {run['status']}", *(f"  {line}" for line in run["log"])]
+        print(clean("\n".join(lines)))
+
+
+app = group(list_, chain, show, set_, seen, watches, review, curator)
 
 
 def _chain(api: Api, folders: list[str]) -> Any:

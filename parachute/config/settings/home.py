@@ -51,6 +51,11 @@ class Home:
         return self.root / "changes.db"
 
     @property
+    def messengers_database(self) -> Path:
+        """Which chats of messengers were let in, and what in them is not answered yet."""
+        return self.root / "messengers.db"
+
+    @property
     def changes(self) -> Path:
         """What runs have replaced, and what of them waits."""
         return self.root / "changes"

@@ -252,6 +252,26 @@ class OrchestratorSettings(BaseModel):
     )
 
 
+class CuratorSettings(BaseModel):
+    """The agent that reviews contexts when one that they watch has changed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mode: Annotated[Literal["off", "propose", "write"], BeforeValidator(_off)] = Field(
+        default="propose",
+        description="What becomes of its reviews: none are made, what it proposes waits for your yes, or it is written at once "
+        "where nothing in it came from elsewhere; also that can be taken back.",
+    )
+    reviews_per_day: int = Field(default=20, ge=1, le=50, description="How many reviews it makes in a day at most.")
+    quiet_seconds: float = Field(
+        default=60,
+        ge=0,
+        le=86400,
+        allow_inf_nan=False,
+        description="How long nothing may have changed before a review begins, so that several changes are one review.",
+    )
+
+
 def _repository(value: str) -> str:
     if re.fullmatch(r"(sftp|rest|s3|b2|azure|gs|swift|rclone):[^\0\n]+", value):
         return value
@@ -469,6 +489,7 @@ class Settings(BaseSettings):
     meaning: MeaningSettings = MeaningSettings()
     suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
+    curator: CuratorSettings = CuratorSettings()
     backup: BackupSettings = BackupSettings()
     audit: AuditSettings = AuditSettings()
     tls: TlsSettings = TlsSettings()

@@ -60,6 +60,7 @@ ALL = (
         ("config", "provider", "setup", "sandbox", "tls"),
     ),
     Topic("usage", "What was used, and limits.", "/api/usage", ("usage", "ask")),
+    Topic("bots", "Bots of messengers, their chats and who waits.", "/api/bots", ("bots",)),
     Topic("keys", "Keys of devices, and signed-in browsers.", "/api/auth/keys", ("auth", "pairing")),
     Topic("doctor", "What the doctor found.", "/api/doctor", ("doctor",)),
     Topic("backups", "Backups.", "/api/backups", ("backups",)),
@@ -94,6 +95,8 @@ _BY_ITEM = {
     "prompt": "modules",
     "repository": "network",
     "skill": "skills",
+    "pairing": "bots",
+    "delivery": "bots",
 }
 """What else changes with an answer in the inbox, by the kind of the item."""
 

@@ -1,1 +1,1 @@
-"""The one file watcher of the vault, on only while a module subscribes."""
+"""The one file watcher of the vault, on only while a module or a context subscribes."""

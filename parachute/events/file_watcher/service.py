@@ -1,4 +1,4 @@
-"""Watch the vault while a module subscribes to its changes."""
+"""Watch the vault while somebody needs to know of its changes: a module, or a context that watches others."""
 
 import asyncio
 import contextlib
@@ -30,24 +30,27 @@ class VaultWatcher:
 
     def __init__(self, vault: Path) -> None:
         self._vault = vault
-        self._listeners: list[Listener] = []
+        self._listeners: dict[Listener, bool] = {}
         self._task: asyncio.Task[None] | None = None
         self.problem: str | None = None
         """The reason why nothing is watched now, as a sentence."""
 
-    def listen(self, listener: Listener) -> None:
-        """Add a listener; the first one starts the watching."""
-        if listener not in self._listeners:
-            self._listeners.append(listener)
-        if self._task is None:
+    def listen(self, listener: Listener, *, is_needed: bool = True) -> None:
+        """Add a listener; the first one that needs it starts the watching, others hear as long as something is watched."""
+        self._listeners[listener] = is_needed or self._listeners.get(listener, False)
+        if self._task is None and self._listeners[listener]:
             self._task = asyncio.create_task(self._watch_for_ever(), name="vault watcher")
 
     async def forget(self, listener: Listener) -> None:
-        """Remove a listener; after the last one nothing is watched."""
-        if listener in self._listeners:
-            self._listeners.remove(listener)
-        if not self._listeners:
+        """Remove a listener; after the last one that needs it nothing is watched."""
+        self._listeners.pop(listener, None)
+        if not any(self._listeners.values()):
             await self.close()
+
+    @property
+    def is_on(self) -> bool:
+        """True while the vault is watched."""
+        return self._task is not None
 
     async def close(self) -> None:
         """Stop watching."""

@@ -28,7 +28,7 @@ _HIDDEN = (".", "_")
 
 FIRST_FILE = """\
 # Commands that run when something happens. They get JSON on standard input, and the exit code says how it went:
-# 0 well (JSON on standard output is read), 2 stop what is about to happen (session.start), others are logged.
+# 0 well (JSON on standard output is read), 2 stop what is about to happen (session.start, context.review), others are logged.
 # After a change: parachute hooks approve
 hooks:
   session.start:
@@ -46,6 +46,12 @@ hooks:
       timeout: 300
       async: true
       description: "Asks the model what is worth remembering, and adds it to parachute/memory.md."
+
+  context.review:
+    - type: command
+      command: "python -m parachute.hooks.defaults.curator"
+      timeout: 5
+      description: "Has every AGENTS.md reviewed that watches one which has changed."
 
   context.limit.approaching:
     - type: command

@@ -32,6 +32,11 @@ EVENTS: dict[str, dict[str, Any]] = {
         "threshold": 0.8,
         "compaction": None,
     },
+    "context.review": {
+        "path": "Projects/boat/AGENTS.md",
+        "watchers": ["AGENTS.md"],
+        "because": [],
+    },
     "brain.mention.detected": {"source_id": "example", "para_id": "para:brain:example00000", "confidence": 0.9},
 }
 """The events of the computer itself, each with data to try a hook with; modules publish further ones."""
@@ -44,11 +49,13 @@ MEANINGS: dict[str, str] = {
     "daily.entry.created": "The module `daily` has a new journal entry.",
     "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold, or is about to be "
     "cut: `compaction` is null, `auto` or `manual`.",
+    "context.review": "A context that others watch has changed, and these are about to be reviewed by the curator; `because` are "
+    "the files to whose changes it goes back.",
     "brain.mention.detected": "The module `brain` has found an entity mentioned in a text.",
 }
 """The meanings of these events."""
 
-BLOCKABLE = frozenset(("session.start",))
+BLOCKABLE = frozenset(("session.start", "context.review"))
 """Events whose hooks are asked before it happens, so that one can prevent it."""
 
 SCRIPTS = {
@@ -57,11 +64,12 @@ SCRIPTS = {
     "on-session-end": "session.end",
     "on-daily-entry": "daily.entry.created",
     "on-context-limit": "context.limit.approaching",
+    "on-context-review": "context.review",
     "on-project-mention": "brain.mention.detected",
 }
 """Names of scripts that do not spell their event out; any other `on-a-b` is for the event `a.b`."""
 
-DEFAULTS = ("activity_summary", "flush_memory", "load_context", "summarise")
+DEFAULTS = ("activity_summary", "curator", "flush_memory", "load_context", "summarise")
 """Hooks that come with the computer, each a file in `defaults`."""
 
 ALIAS = "parachute.hooks."
@@ -73,8 +81,8 @@ BUILT_IN = frozenset((*(f"parachute.hooks.defaults.{name}" for name in DEFAULTS)
 MAKE_MEMORY = frozenset(f"parachute.hooks.defaults.{name}" for name in ("flush_memory", "summarise"))
 """Built-in hooks that ask the model, and so do nothing where there is none for it."""
 
-WITHOUT_PROCESS = frozenset(("parachute.hooks.defaults.load_context",))
-"""Built-in hooks that core calls itself, by their function `answer`: a process would delay every new conversation."""
+WITHOUT_PROCESS = frozenset(f"parachute.hooks.defaults.{name}" for name in ("curator", "load_context"))
+"""Built-in hooks that core calls itself, by their function `answer`: a process would delay every new conversation, and each saved file."""
 
 DEFAULT_SECONDS = 30.0
 MOST_SECONDS = 600.0

@@ -29,10 +29,12 @@ Kind = Literal[
     "problem",
     "prompt",
     "spending",
+    "pairing",
+    "delivery",
 ]
 
 CONFIRMED: frozenset[Kind] = frozenset(
-    ("module", "hook", "mcp_server", "plugin", "agent", "agent_run", "chat_agent", "skill", "prompt")
+    ("module", "hook", "mcp_server", "plugin", "agent", "agent_run", "chat_agent", "skill", "prompt", "pairing")
 )
 """What lets code or words in, so that a browser's yes needs its owner's confirmation."""
 

@@ -10,9 +10,13 @@ from parachute.base.errors import InvalidInput, NotFound
 
 CHATS, GUESTS, COMPUTER, QUESTIONS_ASKED = "chats", "guests", "computer", "questions"
 
+GUEST = "guest:"
+"""Begins the subject of one chat in which others write."""
+
 SUBJECTS = {
     CHATS: "your conversations without a workspace",
     GUESTS: "conversations without a workspace in which others write",
+    "guest:CHAT": "those of one chat of a messenger, which count for all guests as well",
     COMPUTER: "the computer's own agents: memory, triage, maintenance",
     QUESTIONS_ASKED: "single questions, as `parachute ask` puts them",
     "workspace:NAME": "conversations of a workspace",
@@ -22,8 +26,10 @@ SUBJECTS = {
 """For whom a usage can count."""
 
 _SUBJECT = re.compile(
-    rf"{CHATS}|{GUESTS}|{COMPUTER}|{QUESTIONS_ASKED}|(?:workspace|module|hook):[A-Za-z0-9._-]{{1,100}}"
+    rf"{CHATS}|{GUESTS}|{COMPUTER}|{QUESTIONS_ASKED}|(?:workspace|module|hook|guest):[A-Za-z0-9._-]{{1,100}}"
 )
+
+_OTHER = re.compile(r"[^A-Za-z0-9._-]")
 
 Period = Literal["day", "month"]
 
@@ -55,6 +61,16 @@ def checked_subject(text: str) -> str:
     if not _SUBJECT.fullmatch(text):
         raise InvalidInput(f"subject: {text[:80]!r} is none.", f"Use one of: {', '.join(SUBJECTS)}.")
     return text
+
+
+def guest_subject(platform: str, chat: str) -> str:
+    """For what the models of a chat of a messenger count."""
+    return f"{GUEST}{_OTHER.sub('_', platform)[:20]}-{_OTHER.sub('_', chat)[:75]}"
+
+
+def counted_in(subject: str) -> tuple[str, ...]:
+    """The subjects whose limits hold for what counts for one: itself, and for one chat of others all of them together."""
+    return (subject, GUESTS) if subject.startswith(GUEST) else (subject,)
 
 
 class SpendingLimits:

@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.models import Settings
-from parachute.llm.gateway.limits import SpendingLimit, SpendingLimits
+from parachute.llm.gateway.limits import SpendingLimit, SpendingLimits, counted_in
 from parachute.llm.gateway.models import Payer, Usage
 from parachute.llm.gateway.prices import dollars, subscription_tokens
 from parachute.llm.gateway.store import UsageStore
@@ -49,18 +49,19 @@ class Spending:
             yield
             return
         price = dollars(model, most) if payer is Payer.KEY else float(subscription_tokens(most))
+        subjects = (_EVERYBODY, *counted_in(subject))
         while True:
-            if sentence := await self.over_limit(payer) or await self._over_limit_of(subject, payer):
+            if sentence := await self._over_any_limit(subjects, payer):
                 raise LimitReached(sentence)
-            if await self._fits(price, payer, _EVERYBODY) and await self._fits(price, payer, subject):
+            if all([await self._fits(price, payer, each) for each in subjects]):
                 break
             await self._settled.wait()
-        for each in (_EVERYBODY, subject):
+        for each in subjects:
             self._reserved[each, payer] += price
         try:
             yield
         finally:
-            for each in (_EVERYBODY, subject):
+            for each in subjects:
                 self._reserved[each, payer] = max(0.0, self._reserved[each, payer] - price)
                 if not self._reserved[each, payer]:
                     del self._reserved[each, payer]
@@ -109,6 +110,13 @@ class Spending:
             known = self._used_by.setdefault((limit.subject, since), found)
         return known
 
+    async def _over_any_limit(self, subjects: Sequence[str], payer: Payer) -> str | None:
+        for each in subjects:
+            over = self.over_limit(payer) if each == _EVERYBODY else self._over_limit_of(each, payer)
+            if sentence := await over:
+                return sentence
+        return None
+
     async def _over_limit_of(self, subject: str, payer: Payer) -> str | None:
         limit = self._limits.get(subject)
         if limit is None:
@@ -139,7 +147,7 @@ class Spending:
         if self._used is not None and self._used[0] == self._store.today():
             self._used[1].add(usage)
         for (counted, since), known in self._used_by.items():
-            if counted == subject and since <= self._store.today():
+            if counted in counted_in(subject) and since <= self._store.today():
                 known.add(usage)
         writing = asyncio.create_task(self._write(session, model, subject, usage), name=f"usage of {session}")
         self._writing.add(writing)

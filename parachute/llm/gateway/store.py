@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from parachute.base.database import Database
+from parachute.llm.gateway.limits import GUESTS
 from parachute.llm.gateway.models import Usage
 
 _COLUMNS = "requests, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, dollars"
@@ -97,6 +98,11 @@ class UsageStore:
 
     async def of_subject(self, subject: str, since: str) -> Usage:
         """All that counts for a subject from a day on."""
+        if subject == GUESTS:
+            # `;` is what follows `:`.
+            return await self._sum(
+                "(subject = ? OR subject BETWEEN 'guest:' AND 'guest;') AND day >= ?", subject, since
+            )
         return await self._sum("subject = ? AND day >= ?", subject, since)
 
     async def grouped(self, by: Grouping, since: str, most: int = 1000) -> list[tuple[str, Usage]]:

@@ -19,10 +19,10 @@ from parachute.ops.recovery.notices import Notice, Notices
 
 log = logging.getLogger(__name__)
 
-_COPIED = ("sessions.db", "suggestions.db", "trust.db")
+_COPIED = ("sessions.db", "suggestions.db", "trust.db", "messengers.db")
 """Databases with something in them that nothing else has."""
 
-_RECENT_ONLY = ("trust.db",)
+_RECENT_ONLY = ("trust.db", "messengers.db")
 """An old copy would give rights back that were taken away since."""
 
 _COPY_SECONDS = 60 * 60.0

@@ -1,9 +1,13 @@
-"""The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance and triage."""
+"""The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance, triage and the curator."""
 
 from dataclasses import dataclass
 
 from parachute.automation.agent_requests.inbox import AgentRequestsSource
 from parachute.automation.agent_requests.service import AgentRequests
+from parachute.automation.curator.run import ReviewServices
+from parachute.automation.curator.service import Curator
+from parachute.automation.curator.store import ReviewStore
+from parachute.automation.curator.target import ContextTarget
 from parachute.automation.maintenance.service import Maintenance
 from parachute.automation.memory.service import MemoryKeeping
 from parachute.automation.module_agents.conversations import ModuleConversations
@@ -14,7 +18,7 @@ from parachute.automation.scheduled_agents.service import ScheduledAgents
 from parachute.automation.suggestions.inbox import SuggestionsSource
 from parachute.automation.suggestions.own_memory import MEMORY, OwnMemory
 from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
-from parachute.automation.suggestions.own_targets import OwnTarget
+from parachute.automation.suggestions.own_targets import CONTEXTS, DiskTarget
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.automation.triage.service import Orchestrator
@@ -39,6 +43,7 @@ class AutomationServices:
     maintenance: Maintenance
     scheduled_agents: ScheduledAgents
     triage: Orchestrator
+    curator: Curator
 
 
 async def build_suggestions(
@@ -49,7 +54,7 @@ async def build_suggestions(
     sessions: SessionServices,
 ) -> Suggestions:
     """Suggestions stand below runs, whose agents make some."""
-    own: dict[str, OwnTarget] = {
+    own: dict[str, DiskTarget] = {
         SETTINGS: OwnSettings(installation.home),
         MEMORY: OwnMemory(storage.vault.root, installation.home.root),
     }
@@ -125,6 +130,32 @@ async def build_automation(
             has_tools,
         )
     )
+    reviews = ReviewStore(storage.sessions)
+    suggestions.add_target(CONTEXTS, ContextTarget(storage.vault, chat.changes, installation.settings.changes, reviews))
+    settings = installation.settings.curator
+    reviewing = ReviewServices(
+        suggestions,
+        agents,
+        scheduled_agents.store,
+        sessions.sessions,
+        chat.contexts,
+        chat.watching,
+        chat.agents.origins,
+        has_tools,
+        settings.mode == "write",
+    )
+    curator = await lifecycle.start(
+        Curator(
+            settings,
+            reviewing,
+            reviews,
+            events.hooks,
+            events.switch,
+            events.scheduler.clock,
+            lambda: bool(chat.runs.active()),
+        )
+    )
+    await lifecycle.start(chat.watching)
     await lifecycle.start(events.scheduler)
     memory = MemoryKeeping(
         sessions.sessions, suggestions, OwnMemory(storage.vault.root, installation.home.root), storage.audit
@@ -135,4 +166,5 @@ async def build_automation(
         maintenance=maintenance,
         scheduled_agents=scheduled_agents,
         triage=triage,
+        curator=curator,
     )

@@ -27,6 +27,8 @@ from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.contexts.service import Contexts
 from parachute.chat.contexts.store import SelectionStore
+from parachute.chat.contexts.watch_store import WatchStore
+from parachute.chat.contexts.watching import Watching
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.service import Imports
 from parachute.chat.knowledge.service import KnowledgeService
@@ -102,6 +104,7 @@ class ChatServices:
     inspection: SandboxInspection
     claude_code: ClaudeCode
     contexts: Contexts
+    watching: Watching
     permissions: Permissions
     preview: PromptPreview
     imports: Imports
@@ -229,6 +232,7 @@ async def build_chat(
         inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
         contexts=contexts,
+        watching=Watching(vault, WatchStore(storage.sessions), events.file_watcher),
         permissions=permissions,
         preview=PromptPreview(agents, preparation, workspaces, admission, runs),
         imports=imports,

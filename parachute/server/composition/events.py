@@ -6,6 +6,7 @@ from pathlib import Path
 from parachute.events.bus.service import Events
 from parachute.events.bus.store import EventStore
 from parachute.events.feed.service import Feed
+from parachute.events.file_watcher.service import VaultWatcher
 from parachute.events.hooks.inbox import HooksSource
 from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
@@ -25,6 +26,7 @@ class EventServices:
     switch: KillSwitch
     inbox: Inbox
     feed: Feed
+    file_watcher: VaultWatcher
 
 
 async def build_events(installation: Installation, storage: Storage, lifecycle: Lifecycle) -> EventServices:
@@ -43,7 +45,17 @@ async def build_events(installation: Installation, storage: Storage, lifecycle: 
     scheduler = Scheduler(kill_switch=switch)
     feed = await lifecycle.start(Feed(inbox, _shown_files(installation)))
     storage.audit.listener = feed.heard
-    return EventServices(events=events, hooks=hooks, scheduler=scheduler, switch=switch, inbox=inbox, feed=feed)
+    file_watcher = VaultWatcher(storage.vault.root)
+    lifecycle.closing(file_watcher.close)
+    return EventServices(
+        events=events,
+        hooks=hooks,
+        scheduler=scheduler,
+        switch=switch,
+        inbox=inbox,
+        feed=feed,
+        file_watcher=file_watcher,
+    )
 
 
 def _shown_files(installation: Installation) -> dict[Path, str]:

@@ -2,11 +2,13 @@
 
 import contextlib
 
+from parachute.automation.curator.service import Curator
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.security.kill_switch.service import KillSwitchService
 from parachute.server.composition.chat import ChatServices
+from parachute.server.composition.connectors import ConnectorServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
@@ -20,6 +22,8 @@ async def build_kill_switch(
     llm: ModelServices,
     sandbox: SandboxServices,
     chat: ChatServices,
+    connectors: ConnectorServices,
+    curator: Curator,
     lifecycle: Lifecycle,
 ) -> KillSwitchService:
     """Follow the kill switch, whoever uses it."""
@@ -35,16 +39,23 @@ async def build_kill_switch(
             events.hooks.stop,
             lambda: control.ask(home, "panic"),
         ),
-        resumes=(lambda: _resume(home, sandbox.sandboxes), events.hooks.resume, events.scheduler.resume),
+        resumes=(
+            lambda: _resume(home, sandbox.sandboxes, connectors),
+            events.hooks.resume,
+            events.scheduler.resume,
+            curator.resume,
+        ),
         inherited=lambda: _who_stopped(home),
     )
     return await lifecycle.start(switch)
 
 
-async def _resume(home: Home, sandboxes: Sandboxes) -> None:
-    """The supervisor first: it opens again what starts Podman."""
+async def _resume(home: Home, sandboxes: Sandboxes, connectors: ConnectorServices) -> None:
+    """The supervisor first: it opens again what starts Podman, and starts connectors."""
     await control.ask(home, "resume")
     sandboxes.opened.tidy_containers()
+    await connectors.connectors.resume()
+    await connectors.conversations.resume()
 
 
 async def _who_stopped(home: Home) -> str | None:

@@ -6,7 +6,6 @@ from parachute.automation.agent_requests.service import AgentRequests
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.module_prompts import ModulePrompts
 from parachute.automation.suggestions.service import Suggestions
-from parachute.events.file_watcher.service import VaultWatcher
 from parachute.llm.meaning.service import MeaningIndex
 from parachute.modules.registry.reconcile_worker import ReconcileWorker
 from parachute.modules.registry.staged import StagedModules
@@ -65,9 +64,7 @@ def serve_modules(
     lifecycle: Lifecycle,
 ) -> None:
     """Open the sockets of all modules, and answer what they ask."""
-    watcher = VaultWatcher(storage.vault.root)
-    lifecycle.closing(watcher.close)
-    modules.hosts.after_changes.append(VaultChanges(modules.hosts, watcher).follow)
+    modules.hosts.after_changes.append(VaultChanges(modules.hosts, events.file_watcher).follow)
     answering = CoreApi(
         modules.hosts,
         modules.interfaces,

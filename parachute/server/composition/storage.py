@@ -17,6 +17,11 @@ from parachute.chat.workspaces.store import create_workspaces
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
+from parachute.connectors.chats.store import create_chats
+from parachute.connectors.deliveries.store import create_deliveries
+from parachute.connectors.notices.store import create_notices
+from parachute.connectors.pairing.store import create_pairing
+from parachute.connectors.updates.store import create_updates
 from parachute.events.bus import store as event_store
 from parachute.llm.gateway.limits import create_spending_limits
 from parachute.llm.gateway.store import add_subjects, add_subscription_tokens, create_usage
@@ -56,6 +61,7 @@ class Storage:
     suggestions: Database
     trust: Database
     changes: Database
+    messengers: Database
     replaced: frozenset[str]
 
 
@@ -88,7 +94,9 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     )
     trust = Database(home.trust_database, trust_tables, page_size=_PAGE_SIZE)
     changes = Database(home.changes_database, change_store.ALL)
-    databases = [sessions, runs, events, suggestions, trust, changes]
+    messenger_tables = (create_updates, create_chats, create_pairing, create_deliveries, create_notices)
+    messengers = Database(home.messengers_database, messenger_tables, page_size=_PAGE_SIZE)
+    databases = [sessions, runs, events, suggestions, trust, changes, messengers]
     recovery = Recovery(home.root)
     lifecycle.closing(recovery.close)
     for database in databases:
@@ -106,6 +114,7 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         suggestions=suggestions,
         trust=trust,
         changes=changes,
+        messengers=messengers,
         replaced=frozenset(replaced),
     )
 

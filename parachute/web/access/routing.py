@@ -105,6 +105,8 @@ RULES = (
     # What is written here is approved, and steers conversations that run with the owner's rights.
     Rule("/api/agents", "agents", write="admin", is_confirmed=True),
     Rule("/api/skills", "skills", write="admin", is_confirmed=True),
+    # Who may talk to this computer from elsewhere, and in whose name it speaks there.
+    Rule("/api/bots", "bots", write="admin", is_confirmed=True),
     Rule("/api/hooks", "hooks", write="admin", is_confirmed=True),
     # It tells each of what they may read, and nothing but that it has changed.
     Rule("/api/events", "events", write="admin", readers="holders", is_exact=True),

@@ -234,6 +234,7 @@ def test_presets_of_hosts_are_set_one_by_one(home: Home) -> None:
 
 
 def test_the_word_off_is_a_word_where_a_setting_takes_it(home: Home) -> None:
+    assert set_value(home, "curator.mode", "off").curator.mode == "off"
     assert set_value(home, "network.mode", "off").network.mode == "off"
     assert load(home).network.mode == "off"
     home.config.write_text("network: {mode: off}\n")

@@ -199,7 +199,7 @@ def test_without_a_model_nothing_is_done(settings: dict[str, Any], reason: str) 
         assert "`parachute start`" in ran.stderr
 
 
-@pytest.mark.parametrize("name", ["load_context", "summarise", "flush_memory"])
+@pytest.mark.parametrize("name", ["curator", "load_context", "summarise", "flush_memory"])
 def test_what_is_no_event_is_told(computer: Computer, name: str) -> None:
     ran = _hook(computer, name, entry_id="1")
     assert ran.returncode == 1

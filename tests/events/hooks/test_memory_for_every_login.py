@@ -131,7 +131,8 @@ async def test_what_is_off_says_so(make_computer: MakeComputer) -> None:
         assert "no credentials" in memory_now["reason"]
         hooks = {each["name"]: each["off"] for each in (await client.get("/api/hooks")).json()["hooks"]}
     off = memory_now["reason"]
-    assert hooks == {"load_context": None, "activity_summary": None, "summarise": off, "flush_memory": off}
+    is_off = {"summarise": off, "flush_memory": off}
+    assert hooks == {"load_context": None, "activity_summary": None, "curator": None, **is_off}
     listed = command(computer, "hooks", "list")
     assert sum(line.split()[2] == "off" for line in listed.stdout.splitlines() if line) == 2
     assert f"Memory is off: {off}" in listed.stderr

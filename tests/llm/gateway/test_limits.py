@@ -10,7 +10,7 @@ import pytest
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.inbox import SpendingSource
-from parachute.llm.gateway.limits import SUBJECTS, SpendingLimit, SpendingLimits, checked_subject
+from parachute.llm.gateway.limits import SUBJECTS, SpendingLimit, SpendingLimits, checked_subject, guest_subject
 from parachute.llm.gateway.store import add_subjects, add_subscription_tokens, create_usage
 from tests.support.messages_api import MessagesAPI, text
 
@@ -49,6 +49,24 @@ async def test_one_subject_stops_at_its_limit_and_others_go_on(installation: Ins
     await gateway.limits.remove("workspace:boat")
     with pytest.raises(NotFound):
         await gateway.limits.remove("workspace:boat")
+
+
+async def test_chats_of_others_count_for_themselves_and_for_all_of_them(
+    installation: Installation, api: MessagesAPI
+) -> None:
+    api.default(ANSWER)
+    gateway = installation.gateway
+    one, other, own = await gateway.open("one"), await gateway.open("two"), await gateway.open("three")
+    one.counts_for, other.counts_for = guest_subject("telegram", "-100 42"), guest_subject("matrix", "!a:b")
+    own.counts_for = "chats"
+    assert (one.counts_for, other.counts_for) == ("guest:telegram--100_42", "guest:matrix-_a_b")
+    await gateway.limits.put(SpendingLimit(one.counts_for, "day", dollars=1.0))
+    await gateway.limits.put(SpendingLimit("guests", "day", dollars=2.0))
+    assert [await ask(one), await ask(one), await ask(other), await ask(other), await ask(own)] == [
+        *(200, 400, 200, 400, 200),
+    ]
+    assert other.problem is not None
+    assert "for guests" in other.problem.message
 
 
 async def test_four_fifths_are_a_note_and_all_of_it_is_the_end(installation: Installation, api: MessagesAPI) -> None:

@@ -25,6 +25,8 @@ def furnish(home: Path) -> None:
         "mcp-secrets.json",
         "mcp-logins.json",
         "git-tokens.json",
+        "bot-tokens.json",
+        "bots.yaml",
         "cli.token",
         "modules.yaml",
         "hooks/x.sh",

@@ -36,7 +36,7 @@ FILES = {
 def computer(model: MessagesAPI) -> Iterator[Computer]:
     """A computer far away, with a vault that has contexts."""
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url, "TZ": "Asia/Tokyo"}
-    with Computer(environment=environment, settings={"auth_mode": "always"}) as running:
+    with Computer(environment=environment, settings={"auth_mode": "always", "curator": {"mode": "off"}}) as running:
         for path, content in FILES.items():
             file = running.vault / path
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from tests.chat.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
 from tests.chat.imports.conftest import call_imports
+from tests.connectors.bots.calling import call_bots
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.browser import call_pairing
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
@@ -40,11 +41,12 @@ NEVER_RIGHT = (
     "/api/events/dead-letters/{identifier}/retry",
     *("/api/doctor/fix", "/api/doctor/dismiss", "/api/doctor/undismiss"),
     *("/api/backups", "/api/backups/list", "/api/backups/drill", "/api/backups/password"),
+    "/api/contexts/curator/review",
     *("/api/tls/renew", "/tls/ca.crt", "/tls/ca.mobileconfig"),
 )
 """There is a dead letter only after ten tries, which take nine minutes, a problem of the doctor where there is one, a certificate where others
 can connect, and a list of backups
-in a repository: the tests of each use them."""
+in a repository; a review of the curator would take the answers of the model that others wait for: the tests of each use them."""
 
 ENDLESS = ("/api/inbox/events", "/api/events")
 """Streams that end with their reader."""
@@ -63,7 +65,7 @@ MADE_UP = {
 async def asking(model: MessagesAPI) -> AsyncIterator[ModuleComputer]:
     """A computer that asks before it does something in a direct session."""
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
-    with ModuleComputer(settings={"trust_mode": False}, environment=environment) as running:
+    with ModuleComputer(settings={"trust_mode": False, "curator": {"mode": "off"}}, environment=environment) as running:
         furnish(running)
         yield running
 
@@ -203,6 +205,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         body = {"answer": browse(begun["link"])}
         await call("POST /api/mcps/{name}/login/answer", body, name="elsewhere")
         await call("DELETE /api/mcps/{name}/login", name="elsewhere")
+    await call_bots(computer, call)
     await call_changes(computer.home, computer.folder / "boat", call, session)
     await call("GET /api/sandbox/sessions/{session}", session=session)
     adoptable = write(computer.folder / ".claude", "/a", *said("/a"))

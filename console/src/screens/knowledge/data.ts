@@ -77,6 +77,11 @@ export interface Neighbourhood {
   truncated: boolean;
 }
 
+export interface Duplicates {
+  duplicates: { one: Brief; other: Brief; reason: "same_name" | "same_words" | "similar" | "part"; confidence: number }[];
+  merged: { para_id: string; name: string; into: string; into_name: string }[];
+}
+
 export const PAGE = 50;
 const BASE = "/api/brain";
 
@@ -144,3 +149,15 @@ export const changeType = (name: string, body: TypeBody) =>
   api.module("PUT", `${BASE}/types/{name}`, { params: { name }, body });
 
 export const removeType = (name: string) => api.module("DELETE", `${BASE}/types/{name}`, { params: { name } });
+
+export const duplicates = (type: string, signal: AbortSignal) =>
+  api.module<Duplicates>("GET", `${BASE}/duplicates`, { query: { type }, signal });
+
+/** Make two entities one, if the first is still the one that was read. */
+export const merge = (keep: Brief, other: Brief) =>
+  api.module<Brief>("POST", `${BASE}/merge`, { body: { keep: keep.para_id, other: other.para_id, expected_version: keep.version } });
+
+export const unmerge = (para_id: string) => api.module<Brief & { exact: boolean }>("POST", `${BASE}/unmerge`, { body: { para_id } });
+
+export const tellApart = (one: Brief, other: Brief) =>
+  api.module("POST", `${BASE}/duplicates/different`, { body: { one: one.para_id, other: other.para_id } });

@@ -51,6 +51,7 @@ export function List({ type }: { type: string | undefined }) {
     >
       <div class="search-row">
         <TextField label={t("search")} placeholder={t("search")} isLabelHidden type="search" value={text} onInput={setText} />
+        <LinkButton label={t("duplicates")} icon="copy" iconOnly kind="quiet" href={to("knowledge", type ? ["duplicates", type] : ["duplicates"])} />
         <LinkButton label={t("types")} icon="settings" iconOnly kind="quiet" href={to("knowledge", ["types"])} />
       </div>
       <Chips

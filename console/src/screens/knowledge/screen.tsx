@@ -1,6 +1,7 @@
 import { WithModule } from "~/components/with_module";
 import type { ScreenProps } from "~/screens";
 import { Around } from "./around";
+import { Duplicates } from "./duplicates";
 import { EditEntity, NewEntity } from "./edit";
 import { EntityPage } from "./entity";
 import { List } from "./list";
@@ -30,5 +31,6 @@ function Part({ rest, query }: ScreenProps) {
     if (name === "new") return <NewType />;
     return name ? <EditType key={name} name={name} /> : <Types />;
   }
+  if (part === "duplicates") return <Duplicates type={name} />;
   return <List type={part === "type" ? name : undefined} />;
 }

@@ -1,6 +1,6 @@
 /** Decisions, each with a note that can take it back. */
 import { api } from "~/api/client";
-import { isOfModule, named, type Suggestion } from "~/components/suggestion";
+import { canTakeBack, named, type Suggestion } from "~/components/suggestion";
 import { attempt, toast } from "~/state/toasts";
 import { t } from "./texts";
 
@@ -39,7 +39,7 @@ export async function approveAll(shown: Suggestion[]): Promise<Result[]> {
 }
 
 function said(what: "approved" | "rejected", suggestion: Suggestion): void {
-  const canUndo = what === "rejected" || isOfModule(suggestion);
+  const canUndo = what === "rejected" || canTakeBack(suggestion);
   const run = () => void attempt(() => undo(suggestion));
   toast(t(what, { name: named(suggestion) }), canUndo ? { action: { label: t("undo"), run } } : {});
 }

@@ -6,6 +6,7 @@ import { Badge, Empty, Loaded, Page, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
+import { Contexts } from "./contexts";
 import { Editor } from "./editor";
 import { NEW, type Workspace } from "./models";
 import { t } from "./texts";
@@ -58,6 +59,7 @@ export default function Workspaces() {
           )
         }
       </Loaded>
+      {may("chat") && <Contexts />}
       {edited && <Editor workspace={edited} onClose={() => setEdited(undefined)} onSaved={found.reload} />}
     </Page>
   );

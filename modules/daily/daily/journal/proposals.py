@@ -89,7 +89,7 @@ class Proposals:
 
     async def _name(self, mention: Mention, reasoning: str, found: Found, made: list[Proposed]) -> None:
         kind = mention.type or "topic"
-        payload = {"type": kind, "name": mention.text}
+        payload = {"type": kind, "name": mention.text, "source": id_of(found.entry.key)}
         key = f"proposed/{mention.text.casefold()[:200]}"
         await self._once(key, found, Proposed("", kind, mention.text), payload, reasoning, made)
 
@@ -102,7 +102,11 @@ class Proposals:
             return
         news = {each.para_id: each for each in reversed(said) if each.para_id in sure and each.news}
         for para_id, mention in list(reversed(news.items()))[:_MOST]:
-            payload = {"append": f"- {found.date}: {mention.news}", "section": _SECTION}
+            payload = {
+                "append": f"- {found.date}: {mention.news}",
+                "section": _SECTION,
+                "source": id_of(found.entry.key),
+            }
             reasoning = f"The journal says on {found.date}: “{mention.news}”"
             what = Proposed("", mention.type or "topic", mention.name or mention.text, "update")
             key = f"updated/{para_id}/{found.date}"

@@ -79,7 +79,9 @@ def examine(computer: Computer) -> Result:
 def _own(computer: Computer) -> tuple[Path, ...]:
     """The databases that the server opens at its start."""
     folder = computer.settings.vault / ".parachute" if computer.settings else None
-    return (computer.home.trust_database, computer.home.changes_database, *(folder / name for name in _OWN if folder))
+    home = computer.home
+    own = (home.trust_database, home.changes_database, home.messengers_database)
+    return (*own, *(folder / name for name in _OWN if folder))
 
 
 def _fix(computer: Computer, damaged: list[Path]) -> Fix:

@@ -13,7 +13,7 @@ from parachute.ops.doctor.open_files import MOST, Entry, entries
 from parachute.security.keys.cli_token import CliToken
 
 _OPEN = 0o077
-_SECRETS = ("credentials.json", "git-tokens.json", "mcp-logins.json", "mcp-secrets.json")
+_SECRETS = ("bot-tokens.json", "credentials.json", "git-tokens.json", "mcp-logins.json", "mcp-secrets.json")
 
 
 @check("Private files", Group.ACCESS)

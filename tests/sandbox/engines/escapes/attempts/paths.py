@@ -7,6 +7,8 @@ SECRETS = {
     "which modules are trusted": ".parachute/modules.yaml",
     "what was granted": ".parachute/trust.db",
     "the command line's token": ".parachute/cli.token",
+    "tokens of bots": ".parachute/bot-tokens.json",
+    "which strangers were let in": ".parachute/messengers.db",
     "tokens of git hosts": ".parachute/git-tokens.json",
     "secrets of MCP servers": ".parachute/mcp-secrets.json",
     "logins at MCP servers": ".parachute/mcp-logins.json",

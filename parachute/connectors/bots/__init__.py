@@ -1,0 +1,1 @@
+"""Bots: starting, stopping and trying them, what they are doing, and the routes of all of it"""

@@ -1,0 +1,255 @@
+"""Bots: their processes follow the settings, and the owner sees what each is doing."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from parachute.base.clock import elapsed
+from parachute.base.errors import Conflict, NotFound, ParachuteError
+from parachute.chat.sessions.service import Sessions
+from parachute.connectors.chats.codes import SECONDS, OwnerCodes
+from parachute.connectors.chats.models import LABELS, LinkedChat
+from parachute.connectors.chats.store import ChatStore
+from parachute.connectors.configuration.models import PLATFORMS, ConfigurationChanges, Platform
+from parachute.connectors.configuration.service import BotConfiguration
+from parachute.connectors.conversations.service import Conversations
+from parachute.connectors.deliveries.service import Deliveries
+from parachute.connectors.notices.service import Notices
+from parachute.connectors.platforms.available import names
+from parachute.connectors.platforms.models import Identity, State
+from parachute.connectors.runtime.client import ConnectorDown
+from parachute.connectors.runtime.service import Connectors
+from parachute.connectors.updates.store import UpdateStore
+from parachute.security.audit.service import Audit
+from parachute.web.pairing.models import shown
+
+log = logging.getLogger(__name__)
+
+_CONNECT_SECONDS = 20.0
+
+
+@dataclass(slots=True)
+class Bots:
+    """`changed` is called when screens have something else to show."""
+
+    configuration: BotConfiguration
+    connectors: Connectors
+    chats: ChatStore
+    updates: UpdateStore
+    deliveries: Deliveries
+    conversations: Conversations
+    notices: Notices
+    sessions: Sessions
+    audit: Audit
+    codes: OwnerCodes
+    changed: Callable[[], None]
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _heard: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+
+    async def start(self) -> None:
+        """Open the connectors of all bots that are switched on; what is wrong with one keeps nothing else from its start."""
+        wanted: dict[str, str] = {}
+        try:
+            configuration, has_token = await asyncio.to_thread(
+                lambda: (self.configuration.read(), self.configuration.has_tokens())
+            )
+            wanted = {
+                platform: configuration.of(platform).address
+                for platform in PLATFORMS
+                if configuration.of(platform).enabled and has_token[platform]
+            }
+        except ParachuteError as error:
+            log.error("No bot runs: %s", error)
+        # Without any, the supervisor is not even asked.
+        if wanted or any(self.connectors.files(platform).parent.exists() for platform in PLATFORMS):
+            await self.connectors.open_all(wanted)
+        for platform in PLATFORMS:
+            if platform in wanted:
+                self.deliveries.begin(platform)
+        await self.conversations.take_up()
+
+    async def close(self) -> None:
+        """Leave the connectors to the next server."""
+        await self.conversations.close()
+        await self.deliveries.close()
+        await self.connectors.close_all()
+
+    async def heard(self, platform: Platform, state: State) -> None:
+        """A connector has said how it is."""
+        heard, self._heard = self._heard, asyncio.Event()
+        heard.set()
+        if state.kind == "connected":
+            self.deliveries.wake(platform)
+        self.changed()
+
+    async def status(self) -> dict[str, Any]:
+        """What each bot is doing; error: InvalidInput where the settings cannot be read."""
+        configuration, has_token = await asyncio.to_thread(
+            lambda: (self.configuration.read(), self.configuration.has_tokens())
+        )
+        connections = self.connectors.connections()
+        found: dict[str, Any] = {}
+        for platform in PLATFORMS:
+            connection = connections.get(platform)
+            state = connection.state if connection else State("refused")
+            found[platform] = {
+                "running": connection is not None and state.kind != "refused",
+                "enabled": configuration.of(platform).enabled,
+                "has_token": has_token[platform],
+                "is_available": platform in names(),
+                "state": state.kind if connection else "stopped",
+                "reason": state.sentence or None,
+                "bot_name": state.name or None,
+                "waiting_messages": await self.updates.count_waiting(platform),
+                "unsent": await self.deliveries.count_waiting(platform),
+                "undelivered": await self.deliveries.count_failed(platform),
+            }
+        return {"connectors": found}
+
+    async def configure(self, changes: ConfigurationChanges, who: str) -> dict[str, Any]:
+        """Change the settings, and let the connectors follow; errors: InvalidInput, and then nothing has changed."""
+        async with self._changing:
+            before = await asyncio.to_thread(self.configuration.read)
+            after = await asyncio.to_thread(self.configuration.change, changes)
+            for platform in PLATFORMS:
+                old, new = before.of(platform), after.of(platform)
+                has_new_token = changes.token(platform) is not None
+                if has_new_token:
+                    self._record("set_token", platform, who)
+                if (old, has_new_token) == (new, False):
+                    continue
+                self._record("configure", platform, who)
+                try:
+                    await self._follow(platform, anew=has_new_token or old.address != new.address)
+                except ParachuteError as error:
+                    log.error("The bot of %s does not run: %s", platform, error)
+        self.changed()
+        return await self.shown()
+
+    async def switch_on(self, platform: Platform, who: str) -> None:
+        """Have a bot run from now on; errors: ParachuteError with what is missing, and then it stays off."""
+        async with self._changing:
+            if await asyncio.to_thread(self.configuration.tokens.of, platform) is None:
+                raise Conflict(
+                    f"The bot of {LABELS[platform]} has no token.",
+                    f"`parachute bots set-token {platform}` takes one.",
+                    key="no_token",
+                )
+            configuration = await asyncio.to_thread(self.configuration.read)
+            await self.connectors.open(platform, configuration.of(platform).address)
+            await asyncio.to_thread(self.configuration.enable, platform, True)
+            self.deliveries.begin(platform)
+        self._record("start", platform, who)
+        self.changed()
+
+    async def switch_off(self, platform: Platform, who: str) -> None:
+        """Have a bot not run any more; what was written to it waits with the platform."""
+        async with self._changing:
+            await asyncio.to_thread(self.configuration.enable, platform, False)
+            await self.deliveries.end(platform)
+            await self.connectors.close(platform)
+        self._record("stop", platform, who)
+        self.changed()
+
+    async def set_token(self, platform: Platform, token: str, who: str) -> None:
+        """Keep a token, and let a running bot begin anew with it; error: InvalidInput."""
+        async with self._changing:
+            await asyncio.to_thread(self.configuration.tokens.set, platform, token)
+            self._record("set_token", platform, who)
+            await self._follow(platform, anew=True)
+        self.changed()
+
+    async def remove_token(self, platform: Platform, who: str) -> None:
+        """Forget a token; the bot stops."""
+        await self.switch_off(platform, who)
+        await asyncio.to_thread(self.configuration.tokens.remove, platform)
+        self._record("remove_token", platform, who)
+        self.changed()
+
+    async def identity(self, platform: Platform) -> Identity:
+        """Ask the platform who the bot is, with the token that is kept; errors: ParachuteError with what it says."""
+        async with self._changing:
+            connection = self.connectors.connections().get(platform)
+            if connection is not None and connection.state.kind != "refused":
+                return await self.connectors.identity(platform)
+            if await asyncio.to_thread(self.configuration.tokens.of, platform) is None:
+                raise Conflict(f"The bot of {LABELS[platform]} has no token.", key="no_token")
+            configuration = await asyncio.to_thread(self.configuration.read)
+            await self.connectors.open(platform, configuration.of(platform).address)
+            try:
+                return await self._asked(platform)
+            finally:
+                await self.connectors.close(platform)
+
+    async def shown(self) -> dict[str, Any]:
+        """The settings without tokens; error: InvalidInput."""
+        return await asyncio.to_thread(self.configuration.as_json)
+
+    def owner_code(self, platform: Platform) -> tuple[str, datetime]:
+        """A code for the owner's own chat, and when it ends."""
+        return shown(self.codes.make(platform)), datetime.now(UTC) + timedelta(seconds=SECONDS)
+
+    async def _asked(self, platform: Platform) -> Identity:
+        """Ask a connector that was only just started, as soon as it has its connection."""
+        deadline = elapsed() + _CONNECT_SECONDS
+        while True:
+            heard = self._heard
+            try:
+                return await self.connectors.identity(platform)
+            except ConnectorDown:
+                state = self.connectors.connections()[platform].state
+                if state.kind == "refused":
+                    raise Conflict(state.sentence, key="refused_by_platform") from None
+                if elapsed() > deadline:
+                    raise
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await heard.wait()
+
+    async def linked(self) -> list[LinkedChat]:
+        """Every chat that may talk to a bot."""
+        return await self.chats.all()
+
+    async def unlink(self, platform: Platform, chat: str, who: str) -> None:
+        """Let a chat in no longer: what it wrote and was still to be told is forgotten, its conversation stays. Error: NotFound."""
+        found = await self.chats.get(platform, chat)
+        if found is None or not await self.chats.remove(platform, chat):
+            raise NotFound("There is no such chat.", "`parachute bots chats` lists them.", key="no_chat")
+        await self.conversations.forget(found)
+        await self.updates.forget(platform, chat)
+        await self.deliveries.forget(platform, chat)
+        await self.notices.look()
+        self._record("unlink", platform, who, chat)
+        self.changed()
+
+    async def _follow(self, platform: Platform, *, anew: bool) -> None:
+        """Have the connector of a platform run as the settings say; errors: ParachuteError."""
+        configuration = await asyncio.to_thread(self.configuration.read)
+        settings = configuration.of(platform)
+        token = await asyncio.to_thread(self.configuration.tokens.of, platform)
+        if not settings.enabled or token is None:
+            await self.deliveries.end(platform)
+            if platform in self.connectors.connections():
+                await self.connectors.close(platform)
+            return
+        if anew and platform in self.connectors.connections():
+            with contextlib.suppress(ParachuteError):
+                await self.deliveries.end(platform)
+            await self.connectors.restart(platform, settings.address)
+        else:
+            await self.connectors.open(platform, settings.address)
+        self.deliveries.begin(platform)
+
+    def _record(self, what: str, platform: Platform, who: str, chat: str = "") -> None:
+        self.audit.append(
+            event_type="bot",
+            source_type="user",
+            source_id=who,
+            target_module="bots",
+            target_endpoint=f"{what} {platform} {chat}".strip(),
+            success=True,
+        )

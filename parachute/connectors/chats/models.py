@@ -1,0 +1,69 @@
+"""A chat that the owner let in."""
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+from parachute.connectors.configuration.models import Platform
+from parachute.connectors.platforms.models import Chat, ChatKind
+from parachute.llm.gateway.limits import guest_subject
+
+_NAME = 60
+
+LABELS: dict[str, str] = {"telegram": "Telegram", "discord": "Discord", "matrix": "Matrix"}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedChat:
+    """A chat of a platform that may talk to the bot, by its id; in a private one only this `sender` is heard.
+
+    `is_owner`: the owner has shown a code there. `session` is its conversation; until `is_prepared` its permissions are not set.
+    """
+
+    platform: Platform
+    chat: str
+    kind: ChatKind
+    sender: str
+    title: str
+    template: str
+    approved_at: str
+    approved_by: str
+    session: str | None = None
+    is_prepared: bool = False
+    is_owner: bool = False
+
+    @property
+    def place(self) -> Chat:
+        """The chat as the connector knows it."""
+        return Chat(self.chat, self.kind, self.title)
+
+    @property
+    def subject(self) -> str:
+        """For what its use of models counts."""
+        return guest_subject(self.platform, self.chat)
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of the API."""
+        return {
+            "platform": self.platform,
+            "chat_id": self.chat,
+            "chat_type": chat_type(self.kind),
+            "title": self.title,
+            "session_id": self.session,
+            "template": self.template,
+            "approved_at": self.approved_at,
+            "approved_by": self.approved_by,
+            "is_owner": self.is_owner,
+            "usage_subject": self.subject,
+        }
+
+
+def chat_type(kind: ChatKind) -> str:
+    """The word of the specification for a kind of chat."""
+    return "dm" if kind == "private" else "group"
+
+
+def shown_name(text: str) -> str:
+    """What people call themselves, on one short line without what turns or hides text: it proves nothing."""
+    kept = "".join(each for each in text if unicodedata.category(each)[0] != "C" or each.isspace())
+    return " ".join(kept.split())[:_NAME]

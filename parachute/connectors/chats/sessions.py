@@ -1,0 +1,117 @@
+"""The conversation of a chat: made, found again, and shut in before anything is said in it."""
+
+import uuid
+from dataclasses import dataclass, replace
+from typing import Any
+
+from parachute.base.clock import now
+from parachute.base.errors import NotAllowed
+from parachute.chat.permissions.request import Configuration
+from parachute.chat.permissions.service import Permissions
+from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.service import Sessions
+from parachute.connectors.chats.models import LABELS, LinkedChat, chat_type
+from parachute.connectors.chats.store import ChatStore
+from parachute.connectors.configuration.models import Platform
+from parachute.events.bus.service import SESSION_START
+from parachute.events.hooks.service import Hooks
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSessions:
+    """Ordinary sessions, linked to chats by what this machine knows of them; what their rows say is a label."""
+
+    chats: ChatStore
+    sessions: Sessions
+    permissions: Permissions
+    hooks: Hooks
+
+    async def prepared(self, chat: LinkedChat, *, take_back: bool = False) -> Session:
+        """The conversation of a chat with its permissions set; `take_back`: also if it was put away. Error: NotAllowed by a hook."""
+        session = await self.sessions.find(chat.session) if chat.session else None
+        if session is None:
+            session = await self._create(chat, None)
+            chat = replace(chat, session=session.id, is_prepared=False)
+        if not chat.is_prepared:
+            await self._shut_in(chat, session.id)
+        if _link(session) != _link_of(chat):
+            # A list that was made anew from transcripts knows of no chats.
+            session.source, session.linked_bot_platform = chat.platform, chat.platform
+            session.linked_bot_chat_id, session.linked_bot_chat_type = chat.chat, chat_type(chat.kind)
+            await self.sessions.save(session)
+        if session.archived and take_back:
+            session = await self.sessions.archive(session.id, False)
+        return await self.sessions.get(session.id)
+
+    async def begin_anew(self, chat: LinkedChat) -> Session:
+        """Another conversation for a chat, which may use exactly what the one before may."""
+        before = await self.sessions.find(chat.session) if chat.session else None
+        session = await self._create(chat, before)
+        if before is None:
+            await self._shut_in(replace(chat, session=session.id), session.id)
+            return session
+        text = await self.sessions.permissions.of(before)
+        if text is None and await self.permissions.are_lost(before):
+            await self._shut_in(replace(chat, session=session.id), session.id)
+            return session
+        await self.sessions.permissions.set(session.id, text, f"the conversation before in {LABELS[chat.platform]}")
+        await self.chats.set_prepared(chat, session.id)
+        return session
+
+    async def _create(self, chat: LinkedChat, before: Session | None) -> Session:
+        metadata: dict[str, Any] = {}
+        if before is not None:
+            names = ("bot_settings", "pending_initialization")
+            metadata = {name: before.metadata[name] for name in names if name in before.metadata}
+        identifier = str(uuid.uuid4())
+        name = chat.title or (chat.sender if chat.kind == "private" else f"group {chat.chat}")
+        session = linked_session(chat.platform, chat.chat, chat_type(chat.kind), identifier, name, metadata)
+        data = {
+            "session_id": identifier,
+            "module": "chat",
+            "working_directory": None,
+            "trust_level": "sandboxed",
+        }
+        outcome = await self.hooks.fire(SESSION_START, data)
+        if outcome.blocked:
+            raise NotAllowed(f"A hook does not allow this conversation: {outcome.reason}", key="blocked_by_hook")
+        # The chat first: a conversation that is there has its permissions set, or is not the chat's.
+        await self.chats.set_session(chat, identifier)
+        return await self.sessions.create(session)
+
+    async def _shut_in(self, chat: LinkedChat, session: str) -> None:
+        await self.permissions.configure(
+            session, Configuration(template=chat.template), approved_by=chat.approved_by, admin=False
+        )
+        await self.chats.set_prepared(chat, session)
+
+
+def linked_session(
+    platform: Platform, chat: str, kind: str, identifier: str, name: str, metadata: dict[str, Any]
+) -> Session:
+    """A new conversation of a chat, always sandboxed."""
+    moment = now()
+    return Session(
+        id=identifier,
+        created_at=moment,
+        updated_at=moment,
+        title=f"{LABELS[platform]}: {name}",
+        source=platform,
+        linked_bot_platform=platform,
+        linked_bot_chat_id=chat,
+        linked_bot_chat_type=kind,
+        metadata=metadata,
+    )
+
+
+def _link(session: Session) -> tuple[str | None, ...]:
+    return (
+        session.source,
+        session.linked_bot_platform,
+        session.linked_bot_chat_id,
+        session.linked_bot_chat_type,
+    )
+
+
+def _link_of(chat: LinkedChat) -> tuple[str, ...]:
+    return chat.platform, chat.platform, chat.chat, chat_type(chat.kind)

@@ -1,0 +1,1 @@
+"""What bots do: `~/.parachute/bots.yaml`, and their tokens apart from it"""

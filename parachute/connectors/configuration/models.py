@@ -1,0 +1,193 @@
+"""The settings of bots, as `bots.yaml` has them and as the app sends them (contract, section 8)."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from parachute.base.errors import InvalidInput
+from parachute.chat.permissions.templates import template
+from parachute.security.trust_levels import normalize_trust_level
+
+Platform = Literal["telegram", "discord", "matrix"]
+PLATFORMS: tuple[Platform, ...] = ("telegram", "discord", "matrix")
+
+_MOST_USERS = 500
+
+
+def _sandboxed(word: str) -> str:
+    try:
+        level = normalize_trust_level(word)
+    except InvalidInput as error:
+        raise ValueError(str(error.message).removeprefix("trustLevel: ")) from error
+    if level == "direct":
+        raise ValueError("what others write is always answered in a sandbox; expected `sandboxed`")
+    return level
+
+
+def _template(name: str) -> str:
+    try:
+        return template(name).name
+    except InvalidInput as error:
+        raise ValueError(str(error.message).removeprefix("template: ")) from error
+
+
+def _identifier(value: object) -> object:
+    # Telegram's ids are numbers, for the app as well.
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+TrustWord = Annotated[str, Field(max_length=40), AfterValidator(_sandboxed)]
+TemplateName = Annotated[str, Field(max_length=40), AfterValidator(_template)]
+UserId = Annotated[str, Field(pattern=r"^[0-9A-Za-z!@:._-]{1,200}$"), BeforeValidator(_identifier)]
+Time = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+Server = Annotated[str, Field(max_length=500, pattern=r"^(https?://[^\s/?#@]+/?)?$")]
+ResponseMode = Literal["all_messages", "mention_only"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class BotSettings(_Strict):
+    """One platform's bot. `allowed_users` may write to it without being asked about; `template` is what a new chat may use.
+
+    A new chat may use models for so much a day; `server_url` is a server of the owner's that speaks as the platform's own.
+    """
+
+    enabled: bool = False
+    dm_trust_level: TrustWord = "sandboxed"
+    group_trust_level: TrustWord = "sandboxed"
+    allowed_users: list[UserId] = Field(default=[], max_length=_MOST_USERS)
+    template: TemplateName = "guest"
+    daily_dollars: float | None = Field(default=1.0, ge=0, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=500_000, ge=0)
+    server_url: Server = ""
+
+    @property
+    def address(self) -> str:
+        """The server that the connector speaks to; empty for the platform's own."""
+        return self.server_url
+
+
+class RoomBotSettings(_Strict):
+    """The bot of a platform of rooms, Matrix."""
+
+    enabled: bool = False
+    dm_trust_level: TrustWord = "sandboxed"
+    group_trust_level: TrustWord = "sandboxed"
+    homeserver_url: Server = ""
+    user_id: str = Field(default="", max_length=255, pattern=r"^(@[^\s:]+:[^\s]+)?$")
+    allowed_rooms: list[UserId] = Field(default=[], max_length=_MOST_USERS)
+    template: TemplateName = "guest"
+    daily_dollars: float | None = Field(default=1.0, ge=0, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=500_000, ge=0)
+
+    @property
+    def address(self) -> str:
+        """The server that the connector speaks to."""
+        return self.homeserver_url
+
+    @property
+    def allowed_users(self) -> list[str]:
+        """Nobody: its list is of rooms."""
+        return []
+
+
+class NoticeSettings(_Strict):
+    """What the owner's own chat is told of the inbox beside the questions of bots; nothing between the two times of quiet hours."""
+
+    enabled: bool = False
+    quiet_from: Time = "22:00"
+    quiet_until: Time = "07:00"
+
+
+class Configuration(_Strict):
+    """All of `bots.yaml`."""
+
+    language: Literal["en", "de"] = "en"
+    notices: NoticeSettings = NoticeSettings()
+    telegram: BotSettings = BotSettings()
+    discord: BotSettings = BotSettings()
+    matrix: RoomBotSettings = RoomBotSettings()
+
+    @model_validator(mode="after")
+    def _check_users(self) -> Self:
+        # The app reads numbers there, and breaks on anything else.
+        if not all(re.fullmatch(r"[0-9]{1,20}", each) for each in self.telegram.allowed_users):
+            raise ValueError("telegram.allowed_users: expected the numbers of users")
+        return self
+
+    def of(self, platform: Platform) -> BotSettings | RoomBotSettings:
+        """The settings of one platform."""
+        found: BotSettings | RoomBotSettings = getattr(self, platform)
+        return found
+
+    def as_json(self, has_token: Mapping[Platform, bool]) -> dict[str, Any]:
+        """The form of the app, in which Telegram's users are numbers and no token is ever shown."""
+        document = self.model_dump()
+        for platform in PLATFORMS:
+            document[platform]["has_token"] = has_token[platform]
+        users = document["telegram"]["allowed_users"]
+        document["telegram"]["allowed_users"] = [int(each) for each in users]
+        return document
+
+
+Token = Annotated[str, Field(max_length=4096)]
+
+
+class BotChanges(_Strict):
+    """Changes of one platform's bot; what is absent stays, and an empty `bot_token` too."""
+
+    enabled: bool | None = None
+    dm_trust_level: TrustWord | None = None
+    group_trust_level: TrustWord | None = None
+    allowed_users: list[UserId] | None = Field(default=None, max_length=_MOST_USERS)
+    template: TemplateName | None = None
+    server_url: Server | None = None
+    daily_dollars: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=None, ge=0)
+    bot_token: Token | None = None
+    has_token: bool | None = None
+
+
+class RoomBotChanges(_Strict):
+    """Changes of the bot of Matrix."""
+
+    enabled: bool | None = None
+    dm_trust_level: TrustWord | None = None
+    group_trust_level: TrustWord | None = None
+    homeserver_url: Server | None = None
+    user_id: str | None = None
+    allowed_rooms: list[UserId] | None = Field(default=None, max_length=_MOST_USERS)
+    template: TemplateName | None = None
+    daily_dollars: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=None, ge=0)
+    access_token: Token | None = None
+    has_token: bool | None = None
+
+
+class ConfigurationChanges(_Strict):
+    """Changes of bots; what is absent stays as it is. A limit of null is taken away."""
+
+    language: Literal["en", "de"] | None = None
+    notices: NoticeSettings | None = None
+    telegram: BotChanges | None = None
+    discord: BotChanges | None = None
+    matrix: RoomBotChanges | None = None
+
+    def of(self, platform: Platform) -> dict[str, Any]:
+        """What was sent of a platform, without its token."""
+        changes: BotChanges | RoomBotChanges | None = getattr(self, platform)
+        if changes is None:
+            return {}
+        sent = changes.model_dump(exclude_unset=True, exclude={"bot_token", "access_token", "has_token"})
+        return {name: value for name, value in sent.items() if value is not None or name.startswith("daily_")}
+
+    def token(self, platform: Platform) -> str | None:
+        """The token that was sent of a platform, if one was."""
+        match getattr(self, platform):
+            case BotChanges(bot_token=token) | RoomBotChanges(access_token=token):
+                return token or None
+        return None

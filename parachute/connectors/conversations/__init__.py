@@ -1,0 +1,1 @@
+"""Conversations of chats: messages become runs, and their answers go back as they grow"""

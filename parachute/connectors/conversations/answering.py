@@ -1,0 +1,144 @@
+"""The answer of a run as a chat sees it: drafts while it grows, a message at each tool call and at the end."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from parachute.base.errors import ParachuteError
+from parachute.chat.runs import events
+from parachute.chat.runs.events import Event
+from parachute.connectors.configuration.models import Platform
+from parachute.connectors.deliveries.service import Deliveries
+from parachute.connectors.platforms.models import Chat, Outgoing
+from parachute.connectors.runtime.service import Connectors
+from parachute.connectors.texts import Language, say
+
+_DRAFT_SECONDS = 1.0
+"""Between two drafts: no platform takes edits faster."""
+
+_TYPING_SECONDS = 4.0
+
+
+@dataclass(slots=True)
+class Answer:
+    """Tells a chat what a run says. What is complete is stored before it is sent, drafts are not; `key` begins those of its messages.
+
+    `answers` is the platform's id of the message that it replies to.
+    """
+
+    connectors: Connectors
+    deliveries: Deliveries
+    platform: Platform
+    place: Chat
+    key: str
+    answers: str
+    language: Language
+    _number: int = 0
+    _text: str = ""
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _over: asyncio.Event = field(default_factory=asyncio.Event)
+    _sending: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _again: bool = True
+
+    async def follow(self, run: AsyncIterator[tuple[int, Event]]) -> None:
+        """Tell everything to the end of a run; cancelled, the rest is told by whoever takes it up."""
+        showing = asyncio.create_task(self._show(), name=f"draft for {self.platform}")
+        try:
+            async for _, event in run:
+                await self._take(event, showing)
+        except asyncio.CancelledError:
+            showing.cancel()
+            raise
+        finally:
+            await self._end_drafts(showing)
+
+    async def tell(self, told: list[tuple[int, Event]]) -> None:
+        """Tell what a run said that has ended: what was told before is not told again."""
+        self._again = False
+        for _, event in told:
+            await self._take(event, None)
+
+    async def _take(self, event: Event, showing: "asyncio.Task[None] | None") -> None:
+        match event:
+            case events.Text(content=content):
+                self._text = content
+                self._changed.set()
+            case events.ToolUse():
+                # A draft would be gone when the tool answers.
+                if self._text.strip():
+                    await self._complete()
+            case events.Done():
+                await self._end_drafts(showing)
+                if self._text.strip():
+                    await self._complete()
+                elif not self._number:
+                    await self._complete(say(self.language, "empty"))
+            case events.Aborted():
+                await self._end_drafts(showing)
+                if event != events.PANIC:
+                    if self._text.strip():
+                        await self._complete()
+                    await self._complete(say(self.language, "stopped"))
+            case events.TypedError() | events.InternalError():
+                await self._end_drafts(showing)
+                if self._text.strip():
+                    await self._complete()
+                await self._complete(say(self.language, failure(event)))
+
+    async def _complete(self, text: str | None = None) -> None:
+        """Have a message delivered that changes no more."""
+        # After a draft that is on its way: behind the message it would take its place.
+        async with self._sending:
+            outgoing = Outgoing(self.place, text or self._text, answers=self.answers if not self._number else "")
+            key, self._text = f"{self.key}.{self._number}", ""
+            self._number += 1
+            self._changed.clear()
+            await self.deliveries.put(self.platform, key, outgoing, again=self._again)
+
+    async def _end_drafts(self, showing: "asyncio.Task[None] | None") -> None:
+        self._over.set()
+        self._changed.set()
+        if showing is not None and not showing.done():
+            await asyncio.wait({showing})
+
+    async def _show(self) -> None:
+        loop = asyncio.get_running_loop()
+        typed_at = -_TYPING_SECONDS
+        while not self._over.is_set():
+            if not self._text and loop.time() - typed_at >= _TYPING_SECONDS:
+                typed_at = loop.time()
+                with contextlib.suppress(ParachuteError):
+                    await self.connectors.typing(self.platform, self.place)
+            if not await _within(self._changed, _TYPING_SECONDS):
+                continue
+            self._changed.clear()
+            async with self._sending:
+                if self._over.is_set() or not self._text.strip():
+                    continue
+                answers = self.answers if not self._number else ""
+                draft = Outgoing(self.place, self._text, is_final=False, answers=answers)
+                with contextlib.suppress(ParachuteError):
+                    await self.connectors.send(self.platform, f"{self.key}.{self._number}", draft)
+            # Whatever comes meanwhile is in the next one.
+            await _within(self._over, _DRAFT_SECONDS)
+
+
+async def _within(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event; False if it did not come in time."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+def failure(event: events.TypedError | events.InternalError) -> str:
+    """The sentence for a chat: of what is wrong it learns no more than it needs."""
+    if isinstance(event, events.TypedError):
+        if event.key == "no_sandbox":
+            return "no_sandbox"
+        if event.code == "billing_error":
+            return "limit"
+    return "failed"

@@ -1,0 +1,46 @@
+"""What could not be delivered, in the inbox."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from parachute.connectors.chats.models import LABELS
+from parachute.connectors.deliveries.service import Deliveries
+from parachute.connectors.deliveries.store import Delivery
+from parachute.events.inbox.models import Answer, Item, Kind, Source
+
+_RETRY, _DISCARD = "retry", "discard"
+
+
+class DeliveriesSource(Source):
+    """The inbox of messages that nobody got."""
+
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"delivery"})
+
+    def __init__(self, deliveries: Deliveries) -> None:
+        self._deliveries = deliveries
+
+    async def items(self) -> Sequence[Item]:
+        """Return what could not be delivered."""
+        return [_item(each) for each in await self._deliveries.failed()]
+
+    async def answer(self, item: Item, answer: Answer) -> None:
+        """Try again, or give it up; error: NotFound."""
+        number = int(item.key)
+        await (self._deliveries.retry(number) if answer.word == _RETRY else self._deliveries.discard(number))
+
+
+def _item(delivery: Delivery) -> Item:
+    return Item(
+        kind="delivery",
+        key=str(delivery.number),
+        title=f"A message could not be delivered: {delivery.problem}"[:200],
+        source=LABELS.get(delivery.platform, delivery.platform),
+        since=delivery.since,
+        details={
+            "chat_id": delivery.outgoing.chat.id,
+            "text": delivery.outgoing.markdown[:200],
+            "problem": delivery.problem,
+        },
+        answers=(_RETRY, _DISCARD),
+        is_owners=True,
+    )

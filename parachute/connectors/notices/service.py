@@ -1,0 +1,156 @@
+"""Notices: the inbox in the owner's own chat, questions of bots' conversations always, everything else if it is wanted."""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from parachute.base.errors import ParachuteError
+from parachute.chat.sessions.service import Sessions
+from parachute.connectors.chats.models import LABELS, LinkedChat
+from parachute.connectors.chats.store import ChatStore
+from parachute.connectors.configuration.models import NoticeSettings, Platform
+from parachute.connectors.configuration.service import BotConfiguration
+from parachute.connectors.deliveries.service import Deliveries
+from parachute.connectors.notices.shown import shown
+from parachute.connectors.notices.store import Notice, NoticeStore
+from parachute.connectors.platforms.models import Button, Outgoing, Update
+from parachute.connectors.texts import say
+from parachute.events.inbox.models import Answer, Item
+from parachute.events.inbox.service import Inbox
+from parachute.security.keys.models import READ_AND_WRITE, Caller
+
+log = logging.getLogger(__name__)
+
+_LOOK_SECONDS = 60.0
+_ALWAYS = frozenset({"permission", "question"})
+_NEVER = frozenset({"delivery"})
+"""It may be this chat that cannot be reached."""
+
+
+@dataclass(slots=True)
+class Notices:
+    """Looks at the inbox while there is a chat of the owner's own."""
+
+    store: NoticeStore
+    chats: ChatStore
+    sessions: Sessions
+    configuration: BotConfiguration
+    deliveries: Deliveries
+    inbox: Inbox
+    _items: Sequence[Item] = field(default=(), init=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _watching: asyncio.Task[None] | None = field(default=None, init=False)
+    _telling: asyncio.Task[None] | None = field(default=None, init=False)
+
+    async def start(self) -> None:
+        """Begin, if there is a chat to tell."""
+        await self.look()
+
+    async def close(self) -> None:
+        """Stop."""
+        tasks = [task for task in (self._watching, self._telling) if task]
+        self._watching = self._telling = None
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def look(self) -> None:
+        """See whether there is a chat to tell: whoever reads the inbox has agents wait for an answer."""
+        if not await self._own_chats():
+            await self.close()
+        elif self._watching is None:
+            self._watching = asyncio.create_task(self._watch(), name="inbox for the owner's chat")
+            self._telling = asyncio.create_task(self._tell(), name="notices")
+        self._changed.set()
+
+    async def press(self, platform: Platform, update: Update) -> None:
+        """A button was pressed: in the owner's own chat it answers what it was below, and nothing anywhere else."""
+        chat = await self.chats.get(platform, update.chat.id)
+        if chat is None or not chat.is_owner or chat.sender != update.sender.id:
+            return
+        number, _, index = update.button.removeprefix("n").partition(".")
+        if not (update.button.startswith("n") and number.isdecimal() and index.isdecimal()) or len(update.button) > 30:
+            return
+        notice = await self.store.get(int(number), platform, chat.chat)
+        if notice is None or int(index) >= len(notice.choices):
+            return
+        language = (await asyncio.to_thread(self.configuration.read)).language
+        choice = notice.choices[int(index)]
+        who = f"{LABELS[platform]} {update.sender.id}"
+        values = dict([json.loads(choice.question)]) if choice.question else {}
+        # It may what a key without admin rights may, and confirms nothing.
+        caller = Caller("key", who, READ_AND_WRITE, is_confirmed=False)
+        try:
+            await self.inbox.answer(notice.item, notice.hash, Answer(choice.word, who, values), caller, is_owner=False)
+            said = say(language, "answered", answer=choice.label)
+        except ParachuteError as error:
+            said = say(language, "not_waiting") if error.key in ("not_waiting", "changed", "busy") else error.message
+        await self._end(chat, notice, said)
+
+    async def _watch(self) -> None:
+        async with contextlib.aclosing(self.inbox.watch()) as pages:
+            async for page in pages:
+                self._items = page.items
+                self._changed.set()
+
+    async def _tell(self) -> None:
+        while True:
+            self._changed.clear()
+            try:
+                for chat in await self._own_chats():
+                    await self._tell_chat(chat)
+            except Exception:
+                log.exception("The owner's chat could not be told what waits.")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    await self._changed.wait()
+
+    async def _tell_chat(self, chat: LinkedChat) -> None:
+        configuration = await asyncio.to_thread(self.configuration.read)
+        waiting = {(item.id, item.hash) for item in self._items}
+        for item in self._items:
+            if await self.store.has(chat.platform, chat.chat, item):
+                continue
+            if not await self._is_wanted(item, configuration.notices):
+                continue
+            text, choices = shown(item, configuration.language)
+            notice = await self.store.add(chat.platform, chat.chat, item, text, choices)
+            if notice is not None:
+                buttons = (Button(each.label, f"n{notice.number}.{index}") for index, each in enumerate(choices))
+                await self.deliveries.put(
+                    chat.platform, notice.key, Outgoing(chat.place, text, buttons=tuple(buttons)), again=True
+                )
+        for notice in await self.store.open(chat.platform, chat.chat):
+            if (notice.item, notice.hash) not in waiting:
+                await self._end(chat, notice, say(configuration.language, "not_waiting"))
+
+    async def _is_wanted(self, item: Item, settings: NoticeSettings) -> bool:
+        if item.kind in _NEVER:
+            return False
+        if item.kind in _ALWAYS and item.session:
+            session = await self.sessions.find(item.session)
+            if session is not None and session.from_outside:
+                return True
+        return settings.enabled and not is_quiet(settings, datetime.now().astimezone())
+
+    async def _end(self, chat: LinkedChat, notice: Notice, said: str) -> None:
+        """Take the buttons away, and say what became of it."""
+        if notice.is_over:
+            return
+        await self.store.end(notice)
+        outgoing = Outgoing(chat.place, f"{notice.text}\n\n{said}")
+        await self.deliveries.put(chat.platform, notice.key, outgoing, again=True)
+
+    async def _own_chats(self) -> list[LinkedChat]:
+        return [chat for chat in await self.chats.all() if chat.is_owner]
+
+
+def is_quiet(settings: NoticeSettings, moment: datetime) -> bool:
+    """Return whether a moment is within the quiet hours, which may go over midnight."""
+    now, begin, end = moment.strftime("%H:%M"), settings.quiet_from, settings.quiet_until
+    return begin <= now < end if begin <= end else not end <= now < begin

@@ -1,0 +1,79 @@
+"""A request of somebody unknown to talk to a bot."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from parachute.base.clock import as_text
+from parachute.base.errors import NotFound
+from parachute.connectors.chats.models import LABELS, chat_type
+from parachute.connectors.configuration.models import Platform
+from parachute.connectors.platforms.models import ChatKind
+from parachute.web.pairing.models import shown
+
+WAITS = {"private": timedelta(minutes=10), "group": timedelta(days=1)}
+"""A group is told no code that could be guessed, and its owner is seldom there in the minute in which it was added."""
+
+MOST_WAITING = 3
+"""Of each kind: a flood of strangers fills no list, and no group keeps people out."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairingRequest:
+    """A request: its `code` was told to the sender and is shown to the owner, who compares the two; a group has none.
+
+    `session` is the conversation that waits with it.
+    """
+
+    id: str
+    platform: Platform
+    chat: str
+    kind: ChatKind
+    sender: str
+    name: str
+    title: str
+    code: str
+    session: str
+    since: str
+
+    @property
+    def ends(self) -> datetime:
+        """When it is over."""
+        return datetime.fromisoformat(self.since) + WAITS[self.kind]
+
+    @property
+    def is_over(self) -> bool:
+        """True if nobody has answered in time; a clock that was set back lets none wait for longer."""
+        now = datetime.now(UTC)
+        return not self.ends - WAITS[self.kind] - timedelta(minutes=1) <= now < self.ends
+
+    @property
+    def label(self) -> str:
+        """What it is, by ids alone."""
+        place = f"a group on {LABELS[self.platform]}" if self.kind == "group" else LABELS[self.platform]
+        return f"{self.sender} on {place}" if self.kind == "private" else f"{place} ({self.chat})"
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of the API; `name` and `title` are what others call themselves."""
+        return {
+            "id": self.id,
+            "platform": self.platform,
+            "chat_id": self.chat,
+            "chat_type": chat_type(self.kind),
+            "user_id": self.sender,
+            "name": self.name,
+            "title": self.title,
+            "code": shown(self.code) if self.code else None,
+            "session_id": self.session,
+            "since": self.since,
+            "ends": as_text(self.ends),
+        }
+
+
+def not_waiting() -> NotFound:
+    """The error for a request that somebody has answered, or whose time is over."""
+    return NotFound(
+        "This request does not wait (any more).",
+        "`parachute bots pairing list` shows those that do.",
+        key="not_waiting",
+    )

@@ -1,0 +1,90 @@
+"""What the computer itself says in chats, in the languages of `bots.yaml`."""
+
+from typing import Literal
+
+Language = Literal["en", "de"]
+
+_TEXTS: dict[str, dict[str, str]] = {
+    "code": {
+        "en": "This is a private computer. Your code is {code}: if its owner lets you in within ten minutes, I will tell you here.",
+        "de": "Das ist ein privater Computer. Dein Code ist {code}: Wenn der Besitzer dich in den nächsten zehn Minuten zulässt, sage ich es dir hier.",
+    },
+    "approved": {
+        "en": "You may write to me now. What you sent before was not kept, so please send it again.",
+        "de": "Du kannst mir jetzt schreiben. Was du vorher geschickt hast, wurde nicht aufgehoben; bitte schick es noch einmal.",
+    },
+    "group_approved": {
+        "en": "I am here now. Mention me, or answer one of my messages.",
+        "de": "Ich bin jetzt da. Erwähne mich, oder antworte auf eine meiner Nachrichten.",
+    },
+    "denied": {"en": "The owner did not let you in.", "de": "Der Besitzer hat dich nicht zugelassen."},
+    "no_sandbox": {
+        "en": "I cannot answer here at the moment: this computer has no safe place for it. Its owner has to look.",
+        "de": "Ich kann hier gerade nicht antworten: Dieser Computer hat keinen sicheren Ort dafür. Der Besitzer muss nachsehen.",
+    },
+    "failed": {
+        "en": "That did not work. The owner can see why; please try again later.",
+        "de": "Das hat nicht geklappt. Der Besitzer kann sehen, warum; bitte versuch es später noch einmal.",
+    },
+    "limit": {
+        "en": "I may not answer any more in this chat today.",
+        "de": "Heute darf ich in diesem Chat nicht mehr antworten.",
+    },
+    "stopped": {"en": "Stopped.", "de": "Abgebrochen."},
+    "nothing_runs": {"en": "There is nothing to stop.", "de": "Es gibt nichts abzubrechen."},
+    "new": {"en": "A new conversation begins.", "de": "Ein neues Gespräch beginnt."},
+    "empty": {"en": "Done, without anything to say.", "de": "Fertig, ohne etwas zu sagen."},
+    "direct": {
+        "en": "This conversation runs with the owner's rights by now and takes no messages from here. /new begins another one.",
+        "de": "Dieses Gespräch läuft inzwischen mit den Rechten des Besitzers und nimmt von hier nichts an. /new beginnt ein neues.",
+    },
+    "blocked": {
+        "en": "The owner's rules do not allow this conversation.",
+        "de": "Die Regeln des Besitzers erlauben dieses Gespräch nicht.",
+    },
+    "file_left_out": {
+        "en": "[The file {name} was not taken: {why}]",
+        "de": "[Die Datei {name} wurde nicht angenommen: {why}]",
+    },
+    "owner_only": {"en": "Only the owner may do that.", "de": "Das darf nur der Besitzer."},
+    "own_chat": {
+        "en": "This is your own chat now: what bots' conversations ask appears here, with buttons. It gives no other rights.",
+        "de": "Das ist jetzt dein eigener Chat: Was Gespräche von Bots fragen, erscheint hier mit Knöpfen. Andere Rechte gibt er nicht.",
+    },
+    "wrong_code": {"en": "This code is not valid, or not any more.", "de": "Dieser Code gilt nicht, oder nicht mehr."},
+    "sessions": {"en": "Conversations of this chat:", "de": "Gespräche dieses Chats:"},
+    "no_sessions": {
+        "en": "There is no conversation in this chat yet.",
+        "de": "In diesem Chat gibt es noch kein Gespräch.",
+    },
+    "permissions": {
+        "en": "Tools of modules and servers: {mcps}. Folders: {folders}. Files and commands: {capabilities}. Network: {network}.",
+        "de": "Werkzeuge von Modulen und Servern: {mcps}. Ordner: {folders}. Dateien und Befehle: {capabilities}. Netz: {network}.",
+    },
+    "all": {"en": "all that this computer allows", "de": "alles, was dieser Computer erlaubt"},
+    "none": {"en": "none", "de": "keine"},
+    "help": {
+        "en": "Write to me, and I answer.\n/new: begin a new conversation\n/stop: stop the answer\n/sessions: list the conversations of this chat (owner)\n"
+        "/permissions: what I may use here\n/help: this list",
+        "de": "Schreib mir, und ich antworte.\n/new: ein neues Gespräch beginnen\n/stop: die Antwort abbrechen\n/sessions: Gespräche dieses Chats (Besitzer)\n"
+        "/permissions: was ich hier benutzen darf\n/help: diese Liste",
+    },
+    "button_allow": {"en": "Allow", "de": "Erlauben"},
+    "button_deny": {"en": "Deny", "de": "Verweigern"},
+    "button_approve": {"en": "Approve", "de": "Annehmen"},
+    "button_reject": {"en": "Reject", "de": "Ablehnen"},
+    "answered": {"en": "Answered: {answer}", "de": "Beantwortet: {answer}"},
+    "not_waiting": {
+        "en": "This does not wait for an answer any more.",
+        "de": "Das wartet nicht mehr auf eine Antwort.",
+    },
+    "look_in_console": {
+        "en": "Answer it in the console or the app.",
+        "de": "Beantworte es in der Konsole oder der App.",
+    },
+}
+
+
+def say(language: Language, sentence: str, /, **fields: str) -> str:
+    """A sentence in a language."""
+    return _TEXTS[sentence][language].format(**fields)

@@ -1,0 +1,123 @@
+"""The wing `connectors`: bots, their processes, the chats that were let in, and who waits."""
+
+import asyncio
+from dataclasses import dataclass
+
+from parachute.connectors.bots.intake import Intake
+from parachute.connectors.bots.service import Bots
+from parachute.connectors.chats.codes import OwnerCodes
+from parachute.connectors.chats.models import LinkedChat
+from parachute.connectors.chats.sessions import ChatSessions
+from parachute.connectors.chats.store import ChatStore
+from parachute.connectors.configuration.service import BotConfiguration
+from parachute.connectors.conversations.commands import Commands
+from parachute.connectors.conversations.messages import remove_files
+from parachute.connectors.conversations.service import Conversations
+from parachute.connectors.deliveries.inbox import DeliveriesSource
+from parachute.connectors.deliveries.service import Deliveries
+from parachute.connectors.deliveries.store import DeliveryStore
+from parachute.connectors.notices.service import Notices
+from parachute.connectors.notices.store import NoticeStore
+from parachute.connectors.pairing.inbox import PairingSource
+from parachute.connectors.pairing.service import Pairing
+from parachute.connectors.pairing.store import PairingStore
+from parachute.connectors.runtime.service import Connectors
+from parachute.connectors.updates.store import UpdateStore
+from parachute.llm.gateway.limits import SpendingLimit
+from parachute.server.composition.chat import ChatServices, SessionServices
+from parachute.server.composition.events import EventServices
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.llm import ModelServices
+from parachute.server.composition.sandbox import SandboxServices
+from parachute.server.composition.storage import Installation, Storage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorServices:
+    """What others may ask of bots."""
+
+    bots: Bots
+    pairing: Pairing
+    connectors: Connectors
+    conversations: Conversations
+    notices: Notices
+
+
+async def build_connectors(
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    llm: ModelServices,
+    sandbox: SandboxServices,
+    sessions: SessionServices,
+    chat: ChatServices,
+    lifecycle: Lifecycle,
+) -> ConnectorServices:
+    """Start the bots that are switched on; without any nothing runs."""
+    home, settings, database = installation.home, installation.settings, storage.messengers
+    configuration = BotConfiguration(home.root)
+    chats, updates = ChatStore(database), UpdateStore(database)
+    intake = Intake(configuration, chats, updates)
+    connectors = Connectors(home, sandbox.egress, storage.vault.root, settings.port, intake)
+    deliveries = Deliveries(DeliveryStore(database), connectors, events.switch)
+
+    def changed() -> None:
+        events.inbox.changed()
+        events.feed.changed("bots")
+
+    async def let_in(linked: LinkedChat) -> None:
+        """Give a new chat its limit of spending, unless the owner has set one before."""
+        usual = (await asyncio.to_thread(configuration.read)).of(linked.platform)
+        has_limit = llm.gateway.limits.get(linked.subject) is not None
+        if not has_limit and not (usual.daily_dollars is None and usual.daily_tokens is None):
+            await llm.gateway.limits.put(SpendingLimit(linked.subject, "day", usual.daily_dollars, usual.daily_tokens))
+
+    deliveries.changed = changed
+    chat_sessions = ChatSessions(chats, sessions.sessions, chat.permissions, events.hooks)
+    pairing = Pairing(
+        PairingStore(database), configuration, sessions.sessions, deliveries, storage.audit, let_in, changed
+    )
+    codes = OwnerCodes()
+    notices = Notices(NoticeStore(database), chats, sessions.sessions, configuration, deliveries, events.inbox)
+
+    async def owner_changed() -> None:
+        await notices.look()
+        changed()
+
+    commands = Commands(chats, chat_sessions, sessions.sessions, chat.permissions, codes, chat.runs.stop, owner_changed)
+    conversations = Conversations(
+        updates,
+        chats,
+        chat_sessions,
+        sessions.sessions,
+        chat.runs,
+        sandbox.sandboxes,
+        connectors,
+        deliveries,
+        configuration,
+        commands,
+        events.switch,
+    )
+    bots = Bots(
+        configuration,
+        connectors,
+        chats,
+        updates,
+        deliveries,
+        conversations,
+        notices,
+        sessions.sessions,
+        storage.audit,
+        codes,
+        changed,
+    )
+    intake.knock, intake.wake, intake.let_in = pairing.knock, conversations.wake, let_in
+    intake.press, intake.heard = notices.press, bots.heard
+    intake.remove = lambda platform, names: remove_files(connectors.files(platform), names)
+    events.inbox.add(PairingSource(pairing), DeliveriesSource(deliveries))
+    await lifecycle.start(pairing)
+    await lifecycle.start(bots)
+    await lifecycle.start(notices)
+    return ConnectorServices(
+        bots=bots, pairing=pairing, connectors=connectors, conversations=conversations, notices=notices
+    )

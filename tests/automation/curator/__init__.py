@@ -1,0 +1,1 @@
+"""Reviews of contexts when one that they watch has changed."""

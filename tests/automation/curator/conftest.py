@@ -1,0 +1,146 @@
+"""A computer whose root context watches all projects, and a model that reviews as the test says."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from parachute.security.keys.cli_token import CliToken
+from tests.support.computer import PLAIN, Computer
+from tests.support.fork_server import shared_forks
+from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
+
+KEY = "sk-ant-api03-real"
+ROOT = '---\nwatch:\n  - "Projects/*"\n---\n\n# All\n\n## Facts\n- I build boats\n\n## History\n'
+CURATOR = "/api/contexts/curator"
+
+
+class Curated(Computer):
+    """The computer; its curator reviews a second after the last change."""
+
+    def write(self, path: str, content: str) -> None:
+        """A file of the vault, written by hand."""
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+
+    def read(self, path: str) -> str:
+        """A file of the vault."""
+        return (self.vault / path).read_text()
+
+    def ask(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
+        """One request of the owner."""
+        headers = {"authorization": f"Bearer {CliToken(self.home.root).obtain()}"}
+        answer = httpx2.request(method, f"{self.url}{path}", json=body, headers=headers, timeout=120, **PLAIN)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def command(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run the program `parachute` for this computer."""
+        environment = {
+            "HOME": str(self.folder),
+            "PATH": os.environ["PATH"],
+            "PARACHUTE_HOME": str(self.home.root),
+            "LANG": "C.UTF-8",
+        }
+        code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", 120)
+        return subprocess.CompletedProcess(arguments, code, out, err)
+
+    def change(self, **settings: Any) -> None:
+        """Other settings from the next start on."""
+        self._settings |= settings
+
+    def look(self) -> list[dict[str, Any]]:
+        """Who watches what, after a look at all files."""
+        found: list[dict[str, Any]] = self.ask("GET", "/api/contexts/watches")["watches"]
+        return found
+
+    def curator(self) -> dict[str, Any]:
+        """What waits for the curator, and what it did."""
+        found: dict[str, Any] = self.ask("GET", CURATOR)
+        return found
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Its reviews that have ended, newest first."""
+        return [run for run in self.curator()["runs"] if run["ended"]]
+
+    def reviewed(self, count: int) -> list[dict[str, Any]]:
+        """Its reviews, as soon as there are so many and none waits."""
+
+        def done() -> list[dict[str, Any]]:
+            found = self.curator()
+            return [] if found["waiting"] or len(self.runs()) < count else self.runs()
+
+        runs: list[dict[str, Any]] = self.wait_until(done, f"{count} reviews have ended")
+        return runs
+
+    def suggestions(self, status: str = "pending") -> list[dict[str, Any]]:
+        """Suggestions about contexts."""
+        path = f"/api/suggestions?status={status}&module=contexts"
+        found: list[dict[str, Any]] = self.ask("GET", path)["suggestions"]
+        return found
+
+    def decide(self, identifier: str, what: str, body: Any = None, status: int = 200) -> Any:
+        """Approve, reject, modify or undo."""
+        return self.ask("POST", f"/api/suggestions/{identifier}/{what}", body, status)
+
+    def furnish(self) -> None:
+        """Write the contexts, and have them known."""
+        self.write("AGENTS.md", ROOT)
+        self.write("Projects/boat/AGENTS.md", "# Boat\n\nA blue boat.\n")
+        self.look()
+
+
+def listing() -> Reply:
+    """The curator reads the files."""
+    return tool_use("mcp__parachute__list_context_files", {})
+
+
+def update(content: str, section: str = "history", file: str = "AGENTS.md") -> Reply:
+    """The curator proposes a section."""
+    return tool_use("mcp__parachute__update_context", {"file": file, "section": section, "content": content})
+
+
+def results(model: MessagesAPI) -> list[tuple[bool, str]]:
+    """(whether it is an error, text) of the tool calls of the last conversation."""
+    found = []
+    for block in model.conversation[-1].tool_results:
+        content = block["content"]
+        said = content if isinstance(content, str) else "".join(part["text"] for part in content)
+        found.append((bool(block.get("is_error")), said))
+    return found
+
+
+def curated(model: MessagesAPI, **settings: Any) -> Curated:
+    """A computer with settings of the curator."""
+    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
+    return Curated(settings={"curator": {"quiet_seconds": 1, **settings}}, environment=environment)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[MessagesAPI]:
+    """A scripted model service."""
+    with MessagesAPI() as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def shared(model: MessagesAPI) -> Iterator[Curated]:
+    """One computer for the tests of a file."""
+    with curated(model) as running:
+        running.furnish()
+        yield running
+
+
+@pytest.fixture
+def computer(shared: Curated, model: MessagesAPI) -> Iterator[Curated]:
+    """The same, where nothing waits."""
+    model.default(text("Nothing matters here."))
+    yield shared
+    shared.reviewed(0)
+    model.forget_script()
+    for each in shared.suggestions():
+        shared.decide(each["id"], "reject")

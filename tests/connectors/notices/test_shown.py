@@ -1,0 +1,66 @@
+"""What of the inbox gets buttons in the owner's chat: nothing that needs the owner, and nothing that was not shown."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from parachute.connectors.configuration.models import NoticeSettings
+from parachute.connectors.notices.service import is_quiet
+from parachute.connectors.notices.shown import shown
+from parachute.events.inbox.models import ALLOW, APPROVE, DENY, REJECT, Item, Kind
+
+
+def item(kind: Kind, **fields: Any) -> Item:
+    """An item of the inbox."""
+    return Item(kind=kind, key="1", title="Title", source="Source", **fields)
+
+
+def labels(found: Item) -> list[str]:
+    """The buttons of an item."""
+    return [each.label for each in shown(found, "en")[1]]
+
+
+def test_a_permission_is_shown_whole_with_its_buttons() -> None:
+    found = item("permission", details={"input": {"command": "ls"}, "reason": "why"}, answers=(ALLOW, DENY, "allow X"))
+    assert '"command": "ls"' in shown(found, "en")[0]
+    assert labels(found) == ["Allow", "Deny"]
+
+
+def test_what_does_not_fit_gets_no_yes() -> None:
+    found = item("permission", details={"input": {"command": "x" * 5000}}, answers=(ALLOW, DENY))
+    text, choices = shown(found, "en")
+    assert choices == ()
+    assert "console" in text
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        item("permission", details={"input": {}}, answers=(ALLOW, DENY), is_owners=True),
+        item("suggestion", answers=(APPROVE, REJECT), rights=(("settings", "admin"),)),
+        item("module", answers=(APPROVE, REJECT)),
+        item("pairing", answers=(APPROVE, REJECT), is_owners=True),
+        item("host", answers=("once", "always", "never"), is_owners=True),
+    ],
+    ids=lambda each: str(each.kind),
+)
+def test_what_needs_the_owner_gets_no_buttons(found: Item) -> None:
+    assert labels(found) == []
+
+
+def test_a_suggestion_has_buttons() -> None:
+    assert labels(item("suggestion", answers=(APPROVE, REJECT), rights=(("brain", "write"),))) == ["Approve", "Reject"]
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "hour", "quiet"),
+    [
+        *(("22:00", "07:00", "21:59", False), ("22:00", "07:00", "22:00", True), ("22:00", "07:00", "03:00", True)),
+        *(("22:00", "07:00", "07:00", False), ("13:00", "14:00", "13:30", True), ("13:00", "14:00", "14:00", False)),
+        ("08:00", "08:00", "08:00", False),
+    ],
+)
+def test_quiet_hours_may_go_over_midnight(begin: str, end: str, hour: str, quiet: bool) -> None:
+    settings = NoticeSettings(enabled=True, quiet_from=begin, quiet_until=end)
+    assert is_quiet(settings, datetime.strptime(f"2026-11-24 {hour}", "%Y-%m-%d %H:%M")) is quiet
