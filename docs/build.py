@@ -36,6 +36,7 @@ GROUPS = {
         "mcp-servers",
         "inbox",
         "messengers",
+        "messengers-discord",
         "undo",
         "files",
         "network",

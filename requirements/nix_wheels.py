@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 FOLDER = Path(__file__).resolve().parent
 TARGET = FOLDER.parent / "nixos" / "python" / "wheels.json"
 PYTHON = (3, 13)
-EXTRAS = ("offline", "telegram")
+EXTRAS = ("offline", "telegram", "discord")
 SYSTEMS = {"x86_64-linux": "x86_64", "aarch64-linux": "aarch64"}
 _NEWEST_GLIBC = 39
 

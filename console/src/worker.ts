@@ -29,8 +29,17 @@ const MOST_LISTS = 60;
 /** How long a computer that does not answer is waited for while there is something to show. */
 const PATIENCE = 4000;
 
-/** What is kept of the API: who is signed in, the lists of conversations and modules, and days of the journal. */
-const READABLE = [/^\/api\/pairing\/me$/, /^\/api\/chat$/, /^\/api\/workspaces$/, /^\/api\/modules$/, /^\/api\/daily\/(today|entries|days)$/];
+/** What is kept of the API: who is signed in, lists of conversations and modules, conversations that were read, and days of the journal. */
+const READABLE = [
+  /^\/api\/pairing\/me$/,
+  /^\/api\/chat$/,
+  /^\/api\/chat\/[0-9a-f-]{36}$/,
+  /^\/api\/workspaces$/,
+  /^\/api\/modules$/,
+  /^\/api\/daily\/(today|entries|days)$/,
+];
+/** Characters of one answer that is kept. */
+const LONGEST = 2_000_000;
 
 worker.addEventListener("install", (event) => {
   const keep = async () => {
@@ -93,7 +102,7 @@ async function list({ request }: RequestEvent): Promise<Response> {
   const text = await answer.clone().text();
   // Who is signed in is asked at every start: nobody is a reason to forget what somebody has read here.
   if (new URL(request.url).pathname === "/api/pairing/me" && !(JSON.parse(text) as { signed_in: boolean }).signed_in) await forget();
-  else if (begun === reign) await keep(request.url, text, begun);
+  else if (begun === reign && text.length <= LONGEST) await keep(request.url, text, begun);
   return answer;
 }
 

@@ -1,16 +1,24 @@
-"""Replacing a folder by a restored one; the old one stays next to it, and an interrupted swap is finished later."""
+"""Replacing folders by restored ones: what is to be done is written down first, and then it is done once, whatever happens.
 
+The folders of before stay next to them. Whoever orders it while the computer runs leaves the doing to the next start.
+"""
+
+import errno
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput
-from parachute.base.files import atomic_write, read_regular, sync_names
+from parachute.base.exchange import exchanged
+from parachute.base.files import atomic_write, private_folder, read_regular, sync_names
 
 _LIMIT = 64 * 1024
 _LONGEST = 200
@@ -19,7 +27,10 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """Two renames: `current` to `kept`, then `source` to `current`. `inode` is that of the restored folder."""
+    """Two changes of names, in one step where the file system can: `current` to `kept`, and `source` to `current`.
+
+    `inode` is that of the folder that comes in.
+    """
 
     current: str
     source: str
@@ -29,12 +40,25 @@ class Swap:
     @classmethod
     def planned(cls, current: Path, source: Path, moment: datetime) -> "Swap":
         """The swap of a folder with the restored one; the present content stays next to it. Error: OSError."""
-        return cls(str(current), str(source), str(kept_name(current, moment)), source.stat().st_ino)
+        return cls(str(current), str(source), str(renamed(current, "before-restore", moment)), source.stat().st_ino)
 
 
-def kept_name(current: Path, moment: datetime) -> Path:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Swaps that belong together. Names in `carried` are of files of the state directory that go along as they are at the last moment.
+
+    `note` is where it is written down afterwards how it ended, with `about`, which means nothing here.
+    """
+
+    swaps: tuple[Swap, ...]
+    carried: tuple[str, ...] = ()
+    note: str | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+def renamed(current: Path, why: str, moment: datetime) -> Path:
     """A free name next to the present folder, which it is moved to."""
-    name = f"{current.name}.before-restore-{moment.astimezone():%Y-%m-%d-%H%M%S}"
+    name = f"{current.name}.{why}-{moment.astimezone():%Y-%m-%d-%H%M%S}"
     found, number = current.with_name(name), 1
     while os.path.lexists(found):
         number += 1
@@ -51,58 +75,122 @@ def check_can_move(current: Path) -> None:
         raise InvalidInput(f"{current} is a disk of its own, which cannot be moved aside.", hint)
 
 
-def perform(home: Path, swap: Swap) -> Path | None:
-    """Do it; where the folder before is now, None if there was none. Error: OSError, and then it is where it was if it can be.
+def order(home: Path, plan: Plan) -> None:
+    """Have it done by whoever calls `recover` next, with the same state directory. Error: OSError."""
+    atomic_write(_journal(home), json.dumps(asdict(plan)))
 
-    What is to be done is written down first, for `recover` with the same state directory.
-    """
-    journal = _journal(home)
-    current, source, kept = Path(swap.current), Path(swap.source), Path(swap.kept)
-    atomic_write(journal, json.dumps(asdict(swap)))
-    with _held(journal):
-        is_there = os.path.lexists(current)
-        try:
-            if is_there:
-                current.rename(kept)
-                sync_names(current.parent)
-            source.rename(current)
-        except OSError:
-            if is_there and not os.path.lexists(current):
-                with suppress(OSError):
-                    kept.rename(current)
-            journal.unlink()
-            raise
-        sync_names(current.parent)
-        journal.unlink()
-    return kept if is_there else None
+
+def is_ordered(home: Path) -> bool:
+    """Return whether there is something to be done, or to be finished."""
+    return os.path.lexists(_journal(home))
+
+
+def perform(home: Path, plan: Plan) -> None:
+    """Do it now. Error: OSError, and then everything is where it was if it can be."""
+    order(home, plan)
+    with _held(_journal(home)):
+        _do(home, plan)
 
 
 def recover(home: Path) -> str | None:
-    """Finish a swap that was cut off, or forget one that had changed nothing; what was done, in a sentence, None if nothing was.
+    """Do what was ordered, or finish what was cut off; what was done, in a sentence, None if there was nothing to do.
 
-    Error: Conflict if the folders cannot be told apart, or somebody has made one in the place meanwhile.
+    Errors: Conflict if the folders cannot be told apart, or somebody has made one in the place meanwhile; OSError, and then
+    everything is where it was if it can be.
     """
     journal = _journal(home)
-    with suppress(FileNotFoundError), _held(journal):
+    with ExitStack() as stack:
         try:
-            swap = Swap(**json.loads(read_regular(journal, _LIMIT)))
-        except (ValueError, TypeError, InvalidInput) as error:
+            stack.enter_context(_held(journal))
+            data = read_regular(journal, _LIMIT)
+        except FileNotFoundError:
+            return None  # or another has done it meanwhile
+        try:
+            plan = parsed(json.loads(data))
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise Conflict(
-                f"A restore was cut off, and what it was about to do cannot be read: {journal}.",
+                f"A restore was ordered or cut off, and what it was about to do cannot be read: {journal}.",
                 "Find out which of the folders next to it is the one that you want, then remove that file.",
             ) from error
-        said = _recovered(swap, journal)
-        # Without it a power cut could bring a name back of which nothing is written down any more.
-        sync_names(Path(swap.current).parent)
+        # All of them, before any of them moves.
+        said = [_state(swap, journal) for swap in plan.swaps]
+        _do(home, plan)
+        return " ".join(said)
+
+
+def _do(home: Path, plan: Plan) -> None:
+    journal = _journal(home)
+    done: list[Swap] = []
+    try:
+        for swap in plan.swaps:
+            done.append(swap)
+            _swapped(swap, plan.carried if swap.current == str(home.resolve()) else ())
+    except OSError as error:
+        for swap in reversed(done):
+            _take_back(swap)
+        _note(plan, error.strerror or str(error))
         journal.unlink()
-        return said
-    return None
+        raise
+    _note(plan, None)
+    journal.unlink()
 
 
-def _recovered(swap: Swap, journal: Path) -> str:
+def _swapped(swap: Swap, carried: tuple[str, ...]) -> None:
+    current, source, kept = Path(swap.current), Path(swap.source), Path(swap.kept)
+    if not _is(current, swap.inode):
+        if not _is(source, swap.inode):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), swap.source)
+        if os.path.lexists(kept):
+            with suppress(OSError):  # it may be there, and empty: whoever was started in the gap has made it
+                current.rmdir()
+            source.rename(current)
+        elif os.path.lexists(current):
+            for name in carried:
+                with suppress(FileNotFoundError):
+                    shutil.copy2(current / name, source / name)
+            if not exchanged(source, current):
+                current.rename(kept)
+                sync_names(current.parent)
+                source.rename(current)
+        else:
+            source.rename(current)
+    if os.path.lexists(source) and not os.path.lexists(kept):
+        source.rename(kept)
+    # Without it a power cut could bring a name back of which nothing is written down any more.
+    for folder in dict.fromkeys((current.parent, source.parent)):
+        sync_names(folder)
+
+
+def _take_back(swap: Swap) -> None:
+    current, source, kept = Path(swap.current), Path(swap.source), Path(swap.kept)
+    with suppress(OSError):
+        before = next((path for path in (kept, source) if os.path.lexists(path)), None)
+        if not _is(current, swap.inode):
+            if before == kept and not os.path.lexists(current):
+                kept.rename(current)
+        elif before is None:
+            current.rename(source)
+        elif exchanged(before, current):
+            if before == kept:
+                kept.rename(source)
+        elif before == kept:
+            current.rename(source)
+            kept.rename(current)
+
+
+def _note(plan: Plan, problem: str | None) -> None:
+    if plan.note is not None:
+        with suppress(OSError):  # a full disk is no reason to begin again
+            private_folder(Path(plan.note).parent)
+            atomic_write(Path(plan.note), json.dumps({**asdict(plan), "at": now(), "problem": problem}))
+
+
+def _state(swap: Swap, journal: Path) -> str:
+    """How far it has come, in a sentence that holds as soon as it is finished; error: Conflict."""
     current, source, kept = Path(swap.current), Path(swap.source), Path(swap.kept)
     before = f" What was there before is {kept}." if os.path.lexists(kept) else ""
     if _is(current, swap.inode):
+        before = f" What was there before is {kept}." if before or os.path.lexists(source) else ""
         return f"A restore of {current} was cut off at its very end; it is complete now.{before}"
     if not _is(source, swap.inode):
         # Its disk may not be mounted. Some file systems number their files anew with each mount.
@@ -111,19 +199,23 @@ def _recovered(swap: Swap, journal: Path) -> str:
             f"Is the disk mounted on which it is? If so, look into {current}, {source} and {kept}, whichever are there. When "
             f"each has the name that you want, remove {journal}; then try again.",
         )
-    if before:
-        with suppress(OSError):  # it may be there, and empty: whoever was started in the gap has made it
-            current.rmdir()
-    if not os.path.lexists(current):
-        source.rename(current)
-        return f"A restore of {current} was cut off between its two steps; it is complete now.{before}"
-    if before:
+    if not before:
+        return f"{current} is restored now. What was there before is {kept}."
+    if os.path.lexists(current) and (not current.is_dir() or any(current.iterdir())):
         raise Conflict(
             f"A restore was cut off between its two steps, and meanwhile something has made a new {current}.",
             f"The restored folder is {source}, what was there before is {kept}. Move {current} away, and try again.",
         )
-    return (
-        f"A restore of {current} was cut off before it changed anything, and is dropped; the next one removes {source}."
+    return f"A restore of {current} was cut off between its two steps; it is complete now.{before}"
+
+
+def parsed(document: dict[str, Any]) -> Plan:
+    """A plan as it was written down; errors: LookupError, TypeError, ValueError, AttributeError."""
+    return Plan(
+        tuple(Swap(**each) for each in document["swaps"]),
+        tuple(map(str, document["carried"])),
+        document["note"],
+        dict(document["about"]),
     )
 
 

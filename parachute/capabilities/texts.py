@@ -3,14 +3,16 @@
 The rules are those of agent skills (agentskills.io, and "Agent Skills" at docs.claude.com).
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from parachute.base.errors import InvalidInput, NotAllowed
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed
 from parachute.base.folders import Folder
 from parachute.core import front_matter
+from parachute.files.models import ChangedMeanwhile
 
 LIMIT = 256 * 1024
 """Bytes of such a text, fields and all."""
@@ -34,6 +36,19 @@ def read_text(folder: Folder, path: Path) -> str:
         raise InvalidInput(f"{path.name} is not UTF-8 text.", key="not_text") from error
     except OSError as error:
         raise InvalidInput(f"{path.name} cannot be read: {error.strerror}.", key="unreadable") from error
+
+
+def etag_of(content: str) -> str:
+    """The ETag of a text."""
+    return f'"{hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()}"'
+
+
+def check_unchanged(name: str, content: str, expected: str | None) -> None:
+    """Error: ChangedMeanwhile if `expected`, the header If-Match, names another text."""
+    if expected is not None and etag_of(content) not in [each.strip() for each in expected.split(",")]:
+        raise ChangedMeanwhile(
+            f"{name} is not as it was when you read it.", "Read it again, and put your change into what is there now."
+        )
 
 
 def read_fields(text: str) -> tuple[dict[str, Any], str]:
@@ -91,6 +106,11 @@ def names_of(fields: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
 def _listed(text: str) -> list[str]:
     """Names with commas between them; those in parentheses, as in `Bash(git add, git commit)`, belong to one name."""
     return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+
+
+def not_readable(name: str, problem: str) -> Conflict:
+    """The error for changing what cannot be read as it is."""
+    return Conflict(f"{name} cannot be changed here: {problem}", "Mend its file first.", key="not_readable")
 
 
 def of_plugin(name: str) -> NotAllowed:

@@ -210,7 +210,8 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     )
     connectors = await build_connectors(installation, storage, events, llm, sandbox, sessions, chat, lifecycle)
     files = await build_files(installation, storage, chat, lifecycle)
-    ops = await build_ops(installation, storage, events, llm, chat, lifecycle)
+    browsers = services.get(BrowserSessions)
+    ops = await build_ops(installation, storage, events, llm, chat, browsers, lifecycle)
     switch = await build_kill_switch(
         installation.home, events, llm, sandbox, chat, connectors, automation.curator, lifecycle
     )

@@ -37,6 +37,7 @@ from parachute.modules.registry.official_api import router as official_modules
 from parachute.modules.registry.staged_api import router as staged_modules
 from parachute.modules.runtime.api import router as hosts
 from parachute.ops.backup.api import router as backups
+from parachute.ops.backup.restore_api import router as restores
 from parachute.ops.doctor.api import router as doctor
 from parachute.ops.logs.api import router as logs
 from parachute.ops.settings.api import router as config
@@ -80,6 +81,7 @@ ROUTERS = (
     hooks,
     inbox,
     backups,
+    restores,
     doctor,
     logs,
     config,

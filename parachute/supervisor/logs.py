@@ -1,10 +1,12 @@
 """The logs of units, and their limit."""
 
 import asyncio
+import contextlib
 import logging
 import os
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,6 +40,26 @@ def log_name(unit: str) -> str:
 def older(path: Path) -> Path:
     """The file in which `shorten` keeps the older part of a log."""
     return path.with_name(f"{path.name}{_OLDER}")
+
+
+@contextlib.contextmanager
+def followed(path: Path) -> Iterator[None]:
+    """Go on in the file of this name, if our output goes there and the block has put another one in its place."""
+    is_ours = _is_output(path)
+    yield
+    if is_ours and not _is_output(path):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        for number in (1, 2):
+            os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def _is_output(path: Path) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(1))
+    except OSError:
+        return False
 
 
 async def keep_short(folder: Path) -> None:

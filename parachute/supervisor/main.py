@@ -11,13 +11,13 @@ import sys
 from collections.abc import Iterator
 from typing import NoReturn
 
-from parachute.base import swap
+from parachute.base import swap, swap_note
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
-from parachute.supervisor import control, units
+from parachute.supervisor import control, going_back, units
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
-from parachute.supervisor.logs import keep_short
+from parachute.supervisor.logs import followed, keep_short
 from parachute.supervisor.models import Launcher
 from parachute.supervisor.notify import notify, watchdog_interval
 from parachute.supervisor.process_launcher import ProcessLauncher
@@ -37,28 +37,44 @@ def main() -> int:
     parser.add_argument("--launcher", choices=("process", "systemd"), default="process")
     options = parser.parse_args()
     if Credentials.in_environment():
-        _start_again()
+        _start_again(Credentials.take())
     keep_private()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
-        if said := swap.recover(Home.named().root):
-            log.warning("%s", said)
-        return asyncio.run(_run(Home.find(), Credentials.take(), options.host, options.port, options.launcher))
+        if options.launcher == "process":
+            _finish_restore(Home.named())
+        credentials = Credentials.take()
+        if asyncio.run(_run(Home.find(), credentials, options.host, options.port, options.launcher)):
+            _start_again(credentials)
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1
+    return 0
 
 
-def _start_again() -> NoReturn:
-    """Become the same program without credentials in its environment: what a process was started with stays readable."""
-    pipe = Credentials.take().pipe()
+def _finish_restore(home: Home) -> None:
+    """Do what a restore has ordered: nothing of this computer runs now. Error: Conflict if it cannot be told what is what."""
+    with followed(home.root / "logs" / "supervisor.log"):
+        try:
+            said = swap.recover(home.root)
+        except OSError as error:
+            log.error("What was restored cannot be put in place, and what was there stays: %s", error)
+            return
+    if said:
+        log.warning("%s", said)
+
+
+def _start_again(credentials: Credentials) -> NoReturn:
+    """Become the same program anew, without credentials in its environment: what a process was started with stays readable."""
+    pipe = credentials.pipe()
     os.set_inheritable(pipe, True)
     os.environ[CREDENTIALS_FD] = str(pipe)
     command = [sys.executable, "-m", "parachute.supervisor", *sys.argv[1:]]
     os.execv(command[0], command)  # noqa: S606 - no shell is the point
 
 
-async def _run(home: Home, credentials: Credentials, host: str, port: int, kind: str) -> int:
+async def _run(home: Home, credentials: Credentials, host: str, port: int, kind: str) -> bool:
+    """Run until the end; whether to begin anew then."""
     units.check_home(home)
     with _single_instance(home):
         launcher = await _launcher(kind, home, credentials)
@@ -78,6 +94,9 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             if launcher.confines:
                 await launcher.open(units.programs(home))
             await launcher.open(core)
+            if kind == "systemd" and swap.is_ordered(home.root):
+                # What runs has gone on without us, and this unit may write nowhere else.
+                await supervisor.handle({"operation": "begin_anew"})
             if kind == "systemd":
                 # Core is a service of its own: if it does not come up, we are the one who can tell.
                 notify("READY=1")
@@ -89,11 +108,16 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             await asyncio.wait({ready, *over}, return_when=asyncio.FIRST_COMPLETED)
             if ready.done() and ready.exception() is None:
                 notify("READY=1")
+                _prove(home)
+            elif ready.done() and going_back.is_called_for(home.root):
+                log.error("What was restored does not start (%s): what was there before comes back.", ready.exception())
+                await supervisor.go_back(str(ready.exception()))
             await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
             if not supervisor.ended.is_set():
                 raise Unavailable("The connection to systemd is lost.", "The next supervisor takes over what runs.")
         finally:
-            notify("STOPPING=1")
+            if not supervisor.begins_anew:
+                notify("STOPPING=1")
             server.close()
             if web:
                 web.close()
@@ -104,7 +128,14 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             if kind == "process" or supervisor.shut_down:
                 await supervisor.close()
             home.control_socket.unlink(missing_ok=True)
-    return 0
+        return supervisor.begins_anew
+
+
+def _prove(home: Home) -> None:
+    """Note that the computer has come up with what was restored."""
+    if (note := swap_note.read(home.root)) is not None and not note.is_proven:
+        with contextlib.suppress(OSError):  # then the next start notes it
+            swap_note.prove(home.root, note)
 
 
 async def _launcher(kind: str, home: Home, credentials: Credentials) -> Launcher:

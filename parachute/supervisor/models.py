@@ -127,6 +127,12 @@ class Launcher(Protocol):
     async def close(self, name: str) -> None:
         """End the unit's process and close its sockets."""
 
+    async def begin_anew(self, problem: str | None = None) -> bool:
+        """Have everything ended and started again from outside; False where the supervisor itself does that.
+
+        With a `problem`, it is what was there before a restore that is started then.
+        """
+
     async def lost(self) -> None:
         """Return when it can do nothing any more, and another supervisor has to take over what runs."""
 

@@ -110,6 +110,9 @@ class ProcessLauncher(OpenUnits[_Entry]):
         if not entry.ready.is_set():
             raise self._down(name, f"{name} did not answer within {seconds:.0f} seconds.")
 
+    async def begin_anew(self, problem: str | None = None) -> bool:
+        return False
+
     async def lost(self) -> None:
         await asyncio.Event().wait()
 

@@ -11,7 +11,7 @@ from parachute import __version__
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
-from parachute.supervisor import memory, units
+from parachute.supervisor import going_back, memory, units
 from parachute.supervisor.enforcement import not_enforced
 from parachute.supervisor.models import Launcher, State, Unit
 from parachute.supervisor.rendering import service_name
@@ -20,7 +20,10 @@ log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Runs the server and the units that it names; `ended` is set when the supervisor shall stop, `shut_down` if its units shall too."""
+    """Runs the server and the units that it names; `ended` is set when the supervisor shall stop, `shut_down` if its units shall too.
+
+    `begins_anew`: the same program starts again after that.
+    """
 
     def __init__(self, home: Home, launcher: Launcher, core: Unit) -> None:
         self._home = home
@@ -30,6 +33,7 @@ class Supervisor:
         self._started = time.monotonic()
         self.ended = asyncio.Event()
         self.shut_down = False
+        self.begins_anew = False
         self._operations: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
             "status": self._status,
             "started_with": self._started_with,
@@ -43,6 +47,7 @@ class Supervisor:
             "stop": self._stop,
             "restart": self._restart,
             "shutdown": self._shutdown,
+            "begin_anew": self._begin_anew,
         }
 
     async def handle(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -175,3 +180,23 @@ class Supervisor:
         self.shut_down = True
         self.ended.set()
         return {}
+
+    async def go_back(self, problem: str) -> None:
+        """End everything and start it again with what was there before a restore; `problem` is why."""
+        if not await self._launcher.begin_anew(problem):
+            try:
+                await asyncio.to_thread(going_back.order, self._home.root, problem)
+            except OSError as error:
+                log.error("It cannot come back: %s", error)
+                return
+            self._end_anew()
+
+    async def _begin_anew(self, _: dict[str, Any]) -> dict[str, Any]:
+        """End everything and start it again, and do in between what was ordered for a computer that does not run."""
+        if not await self._launcher.begin_anew():
+            self._end_anew()
+        return {}
+
+    def _end_anew(self) -> None:
+        self.begins_anew = self.shut_down = True
+        self.ended.set()

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 import stat
+import sys
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
@@ -56,6 +58,13 @@ class SystemdLauncher(OpenUnits[_Entry]):
         launcher = cls(home, await Manager.connect(), installed.runtime_folder())
         await launcher._adopt()
         return launcher
+
+    async def begin_anew(self, problem: str | None = None) -> bool:
+        # A service outside of ours: it ends us, and unlike us it may write next to the state directory.
+        back = [] if problem is None else [(sys.executable, "-m", "parachute.supervisor.going_back", problem)]
+        commands = [*back, (sys.executable, "-m", "parachute.cli", "restart")]
+        await self._manager.run_beside(f"{rendering.PREFIX}restart-{os.getpid()}.service", commands, self._home.root)
+        return True
 
     async def lost(self) -> None:
         await self._manager.lost()

@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from dbus_fast import BusType, Message, MessageType, Variant
@@ -83,6 +84,18 @@ class Manager:
             self._waiting -= 1
             if not self._waiting:
                 self._jobs.clear()
+
+    async def run_beside(self, unit: str, commands: Sequence[Sequence[str]], home: Path) -> None:
+        """Start programs, one after the other, as a service which is gone with their end, as `systemd-run --collect` does."""
+        properties = [
+            ["Description", Variant("s", "Parachute: restart")],
+            ["CollectMode", Variant("s", "inactive-or-failed")],
+            ["WorkingDirectory", Variant("s", "/")],
+            ["Environment", Variant("as", [f"PARACHUTE_HOME={home}"])],
+            ["Type", Variant("s", "oneshot")],
+            ["ExecStart", Variant("a(sasb)", [[command[0], list(command), False] for command in commands])],
+        ]
+        await self.call("StartTransientUnit", "ssa(sv)a(sa(sv))", unit, "fail", properties, [])
 
     async def watch(self, unit: str, changed: Callable[[Properties], None]) -> str:
         """Call `changed` with the properties of a unit now and whenever some of them change; returns what `forget` takes."""

@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Store:
 
     async def start(self, platform: str) -> Start:
         self.starts += 1
-        return self.start_with
+        return replace(self.start_with, position=self.position)
 
     async def updates_(self, updates: Updates) -> None:
         self.reached.set()

@@ -43,8 +43,12 @@ export function Navigation() {
   useEffect(() => setOpen(false), [place.value]);
   useEffect(() => {
     if (!isOpen) return;
-    // Once it has come in; before that nothing in it can have the focus.
-    const timer = setTimeout(() => column.current?.querySelector("a")?.focus(), COMING_IN);
+    // Once it has come in; before that nothing in it can have the focus, and a slow device takes longer than its style says.
+    const timer = setInterval(() => {
+      const first = column.current?.querySelector("a");
+      first?.focus();
+      if (document.activeElement === first) clearInterval(timer);
+    }, COMING_IN);
     const close = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
       setOpen(false);
@@ -52,7 +56,7 @@ export function Navigation() {
     };
     addEventListener("keydown", close);
     return () => {
-      clearTimeout(timer);
+      clearInterval(timer);
       removeEventListener("keydown", close);
     };
   }, [isOpen]);

@@ -2,34 +2,40 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Header
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.services import provided
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.service import Agents
-from parachute.capabilities.texts import LIMIT
+from parachute.capabilities.texts import LIMIT, etag_of
 from parachute.chat.agent_processes.helpers import BUILT_IN
 from parachute.chat.sessions.api import CallerDependency
 
 router = APIRouter(prefix="/api/agents", tags=["agents"])
 
+IfMatch = Annotated[str | None, Header(max_length=1000)]
 AgentsDependency = Annotated[Agents, Depends(provided(Agents))]
 
 _PREVIEW = 200
 """Characters of a prompt in the list."""
 
 
-class NewAgent(BaseModel):
-    """An agent to be written."""
+class AgentText(BaseModel):
+    """What an agent is told, and what it has."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    name: Annotated[str, Field(min_length=1, max_length=200)]
     prompt: Annotated[str, Field(min_length=1, max_length=LIMIT)]
     description: Annotated[str, Field(max_length=10_000)] | None = None
     tools: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=200)] | None = None
     model: Annotated[str, Field(max_length=100)] | None = None
+
+
+class NewAgent(AgentText):
+    """An agent to be written."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
 
 
 @router.get("")
@@ -55,6 +61,19 @@ async def create_agent(body: NewAgent, service: AgentsDependency, who: CallerDep
         body.name, body.prompt, (body.description or "").strip(), tools, body.model or None, f"{who.kind} {who.name}"
     )
     return {"success": True, "agent": as_json(made)}
+
+
+@router.put("/{name}")
+async def change_agent(
+    name: str, body: AgentText, service: AgentsDependency, who: CallerDependency, if_match: IfMatch = None
+) -> dict[str, Any]:
+    """Change an agent of the vault; 412 if it is not the one of `If-Match`. Fields of its file that have no place here stay."""
+    tools = tuple(body.tools) if body.tools else None
+    description = (body.description or "").strip()
+    made = await service.change(
+        name, body.prompt, description, tools, body.model or None, if_match, f"{who.kind} {who.name}"
+    )
+    return {"success": True, "agent": {**as_json(made), "system_prompt": made.prompt}}
 
 
 @router.delete("/{name}")
@@ -83,6 +102,7 @@ def as_json(agent: Agent) -> dict[str, Any]:
         "spawns": [],
         "skills": None if agent.skills is None else list(agent.skills),
         "problem": agent.problem,
+        "etag": etag_of(agent.content),
     }
 
 

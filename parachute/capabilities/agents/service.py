@@ -66,6 +66,24 @@ class Agents:
         self._record("agent_created", name, who)
         return made
 
+    async def change(
+        self,
+        name: str,
+        prompt: str,
+        description: str,
+        tools: tuple[str, ...] | None,
+        model: str | None,
+        expected: str | None,
+        who: str,
+    ) -> Agent:
+        """Change an agent of the vault; errors: those of `AgentStore.change`."""
+        if any(each.name == name for each in await self.brought()):
+            raise of_plugin(name)
+        made = await asyncio.to_thread(self._store.change, name, prompt, description, tools, model, expected)
+        self._record("agent_changed", name, who)
+        self._changed()
+        return made
+
     async def delete(self, name: str, who: str) -> None:
         """Remove an agent of the vault; errors: NotFound, NotAllowed."""
         if any(each.name == name for each in await self.brought()):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import time_ns
+from typing import Any
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.base.folders import Folder
@@ -11,7 +12,15 @@ from parachute.base.signatures import Signature, signature_of
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.reading import parsed, read_agent
 from parachute.capabilities.places import Place, places
-from parachute.capabilities.texts import LIMIT, check_description, check_name, read_text
+from parachute.capabilities.texts import (
+    LIMIT,
+    check_description,
+    check_name,
+    check_unchanged,
+    not_readable,
+    read_fields,
+    read_text,
+)
 from parachute.chat.agent_processes.helpers import BUILT_IN
 from parachute.chat.prompts.answering_agents import AnsweringAgent, AnsweringAgents
 from parachute.config.vault.service import Vault
@@ -22,6 +31,9 @@ from parachute.security.permissions.actions import ACTION_BY_NAME
 KIND = "agents"
 _OTHERS = (".agents", "agents")
 """Further folders of the vault."""
+
+_FIELDS = frozenset({"name", "description", "tools", "model"})
+"""Fields that whoever changes an agent has seen."""
 
 MOST = 200
 """Agents of one folder."""
@@ -103,17 +115,42 @@ class AgentStore(AnsweringAgents):
         self._approvals.approve(path, text)
         return self.get(name)
 
+    def change(
+        self,
+        name: str,
+        prompt: str,
+        description: str = "",
+        tools: tuple[str, ...] | None = None,
+        model: str | None = None,
+        expected: str | None = None,
+    ) -> Agent:
+        """Change an agent of the vault whose ETag is `expected`, if that is given; other fields of its file stay as they are.
+
+        It is approved if it was, or if its file says nothing else: whoever asks for it is the owner, but has not seen more.
+        Errors: NotFound, NotAllowed, InvalidInput, Conflict, ChangedMeanwhile.
+        """
+        agent = self._own(name)
+        check_unchanged(f"The agent {name}", agent.content, expected)
+        if agent.problem:
+            raise not_readable(f"The agent {name}", agent.problem)
+        text = _changed(agent, prompt, description, tools, model)
+        # As it will be read: what cannot be obeyed is not written.
+        if not parsed(replace(agent, content=text)).prompt:
+            raise InvalidInput("prompt: say what the agent is and does.", key="empty")
+        is_good = self.is_approved(agent) or set(read_fields(text)[0]) <= _FIELDS
+        try:
+            with Folder.open(self._vault.root) as vault, vault.replacement(agent.path) as file:
+                file.write(text.encode())
+                file.commit()
+        except OSError as error:
+            raise Unavailable(f"{agent.path} cannot be written: {error.strerror}.", key="not_writable") from error
+        if is_good:
+            self._approvals.approve(self.approval_name(agent), text)
+        return self.get(name)
+
     def delete(self, name: str, directory: Path | None = None) -> None:
         """Remove an agent of the vault, and its approval; errors: NotFound, NotAllowed for one of another source."""
-        if name in BUILT_IN:
-            raise NotAllowed(f"The agent {name} is the computer's own, and stays.", key="not_in_vault")
-        agent = self.get(name, directory)
-        if agent.source != "vault":
-            raise NotAllowed(
-                f"The agent {name} is not the vault's own, and stays.",
-                f"Remove its file where it comes from: {agent.path}",
-                key="not_in_vault",
-            )
+        agent = self._own(name, directory)
         with Folder.open(self._vault.root) as vault:
             vault.remove(agent.path)
         self._approvals.withdraw(self.approval_name(agent))
@@ -165,6 +202,19 @@ class AgentStore(AnsweringAgents):
             )
         except InvalidInput as error:
             raise InvalidInput(f"agentPath: {shown}: {error.message}", key=error.key) from error
+
+    def _own(self, name: str, directory: Path | None = None) -> Agent:
+        """An agent of the vault; errors: NotFound, NotAllowed for one of another source."""
+        if name in BUILT_IN:
+            raise NotAllowed(f"The agent {name} is the computer's own, and stays.", key="not_in_vault")
+        agent = self.get(name, directory)
+        if agent.source != "vault":
+            raise NotAllowed(
+                f"The agent {name} is not the vault's own, and stays.",
+                f"Change or remove its file where it comes from: {agent.path}",
+                key="not_in_vault",
+            )
+        return agent
 
     def _place_of(self, agent_path: str) -> tuple[Path, Path]:
         """The folder that a path lies in, without links, and the path below it; error: ValueError, ParachuteError."""
@@ -224,6 +274,31 @@ class AgentStore(AnsweringAgents):
 
 def _is_agent(name: str) -> bool:
     return name.endswith(".md") and not name.startswith(".") and name.isprintable() and name != "README.md"
+
+
+def _changed(agent: Agent, prompt: str, description: str, tools: tuple[str, ...] | None, model: str | None) -> str:
+    """The text of an agent with these fields, every other one as it was written; errors: InvalidInput, Conflict."""
+    changes: dict[tuple[str, ...], Any] = {}
+    # What stays was read before, and is good as it is, also where today's rules would refuse it.
+    if description != agent.description:
+        if description:
+            check_description(description)
+        changes["description",] = description or None
+    if tools != agent.tools:
+        _check_tools(tools or ())
+        changes["tools",] = list(tools) if tools else None
+    if model != agent.model:
+        changes["model",] = model
+    parts = front_matter.split(agent.content)
+    if changes:
+        parts = parts._replace(front=front_matter.edit(parts.front or "", changes, parts.newline))
+    if prompt.strip() != agent.prompt:
+        parts = parts._replace(
+            body=f"{parts.newline if parts.front is not None else ''}{prompt.strip()}{parts.newline}"
+        )
+    if len(parts.text.encode(errors="replace")) > LIMIT:
+        raise InvalidInput(f"prompt: it has more than {LIMIT:,} bytes.", key="prompt_too_long")
+    return parts.text
 
 
 def _none(agent_path: str) -> NotFound:

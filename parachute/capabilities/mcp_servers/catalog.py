@@ -48,7 +48,7 @@ class Listed:
     """A server of the file, and whether it may run; `problems` are sentences for a person.
 
     `approval` is the one that there is for its name, which may be of an earlier configuration. `needs_login`: it waits for its
-    owner to sign in.
+    owner to sign in; `is_signed_in`: they have.
     """
 
     server: Server
@@ -57,6 +57,7 @@ class Listed:
     approval: Approval | None
     runnable: Runnable | None
     needs_login: bool = False
+    is_signed_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,9 @@ class Catalog:
         if problems:
             return Listed(server, "invalid", problems, approval, None)
         needs_login = login is not None and login.wanted
-        return Listed(server, "approved", (), approval, Runnable(server, files, approval), needs_login)
+        is_signed_in = login is not None and login.access is not None
+        runnable = Runnable(server, files, approval)
+        return Listed(server, "approved", (), approval, runnable, needs_login, is_signed_in)
 
     def _folder(self, text: str) -> str:
         path = Path(text).expanduser()

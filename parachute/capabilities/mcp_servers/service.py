@@ -68,7 +68,7 @@ class McpServers:
         self.remote = Remote(settings, self.catalog, egress, audit)
         self.remote.logins.done = self._ask_anew
         self._here = callback_address(settings.port)
-        self.links = Links(self.begin_login_here, self.remote.logins.link)
+        self.links = Links(partial(self.begin_login_here, unasked=True), self.remote.logins.link)
         self._modules = modules
         self._running = Running(home, self.catalog, egress, self.remote)
         self._known: dict[str, _Known] = {}
@@ -179,9 +179,17 @@ class McpServers:
         await self.remote.logins.forget(name)
 
     async def begin_login(
-        self, name: str, redirect: str, hosts: Sequence[str] = (), client: tuple[str, str | None] | None = None
+        self,
+        name: str,
+        redirect: str,
+        hosts: Sequence[str] = (),
+        client: tuple[str, str | None] | None = None,
+        *,
+        unasked: bool = False,
     ) -> Pending:
         """Begin to sign in to a server elsewhere; it may reach `hosts` from now on, since the user has named them.
+
+        One that somebody has begun meanwhile goes before an `unasked` one.
 
         Errors: NotFound, NotApproved, InvalidInput, Conflict, LoginRefused, LoginFailed, Unavailable.
         """
@@ -195,11 +203,12 @@ class McpServers:
                 return self.catalog.runnable(name)
 
             runnable = await asyncio.to_thread(allow)
-        return await self.remote.logins.begin(runnable, redirect, await self.remote.headers(runnable), client)
+        headers = await self.remote.headers(runnable)
+        return await self.remote.logins.begin(runnable, redirect, headers, client, unasked=unasked)
 
-    async def begin_login_here(self, name: str) -> Pending:
+    async def begin_login_here(self, name: str, *, unasked: bool = False) -> Pending:
         """Begin to sign in with a browser of this machine; errors as for `begin_login`."""
-        return await self.begin_login(name, self._here)
+        return await self.begin_login(name, self._here, unasked=unasked)
 
     async def logout(self, name: str) -> bool:
         """Sign out of a server elsewhere, and return whether anybody was signed in; error: NotFound."""

@@ -75,6 +75,15 @@ class Skills:
         self._record("skill_created", name, who)
         return made
 
+    async def change(self, name: str, content: str, description: str, expected: str | None, who: str) -> FoundSkill:
+        """Change a skill of the vault; errors: those of `SkillStore.change`."""
+        if any(each.name == name for each in await self.brought()):
+            raise of_plugin(name)
+        made = await asyncio.to_thread(self._store.change, name, content, description, expected)
+        self._record("skill_changed", name, who)
+        self._changed()
+        return made
+
     async def delete(self, name: str, who: str) -> None:
         """Remove a skill of the vault; errors: NotFound, NotAllowed."""
         if any(each.name == name for each in await self.brought()):

@@ -15,7 +15,14 @@ from parachute.base.signatures import Signature, signature_of
 from parachute.capabilities.places import Place, places
 from parachute.capabilities.skills.models import Skill
 from parachute.capabilities.skills.reading import FILE, MOST_FILES, SIZE_LIMIT, described, read_skill
-from parachute.capabilities.texts import LIMIT, check_description, check_name
+from parachute.capabilities.texts import (
+    LIMIT,
+    check_description,
+    check_name,
+    check_unchanged,
+    not_readable,
+    read_fields,
+)
 from parachute.config.vault.service import Vault
 from parachute.core import front_matter
 from parachute.security.approved_prompts import shown_name
@@ -26,6 +33,9 @@ _OTHERS = (".skills",)
 
 MOST = 300
 """Skills of one folder."""
+
+_FIELDS = frozenset({"name", "description"})
+"""Fields that whoever changes a skill has seen."""
 
 _STATS = 5_000
 """Files that are looked at for one folder of skills; those of a skill beyond are read at each turn, within its own bounds."""
@@ -106,25 +116,45 @@ class SkillStore:
         except OSError as error:
             raise Unavailable(f"{path} cannot be written: {error.strerror}.", key="not_writable") from error
         made = self.get(name)
-        written = hashlib.sha256(text.encode()).hexdigest()
-        if [file.sha256 for file in made.hashes] != [written]:
-            raise Conflict(
-                f"Somebody else has written into {path} meanwhile, so that it is not approved.",
-                f"Look at it, and approve it: parachute skills approve {name}",
-                key="changed",
-            )
-        self.approve(made)
+        self._approve_written(made, text, [])
+        return made
+
+    def change(self, name: str, content: str, description: str = "", expected: str | None = None) -> FoundSkill:
+        """Change the instructions of a skill of the vault whose ETag is `expected`, if that is given; its other files stay.
+
+        A content without fields of its own keeps those of before. It is approved if it was, or if there is nothing else of it:
+        whoever asks for it is the owner, but has not seen more. Errors: NotFound, NotAllowed, InvalidInput, Conflict, ChangedMeanwhile.
+        """
+        before = self._own(name)
+        skill = before.skill
+        check_unchanged(f"The skill {name}", skill.content, expected)
+        if skill.problem:
+            raise not_readable(f"The skill {name}", skill.problem)
+        text = _changed(skill, content, description)
+        if len(text.encode(errors="replace")) > LIMIT:
+            raise InvalidInput(f"content: it has more than {LIMIT:,} bytes.", key="content_too_long")
+        if problem := described(replace(skill, content=text)).problem:
+            raise InvalidInput(problem, key="skill_not_usable")
+        others = [file for file in before.hashes if file.name != FILE] if skill.is_folder else []
+        is_good = self.is_approved(before) or (not others and set(read_fields(text)[0]) <= _FIELDS)
+        file = Path(skill.path).name
+        try:
+            with (
+                before.place.open() as folder,
+                folder.replacement(f"{file}/{FILE}" if skill.is_folder else file) as new,
+            ):
+                new.write(text.encode())
+                new.commit()
+        except OSError as error:
+            raise Unavailable(f"{skill.path} cannot be written: {error.strerror}.", key="not_writable") from error
+        made = self.get(name)
+        if is_good:
+            self._approve_written(made, text, others)
         return made
 
     def delete(self, name: str, directory: Path | None = None) -> None:
         """Remove a skill of the vault, and its approval; errors: NotFound, NotAllowed for one of another source."""
-        each = self.get(name, directory)
-        if each.place.source != "vault":
-            raise NotAllowed(
-                f"The skill {name} is not the vault's own, and stays.",
-                f"Remove it where it comes from: {each.skill.path}",
-                key="not_in_vault",
-            )
+        each = self._own(name, directory)
         with each.place.open() as folder:
             folder.remove_tree(Path(each.skill.path).name)
         self._approvals.withdraw(self.approval_name(each))
@@ -166,6 +196,30 @@ class SkillStore:
         if hashlib.sha256(content).hexdigest() != file.sha256:
             raise Conflict(f"{file.name} of the skill {each.skill.name} is being changed.", key="changed")
         return content
+
+    def _own(self, name: str, directory: Path | None = None) -> FoundSkill:
+        """A skill of the vault; errors: NotFound, NotAllowed for one of another source."""
+        each = self.get(name, directory)
+        if each.place.source != "vault":
+            raise NotAllowed(
+                f"The skill {name} is not the vault's own, and stays.",
+                f"Change or remove it where it comes from: {each.skill.path}",
+                key="not_in_vault",
+            )
+        return each
+
+    def _approve_written(self, made: FoundSkill, text: str, others: list[HashedFile]) -> None:
+        """Approve what was written just now, beside these files; error: Conflict if there is anything else."""
+        name = made.skill.name
+        own = FILE if made.skill.is_folder else Path(made.skill.path).name
+        written = {own: hashlib.sha256(text.encode()).hexdigest(), **{file.name: file.sha256 for file in others}}
+        if {file.name: file.sha256 for file in made.hashes} != written:
+            raise Conflict(
+                f"Somebody else has written into {made.skill.path} meanwhile, so that it is not approved.",
+                f"Look at it, and approve it: parachute skills approve {name}",
+                key="changed",
+            )
+        self.approve(made)
 
     def _approved_digest(self, each: FoundSkill) -> str:
         # With the name in it: the same words elsewhere would steer other conversations.
@@ -258,6 +312,18 @@ def _with_fields(name: str, content: str, description: str) -> str:
         return parts._replace(front=front_matter.edit(parts.front, changes, parts.newline)).text.rstrip() + "\n"
     fields = front_matter.write({path[0]: value for path, value in changes.items()})
     return f"---\n{fields}---\n\n{parts.body.strip()}\n"
+
+
+def _changed(skill: Skill, content: str, description: str) -> str:
+    """A content with the fields that the skill has, unless it brings its own; errors: InvalidInput, Conflict."""
+    parts = front_matter.split(skill.content)
+    if front_matter.split(content.strip()).front is None and parts.front is not None:
+        content = parts._replace(body=f"{parts.newline}{content.strip()}{parts.newline}").text
+    # What stays was read before, and is good as it is.
+    if not description or description == skill.description:
+        return content.strip() + "\n"
+    check_description(description)
+    return _with_fields(skill.name, content, description)
 
 
 Reader = Callable[[FoundSkill, HashedFile], bytes]

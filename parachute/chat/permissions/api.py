@@ -1,5 +1,6 @@
 """Routes of a session with its permissions (contract, section 2)."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -37,7 +38,8 @@ async def get_session(
 ) -> Response:
     """A session with its permissions and its newest messages, so many at most."""
     found = await service.get(session)
-    more = {"permissions": await permissions.as_json(found)}
+    limits = asdict(await permissions.most(found))
+    more = {"permissions": await permissions.as_json(found), "sandbox_limits": limits}
     return Response(await service.with_messages(session, more, limit), media_type="application/json")
 
 

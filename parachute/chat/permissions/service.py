@@ -101,6 +101,10 @@ class Permissions:
         sandbox = self.settings.sandbox
         return Limits(sandbox.memory_megabytes, sandbox.cpus, sandbox.processes)
 
+    async def most(self, session: Session) -> Limits:
+        """The limits above which none of a session's sandbox can be."""
+        return _bounds(await self.workspaces.of(session), self.usual_limits())
+
     async def _checked(
         self, session: Session, said: Configuration, wanted: SessionPermissions, moved_to: str | None
     ) -> SessionPermissions:
@@ -160,11 +164,14 @@ class Permissions:
                 raise _wider(f"allowed_mcps: {name!r} is not among the tools that {_whose(workspace)}.")
 
     def _check_limits(self, wanted: Limits, workspace: Workspace | None) -> None:
-        usual = self.usual_limits()
+        bounds = _bounds(workspace, self.usual_limits())
         for name, value in wanted.chosen().items():
-            bound = (workspace and getattr(workspace.limits, name)) or getattr(usual, name)
-            if value > bound:
+            if value > (bound := getattr(bounds, name)):
                 raise _wider(f"sandbox_override.{name}: {value:g} is more than the {bound:g} that {_whose(workspace)}.")
+
+
+def _bounds(workspace: Workspace | None, usual: Limits) -> Limits:
+    return replace(usual, **workspace.limits.chosen()) if workspace else usual
 
 
 def _whose(workspace: Workspace | None) -> str:

@@ -88,6 +88,7 @@ def list_(as_json: bool = JSON) -> None:
                     "id": each.id,
                     "made_at": as_text(each.made_at),
                     "computer": each.computer,
+                    "bytes": each.bytes,
                     "own": each.is_of(own),
                     "finished": each.is_finished,
                 }
@@ -214,9 +215,10 @@ def _print_backups(found: "list[Backup]", installation: str) -> None:
     def row(backup: "Backup") -> tuple[str, ...]:
         states = {"unfinished": not backup.is_finished, "of another installation": not backup.is_of(installation)}
         state = ", ".join(name for name, holds in states.items() if holds)
-        return backup.id, local(backup.made_at), backup.computer, state
+        held = "" if backup.bytes is None else size(backup.bytes)
+        return backup.id, local(backup.made_at), backup.computer, held, state
 
-    print_rows(found, False, ["Backup", "Made", "Computer", "State"], row, "")
+    print_rows(found, False, ["Backup", "Made", "Computer", "Size", "State"], row, "")
 
 
 def _print_created(made: "Created") -> None:

@@ -71,9 +71,11 @@ def restart(port: int | None = _PORT, host: str | None = _HOST) -> None:
     _finish_restore()
     home = Home.find()
     with lifecycle.one_at_a_time(home):
-        _check_start(home, host, port)  # a mistake in the settings must not end what runs well
+        if not swap.is_ordered(home.root):  # what is ordered brings settings of its own
+            _check_start(home, host, port)  # a mistake in the settings must not end what runs well
         if lifecycle.is_running(home):
             lifecycle.stop(home)
+        _finish_restore()
         _start(home, host, port)
     _print_running(home)
     _print_next(home)
@@ -83,8 +85,20 @@ app = group(start, stop, restart)
 
 
 def _finish_restore() -> None:
-    """Complete a restore that was cut off, before an empty folder takes the place of one that it moved; error: Conflict."""
-    if said := swap.recover(Home.named().root):
+    """Do what a restore has ordered or left half done, before an empty folder takes the place of one that it moved.
+
+    Not while the computer runs, which has the folders open. Error: Conflict.
+    """
+    home = Home.named()
+    if not swap.is_ordered(home.root) or (home.root.exists() and lifecycle.is_running(home)):
+        return
+    try:
+        said = swap.recover(home.root)
+    except OSError as error:
+        raise Unavailable(
+            f"What was restored cannot be put in place: {error.strerror or error}.", "What was there is as it was."
+        ) from error
+    if said:
         print_note(said)
 
 

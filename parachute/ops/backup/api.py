@@ -1,6 +1,6 @@
 """Routes of backups: where they go, how they are, making one now, and whether the newest could be restored.
 
-Restoring is the command line's: it puts another vault in the place of the one that the server works in, which has to be stopped.
+`restore_api` restores one.
 """
 
 import asyncio
@@ -27,11 +27,12 @@ HomeDependency = Annotated[Home, Depends(provided(Home))]
 
 
 class Running(BaseModel):
-    """A backup (`create`) or a drill under way; `step` is what it does just now."""
+    """A backup (`create`), a drill or a restore under way; `step` is what it does just now, `part` how far that is, 0 to 1."""
 
     kind: str
     since: str
     step: str | None
+    part: float | None
 
 
 class Status(BaseModel):
@@ -48,11 +49,12 @@ class Status(BaseModel):
 
 
 class Backup(BaseModel):
-    """A backup in the repository; `own` if this computer made it."""
+    """A backup in the repository; `own` if this computer made it, `bytes` null where that was not written down."""
 
     id: str
     made_at: str
     computer: str
+    bytes: int | None
     own: bool
     finished: bool
 
@@ -89,7 +91,7 @@ async def put_repository(body: Wanted, home: HomeDependency, jobs: JobsDependenc
 @router.post("/password")
 async def show_password(home: HomeDependency) -> ShownPassword:
     """The password of the backups, to be written down: it is in none of them."""
-    await _check_set_up(home)
+    await check_set_up(home)
     found = await asyncio.to_thread(read_password, home)
     return ShownPassword(password=found.secret, repository=found.repository, file=str(found.file))
 
@@ -108,7 +110,7 @@ async def backup_status(home: HomeDependency, jobs: JobsDependency) -> Status:
         create=last.get("create"),
         verify=last.get("verify"),
         drill=last.get("drill"),
-        running=_running(jobs.running) if jobs.running else None,
+        running=running(jobs.running) if jobs.running else None,
         problem=jobs.problem,
     )
 
@@ -116,30 +118,32 @@ async def backup_status(home: HomeDependency, jobs: JobsDependency) -> Status:
 @router.get("/list")
 async def list_backups(home: HomeDependency, jobs: JobsDependency) -> Backups:
     """The backups in the repository, which is asked: it may be far away."""
-    await _check_set_up(home)
+    await check_set_up(home)
     return Backups(backups=[Backup.model_validate(each) for each in await jobs.all()])
 
 
 @router.post("", status_code=202)
 async def make_backup(home: HomeDependency, jobs: JobsDependency) -> Running:
     """Begin to make a backup; the stream of changes tells each step and the end. 409 while one is under way."""
-    await _check_set_up(home)
-    return _running(jobs.begin("create"))
+    await check_set_up(home)
+    return running(jobs.begin("create"))
 
 
 @router.post("/drill", status_code=202)
 async def drill_backup(home: HomeDependency, jobs: JobsDependency) -> Running:
     """Begin to restore the newest backup into a place of its own, to see that it could be; it is removed again."""
-    await _check_set_up(home)
-    return _running(jobs.begin("drill"))
+    await check_set_up(home)
+    return running(jobs.begin("drill"))
 
 
-async def _check_set_up(home: Home) -> None:
+async def check_set_up(home: Home) -> None:
+    """Error: NotSetUp."""
     if (await asyncio.to_thread(load, home)).backup.repository is None:
         raise NotSetUp(
             "No place for backups is set.", "`parachute config set backup.repository /media/usb/backup` names one."
         )
 
 
-def _running(job: Job) -> Running:
+def running(job: Job) -> Running:
+    """What is under way, as the API has it."""
     return Running.model_validate(asdict(job))

@@ -12,10 +12,12 @@ WHOLE = "whole"
 FILES, CLOSED = "files", "closed"
 """Earlier versions took two snapshots of each part: of its files, and of what had moved meanwhile."""
 
+_DIGITS = 19
+
 _FIRST = {VAULT: "vault-first", TRUST: "trust-first"}
 """Which of the two folders of a whole snapshot comes first by its name."""
 
-_RUN, _INSTALLATION = "run-", "installation-"
+_RUN, _INSTALLATION, _BYTES = "run-", "installation-", "bytes-"
 
 
 @dataclass(slots=True)
@@ -45,6 +47,15 @@ class Backup:
         """The name of the computer that made it."""
         return self.snapshots[-1].computer
 
+    @property
+    def bytes(self) -> int | None:
+        """What is in it, None where nobody has written that down."""
+        whole = self.whole
+        if whole is None:
+            return None
+        said = next((tag.removeprefix(_BYTES) for tag in whole.tags if tag.startswith(_BYTES)), "")
+        return int(said) if said.isdecimal() and len(said) < _DIGITS else whole.bytes
+
     def only(self, *tags: str) -> Snapshot | None:
         """The snapshot with these tags. Two that claim the same place are none: nobody could say which one is meant."""
         found = [snapshot for snapshot in self.snapshots if snapshot.tags.issuperset(tags)]
@@ -70,9 +81,11 @@ class Retention:
         return [*(f"--keep-{name}={count}" for name, count in counts.items() if count), *tag]
 
 
-def tags(run: str, installation: str, folders: dict[str, str]) -> tuple[str, ...]:
-    """Return the tags of a snapshot: its backup, which of its folders is which part, and who has made it."""
-    return (WHOLE, _FIRST[min(folders, key=folders.__getitem__)], f"{_RUN}{run}", f"{_INSTALLATION}{installation}")
+def tags(run: str, installation: str, folders: dict[str, str], size: int | None = None) -> tuple[str, ...]:
+    """Return the tags of a snapshot: its backup, which of its folders is which part, who has made it, and its bytes."""
+    first = _FIRST[min(folders, key=folders.__getitem__)]
+    held = () if size is None else (f"{_BYTES}{size}",)
+    return (WHOLE, first, f"{_RUN}{run}", f"{_INSTALLATION}{installation}", *held)
 
 
 def last_tags(installation: str) -> tuple[tuple[str, ...], ...]:

@@ -95,11 +95,13 @@ def _create(places: Places, repository: Repository, progress: Progress) -> Creat
     repository.check_there()
     created = Created(secrets.token_hex(4))
     parts = places.parts()
-    names = backups.tags(created.id, places.installation, {part.name: str(part.root) for part in parts})
+    folders = {part.name: str(part.root) for part in parts}
     progress.step("Copying databases")
     try:
         with staged(places, created.reports) as excludes:
             progress.step("Storing the vault, keys, approvals and settings")
+            size = sum(report.bytes for report in created.reports.values())
+            names = backups.tags(created.id, places.installation, folders, size)
             snapshot, troubled = repository.store([part.root for part in parts], names, excludes, progress)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""

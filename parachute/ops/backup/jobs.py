@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,22 +17,35 @@ from parachute.ops.backup.state import INCOMPLETE, State
 from parachute.sandbox.image import programs
 from parachute.supervisor.command_runner import children
 
-Kind = Literal["create", "drill"]
+Kind = Literal["create", "drill", "restore"]
 
 _SECONDS = 24 * 3600.0
 _LIST_SECONDS = 300.0
-_VARIABLES = ("HOME", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SSH_AUTH_SOCK")
+_VARIABLES = (
+    "HOME",
+    "PARACHUTE_VAULT",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "SSH_AUTH_SOCK",
+)
 _STEP = " ..."
+_PERCENT = re.compile(r"(\d+)%")
 _ERROR = "Error: "
+_CALLED = {"create": "backup", "drill": "drill", "restore": "restore"}
 
 
 @dataclass(slots=True)
 class Job:
-    """A backup or a drill under way: when it began, and its present step as a sentence."""
+    """A backup, a drill or a restore under way: when it began, its present step as a sentence, and how far that is, 0 to 1."""
 
     kind: Kind
     since: str
     step: str | None = None
+    part: float | None = None
 
 
 class BackupJobs:
@@ -55,16 +69,31 @@ class BackupJobs:
 
     def begin(self, kind: Kind) -> Job:
         """Begin a backup or a drill; error: Conflict while one is under way."""
-        if self.running is not None:
-            raise Conflict(f"A {_called(self.running.kind)} is under way.", "Wait until it has ended.", key="busy")
+        return self.begin_program(kind, _program(kind))
+
+    def begin_program(self, kind: Kind, program: list[str], then: Callable[[], Awaitable[object]] | None = None) -> Job:
+        """Begin what another program does, and do `then` when it has come to a good end; error: Conflict while one is under way."""
+        self.check_free()
         self.running, self.problem = Job(kind, now()), None
-        self._task = asyncio.create_task(self._run(self.running), name=f"backup {kind}")
+        self._task = asyncio.create_task(self._run(self.running, program, then), name=f"backup {kind}")
         self._changed()
         return self.running
 
+    def check_free(self) -> None:
+        """Error: Conflict while something is under way."""
+        if self.running is not None:
+            raise Conflict(f"A {_CALLED[self.running.kind]} is under way.", "Wait until it has ended.", key="busy")
+
+    async def cancel(self) -> None:
+        """End what is under way, and wait for its end; error: Conflict if nothing is."""
+        if self.running is None or self._task is None:
+            raise Conflict("Nothing is under way.", "It has ended by itself.", key="nothing_under_way")
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
     async def all(self) -> list[dict[str, Any]]:
         """Return the backups in the repository, the newest last; error: Unavailable."""
-        said = await self._program("list", _LIST_SECONDS)
+        said = await self._program(_program("list"), _LIST_SECONDS)
         try:
             found: list[dict[str, Any]] = json.loads(said[said.index("[") :])
         except ValueError as error:
@@ -75,19 +104,24 @@ class BackupJobs:
 
     async def make_repository(self) -> None:
         """Make the repository that the settings name, with a password unless there is one; errors: Conflict, Unavailable."""
-        if self.running is not None:
-            raise Conflict(f"A {_called(self.running.kind)} is under way.", "Wait until it has ended.", key="busy")
-        await self._program("init", _LIST_SECONDS)
+        self.check_free()
+        await self._program(_program("init"), _LIST_SECONDS)
         self._changed()
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: Job, program: list[str], then: Callable[[], Awaitable[object]] | None) -> None:
         def said(line: str) -> None:
             if line.endswith(_STEP):
-                job.step = line.removesuffix(_STEP)
-                self._changed()
+                job.step, job.part = line.removesuffix(_STEP), None
+            elif match := _PERCENT.fullmatch(line):
+                job.part = int(match[1]) / 100
+            else:
+                return
+            self._changed()
 
         try:
-            await self._program(job.kind, _SECONDS, said)
+            await self._program(program, _SECONDS, said)
+            if then is not None:
+                await then()
         except ParachuteError as error:
             # One that lacks some files ends with a code of its own, and has said so in its result.
             last = (await asyncio.to_thread(State.read, self._home.root)).operations.get(job.kind, {})
@@ -99,7 +133,9 @@ class BackupJobs:
             self.running = None
             self._changed()
 
-    async def _program(self, command: str, seconds: float, said: Callable[[str], None] = lambda line: None) -> str:
+    async def _program(
+        self, program: list[str], seconds: float, said: Callable[[str], None] = lambda line: None
+    ) -> str:
         lines: list[str] = []
 
         def heard(line: str) -> None:
@@ -110,7 +146,6 @@ class BackupJobs:
         variables = children.environment(
             *_VARIABLES, PARACHUTE_HOME=str(self._home.root), LANG=os.environ.get("LANG", "C.UTF-8")
         )
-        program = [sys.executable, "-m", "parachute.cli", "backup", command, "--json"]
         try:
             return await programs.run(program, variables, heard, seconds=seconds, largest=-1)
         except Unavailable as error:
@@ -121,5 +156,5 @@ class BackupJobs:
             raise
 
 
-def _called(kind: Kind) -> str:
-    return "backup" if kind == "create" else "drill"
+def _program(command: str) -> list[str]:
+    return [sys.executable, "-m", "parachute.cli", "backup", command, "--json"]

@@ -14,7 +14,8 @@ from parachute.base.files import kind_of, remove_tree, walk_tree, writable_paren
 from parachute.base.folders import Folder
 from parachute.ops.backup import backups, old_layout
 from parachute.ops.backup.backups import CLOSED, FILES, Backup
-from parachute.ops.backup.models import TRUST, BackupFailed, Damaged
+from parachute.ops.backup.filling import watched
+from parachute.ops.backup.models import TRUST, BackupFailed, Damaged, Progress
 from parachute.ops.backup.places import FOLDER
 from parachute.ops.backup.repository import Node, Repository, Snapshot
 
@@ -35,13 +36,19 @@ class Rebuilt:
 
 
 @contextmanager
-def rebuilt(repository: Repository, backup: Backup, part: str, place: Path) -> Iterator[Rebuilt]:
+def rebuilt(
+    repository: Repository, backup: Backup, part: str, place: Path, progress: Progress | None = None
+) -> Iterator[Rebuilt]:
     """Restore into the new folder `place`, which is removed with the block; move the root away to keep it. Error: Damaged."""
     try:
         try:
             place.mkdir(mode=0o700)
             whole = backup.whole
-            found = _whole(repository, whole, part, place) if whole else _old(repository, backup, part, place)
+            heard = progress or Progress()
+            if whole:
+                found = _whole(repository, whole, part, place, heard)
+            else:
+                found = _old(repository, backup, part, place, heard)
             sizes = [status.st_size for _, status in walk_tree(found.root) if stat.S_ISREG(status.st_mode)]
             found.files, found.bytes = len(sizes), sum(sizes)
         except OSError as error:
@@ -58,10 +65,10 @@ def damaged(said: str, problems: Sequence[str], hint: str) -> Damaged:
     return Damaged(f"{said}: {'; '.join(problems[:_SHOWN])}{more}.", hint, differences=problems[:100])
 
 
-def _whole(repository: Repository, snapshot: Snapshot, part: str, place: Path) -> Rebuilt:
+def _whole(repository: Repository, snapshot: Snapshot, part: str, place: Path, progress: Progress) -> Rebuilt:
     top = backups.folder_of(snapshot, part)
     staging = f"{backups.folder_of(snapshot, TRUST)}/{FOLDER}/staging/{part}"
-    problems = _fetch(repository, snapshot, (top, staging), place / "files")
+    problems = _fetch(repository, snapshot, (top, staging), place / "files", progress)
     root, databases = _located(snapshot, place / "files", top), []
     if os.path.lexists(place / "files" / staging.lstrip("/")):
         copies = _located(snapshot, place / "files", staging)
@@ -78,17 +85,19 @@ def _whole(repository: Repository, snapshot: Snapshot, part: str, place: Path) -
     return Rebuilt(root, problems, databases)
 
 
-def _old(repository: Repository, backup: Backup, part: str, place: Path) -> Rebuilt:
+def _old(repository: Repository, backup: Backup, part: str, place: Path, progress: Progress) -> Rebuilt:
     roots, problems = [], []
     for kind in (FILES, CLOSED):
         snapshot = backup.only(part, kind)
         assert snapshot is not None, "it is finished"
-        problems += _fetch(repository, snapshot, snapshot.paths, place / kind)
+        problems += _fetch(repository, snapshot, snapshot.paths, place / kind, progress)
         roots.append(_located(snapshot, place / kind, snapshot.paths[0]))
     return Rebuilt(roots[0], problems, old_layout.put_in_place(roots[1], roots[0], part))
 
 
-def _fetch(repository: Repository, snapshot: Snapshot, folders: Sequence[str], target: Path) -> list[str]:
+def _fetch(
+    repository: Repository, snapshot: Snapshot, folders: Sequence[str], target: Path, progress: Progress
+) -> list[str]:
     """Restore folders of a snapshot; what is not as the snapshot says. Sockets, pipes and devices are removed."""
 
     def is_below(path: str) -> bool:
@@ -104,7 +113,8 @@ def _fetch(repository: Repository, snapshot: Snapshot, folders: Sequence[str], t
         hint = "Free space on that disk, or name a folder on another one."
         raise BackupFailed(f"There is no room in {target.parent.parent}: {sizes}.", hint)
     target.mkdir()
-    problems = [shortened(line) for line in repository.restore(snapshot, folders, target)]
+    with watched(target, needed, progress):
+        problems = [shortened(line) for line in repository.restore(snapshot, folders, target, progress)]
     missing = Counter(node for node in nodes if node.kind in ("file", "dir", "symlink"))
     for path, status in walk_tree(target):
         name = f"/{_NO_TEXT.sub(chr(0xFFFD), path)}"

@@ -17,6 +17,7 @@ from parachute.ops.backup.restic import Restic
 TAG = "parachute"
 _SOME_UNREADABLE, _SOME_FAILED = 3, 1
 _AGAIN, _SHOWN = "retrying after", 200
+_VERIFYING = "verifying files"
 _IGNORING, _HARMLESS = "ignoring error for ", "xattr"
 """A disk that holds no attributes, or none of another computer's, holds the file all the same."""
 
@@ -30,13 +31,16 @@ class Snapshot:
     computer: str
     paths: tuple[str, ...]
     tags: frozenset[str]
+    bytes: int | None = None
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> "Snapshot":
         """A snapshot as restic describes it; errors: ValueError, KeyError, TypeError."""
         made_at = datetime.fromisoformat(found["time"]).astimezone(UTC)
         paths, tags = tuple(sorted(map(str, found["paths"]))), frozenset(map(str, found.get("tags") or ()))
-        return cls(str(found["id"]), made_at, str(found["hostname"]), paths, tags)
+        # Since version 0.17 it says how much was read.
+        size = (found.get("summary") or {}).get("total_bytes_processed")
+        return cls(str(found["id"]), made_at, str(found["hostname"]), paths, tags, size)
 
 
 class Node(NamedTuple):
@@ -110,11 +114,13 @@ class Repository:
             raise BackupFailed("restic ended without saying that the snapshot is made.", "Try again.")
         return made[-1], troubled
 
-    def restore(self, snapshot: Snapshot, folders: Sequence[str], target: Path) -> list[str]:
+    def restore(self, snapshot: Snapshot, folders: Sequence[str], target: Path, progress: Progress) -> list[str]:
         """Write folders of a snapshot below an empty one, and verify them; what is not as it was, a line each."""
         found: list[str] = []
 
         def said(line: str) -> None:
+            if line.startswith(_VERIFYING):
+                progress.step("Comparing every file")
             if line.startswith(_IGNORING):
                 found.append(line.removeprefix(_IGNORING))
 

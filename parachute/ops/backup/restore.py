@@ -1,22 +1,23 @@
 """Restore: into an empty folder next to the present one, verified, and only then put in its place."""
 
-import contextlib
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from parachute.base import swap
+from parachute.base import swap, swap_note
+from parachute.base.clock import as_text
 from parachute.base.errors import Conflict
-from parachute.base.files import private_folder, remove_tree
-from parachute.base.swap import Swap
-from parachute.modules.registry import dependencies
+from parachute.base.files import remove_tree
+from parachute.base.swap import Plan, Swap
+from parachute.ops.backup import present
 from parachute.ops.backup.backups import Backup
 from parachute.ops.backup.models import TRUST, VAULT, BackupFailed, Part, Progress
-from parachute.ops.backup.places import FOLDER, Places
+from parachute.ops.backup.places import Places
+from parachute.ops.backup.present import Browser
 from parachute.ops.backup.rebuild import Rebuilt, damaged, rebuilt
 from parachute.ops.backup.repository import Repository
 
@@ -40,29 +41,72 @@ def restore(
     """Put a backup in the place of the vault, and with `trust` of the state directory; nothing changes before all is verified."""
     with repository.alone():
         with guard():  # before anything is fetched
-            result = Restored(backup.id, recovered=recover(places))
-        parts = places.parts() if trust else places.parts()[:1]
-        for part in parts:
-            swap.check_can_move(part.root)
-            part.root.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            recovered = recover(places)
         with ExitStack() as stack:
-            done: list[tuple[Part, Rebuilt]] = []
-            for part in parts:
-                progress.step(f"Restoring {part.name}")
-                found = stack.enter_context(rebuilt(repository, backup, part.name, _scratch(part.root)))
-                hint = (
-                    "Nothing was changed. Older backups may be whole (`parachute backup list`); "
-                    f"`parachute backup restore {backup.id} --to FOLDER` brings what can be read."
-                )
-                _check(found, part.name, hint)
-                done.append((part, found))
-            if trust:
-                _prepare_trust(places, repository.access.password_file, done[-1][1].root)
+            done = _fetched(stack, places, repository, backup, progress, trust=trust)
             progress.step("Putting it in place")
             stack.enter_context(guard())
-            for part, found in done:
-                _swap(places, part, found, result)
-    return result
+            plan = _plan(places, [(part, found.root) for part, found in done], _about(backup, trust=trust))
+            # A power cut after the swap must not leave empty files: restic waits for no disk.
+            os.sync()
+            try:
+                swap.perform(places.home, plan)
+            except OSError as error:
+                lost = [each for each in plan.swaps if not os.path.lexists(each.current)]
+                hint = " ".join(f"{each.current} could not be brought back, and is {each.kept} now." for each in lost)
+                said = f"{plan.swaps[0].current} cannot be replaced: {error.strerror}."
+                raise BackupFailed(said, hint or "Nothing was changed.") from error
+    kept = {part.name: each for (part, _), each in zip(done, plan.swaps, strict=True)}
+    return Restored(
+        backup.id,
+        {name: each.current for name, each in kept.items()},
+        {name: each.kept if os.path.lexists(each.kept) else None for name, each in kept.items()},
+        recovered,
+    )
+
+
+def prepare(
+    places: Places,
+    repository: Repository,
+    backup: Backup,
+    progress: Progress,
+    *,
+    trust: bool,
+    browser: Browser | None,
+    about: dict[str, Any],
+) -> None:
+    """Fetch and verify a backup while the computer runs, and order that its next start puts it in place.
+
+    `browser` stays signed in. Until it is ordered nothing has changed. Errors: as for `restore`.
+    """
+    with repository.alone():
+        if swap.is_ordered(places.home):
+            raise Conflict("A restore waits for a restart already.", "`parachute restart` carries it out.", key="busy")
+        forget(places)
+        try:
+            with ExitStack() as stack:
+                done = _fetched(stack, places, repository, backup, progress, trust=trust, browser=browser)
+                for part, found in done:
+                    found.root.rename(_prepared(part.root))
+            progress.step("Writing it to the disk")
+            os.sync()
+            ready = [(part, _prepared(part.root)) for part, _ in done]
+            swap.order(places.home, _plan(places, ready, {**_about(backup, trust=trust), **about}))
+        except BaseException as error:
+            if not swap.is_ordered(places.home):
+                forget(places)
+            if isinstance(error, OSError):
+                said = f"The backup cannot be made ready: {error.strerror or error}."
+                raise BackupFailed(said, "Nothing was changed. Is there room on that disk?") from error
+            raise
+
+
+def forget(places: Places) -> None:
+    """Remove what was fetched and never ordered. Call it where no other command is at work. Error: OSError."""
+    if not swap.is_ordered(places.home):
+        for part in places.parts():
+            remove_tree(_scratch(part.root))
+            remove_tree(_prepared(part.root))
 
 
 def restore_into(repository: Repository, backup: Backup, target: Path, progress: Progress, *, trust: bool) -> Restored:
@@ -74,7 +118,7 @@ def restore_into(repository: Repository, backup: Backup, target: Path, progress:
         brought = []
         for name in (VAULT, TRUST) if trust else (VAULT,):
             progress.step(f"Restoring {name}")
-            with rebuilt(repository, backup, name, target / ".restoring") as found:
+            with rebuilt(repository, backup, name, target / ".restoring", progress) as found:
                 found.root.rename(target / name)
                 result.places[name], result.kept[name] = str(target / name), None
                 brought.append((found, name))
@@ -83,11 +127,18 @@ def restore_into(repository: Repository, backup: Backup, target: Path, progress:
     return result
 
 
+def has_left_something(places: Places) -> bool:
+    """Return whether there is something for `forget` to remove."""
+    return any(os.path.lexists(name(part.root)) for part in places.parts() for name in (_scratch, _prepared))
+
+
 def recover(places: Places) -> str | None:
-    """Finish or drop what a restore has left that was cut off; what was done, in a sentence. Error: Conflict if it cannot be told."""
+    """Finish what a restore has left that was cut off, and remove what it had fetched; what was done, in a sentence.
+
+    Errors: Conflict if it cannot be told, OSError.
+    """
     said = swap.recover(places.home)
-    for part in places.parts():
-        remove_tree(_scratch(part.root))
+    forget(places)
     return said
 
 
@@ -108,33 +159,47 @@ def _scratch(root: Path) -> Path:
     return root.with_name(f".{root.name.lstrip('.')}.restoring")
 
 
-def _swap(places: Places, part: Part, found: Rebuilt, result: Restored) -> None:
-    # A power cut after the swap must not leave empty files: restic waits for no disk.
-    os.sync()
-    planned = Swap.planned(part.root, found.root, datetime.now(UTC))
-    try:
-        kept = swap.perform(places.home, planned)
-    except OSError as error:
-        done = "".join(f" {place} is restored already." for place in result.places.values())
-        lost = f"It could not be brought back, either, and is {planned.kept} now."
-        hint = "Nothing of it was changed." if os.path.lexists(part.root) else lost
-        raise BackupFailed(f"{part.root} cannot be replaced: {error.strerror}.{done}", hint) from error
-    result.places[part.name], result.kept[part.name] = str(part.root), str(kept) if kept else None
+def _prepared(root: Path) -> Path:
+    """Return the name of a part that waits for being put in place."""
+    return root.with_name(f".{root.name.lstrip('.')}.restored")
 
 
-def _prepare_trust(places: Places, password: Path, root: Path) -> None:
-    """Take over what belongs to this moment, and have the packages of modules unpacked anew."""
-    folder = private_folder(root / FOLDER)
-    for path in places.folder.iterdir():
-        if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
-            shutil.copy2(path, folder / path.name)
-    with contextlib.suppress(FileNotFoundError):
-        # Who has stopped all agents has not let them go by restoring.
-        shutil.copy2(places.home / "panic.json", root / "panic.json")
-    if password.resolve().is_relative_to(places.home.resolve()):
-        # The repository may have got another one since.
-        target = root / password.resolve().relative_to(places.home.resolve())
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)
-        shutil.copy2(password, target)
-    dependencies.unpack_again(root / "modules")
+def _fetched(
+    stack: ExitStack,
+    places: Places,
+    repository: Repository,
+    backup: Backup,
+    progress: Progress,
+    *,
+    trust: bool,
+    browser: Browser | None = None,
+) -> list[tuple[Part, Rebuilt]]:
+    """The parts beside those that are there, every file of them verified; they are removed with the stack."""
+    parts = places.parts() if trust else places.parts()[:1]
+    for part in parts:
+        swap.check_can_move(part.root)
+        part.root.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    done = []
+    for part in parts:
+        progress.step(f"Restoring {part.name}")
+        found = stack.enter_context(rebuilt(repository, backup, part.name, _scratch(part.root), progress))
+        hint = (
+            "Nothing was changed. Older backups may be whole (`parachute backup list`); "
+            f"`parachute backup restore {backup.id} --to FOLDER` brings what can be read."
+        )
+        _check(found, part.name, hint)
+        done.append((part, found))
+    if trust:
+        present.take_over(places, repository.access.password_file, done[-1][1].root, browser)
+    return done
+
+
+def _plan(places: Places, ready: list[tuple[Part, Path]], about: dict[str, Any]) -> Plan:
+    moment = datetime.now(UTC)
+    swaps = tuple(Swap.planned(part.root, root, moment) for part, root in ready)
+    return Plan(swaps, ("panic.json",), str(swap_note.path_of(places.home)), about)
+
+
+def _about(backup: Backup, *, trust: bool) -> dict[str, Any]:
+    made = {"backup": backup.id, "made_at": as_text(backup.made_at), "computer": backup.computer}
+    return {"kind": swap_note.RESTORE, **made, "trust": trust}

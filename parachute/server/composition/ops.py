@@ -7,15 +7,18 @@ from parachute.automation.maintenance.facts import Facts
 from parachute.ops.approvals.files import approval_files
 from parachute.ops.approvals.service import Approvals
 from parachute.ops.backup.jobs import BackupJobs
+from parachute.ops.backup.restoring import Restores
 from parachute.ops.doctor.examiner import Examiner
 from parachute.ops.doctor.inbox import ProblemsSource
 from parachute.ops.logs.service import Logs
 from parachute.ops.settings.service import LiveSettings
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
 from parachute.server.composition.storage import Installation, Storage
+from parachute.supervisor import control
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,7 @@ class OpsServices:
     examiner: Examiner
     logs: Logs
     backups: BackupJobs
+    restores: Restores
     settings: LiveSettings
 
 
@@ -34,6 +38,7 @@ async def build_ops(
     events: EventServices,
     llm: ModelServices,
     chat: ChatServices,
+    browsers: BrowserSessions,
     lifecycle: Lifecycle,
 ) -> OpsServices:
     """Examine the computer once a day, and the login whenever it could not be refreshed, or could again."""
@@ -49,9 +54,11 @@ async def build_ops(
     llm.gateway.upstream.login.changed = lambda: examiner.soon(["credentials"])
     backups = BackupJobs(installation.home, partial(events.feed.changed, "backups"))
     lifecycle.closing(backups.close)
+    begin_anew = partial(control.ask, installation.home, "begin_anew")
+    restores = await lifecycle.start(Restores(installation.home, backups, storage.audit, browsers, begin_anew))
     await lifecycle.start(
         Approvals(storage.audit, installation.home.known_approvals, approval_files(installation.home))
     )
     logs = Logs(installation.home, Facts(chat.agents, installation.modules).secrets)
     settings = LiveSettings(installation.home, installation.settings, llm.gateway)
-    return OpsServices(examiner=examiner, logs=logs, backups=backups, settings=settings)
+    return OpsServices(examiner=examiner, logs=logs, backups=backups, restores=restores, settings=settings)

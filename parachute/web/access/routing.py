@@ -122,6 +122,8 @@ RULES = (
     # Where everything goes, and what opens it there.
     Rule("/api/backups/repository", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups/password", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
+    Rule("/api/backups/access", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
+    Rule("/api/backups/restore", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups", "backups", read="admin", write="admin"),
     Rule("/api/logs", "logs", read="admin", write="admin"),
     # Who needs a key, what agents may do and where everything lies: no program of this machine changes it without a key.

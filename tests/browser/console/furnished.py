@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.browser.console.furnished_bots import furnished_bots
 from tests.browser.console.furnished_files import furnish_decisions, furnish_files
 from tests.browser.console.furnished_lists import furnish_lists
 from tests.browser.console.furnished_parts import furnished_parts
@@ -42,4 +43,5 @@ def furnished_computer() -> Iterator[Computer]:
             furnish_lists(computer)
             furnish_files(computer)
             furnish_decisions(computer)
-            yield computer
+            with furnished_bots(computer, model):
+                yield computer

@@ -25,7 +25,15 @@ def furnish_files(computer: Computer) -> None:
 
 
 def furnish_decisions(computer: Computer) -> None:
-    """Allow one host and refuse another."""
+    """Allow one host and refuse another, and so with repositories; a token of their host."""
     with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
         for host, choice in (("docs.example.org", "always"), ("tracker.example.com", "never")):
             client.put("/api/network/decisions", json={"host": host, "choice": choice}).raise_for_status()
+        for workspace in client.get("/api/workspaces").json()["workspaces"][:1]:
+            body = {"repository": "github.com/ada/boat", "workspace": workspace["slug"], "access": "push"}
+            client.put("/api/git/decisions", json={**body, "choice": "always"}).raise_for_status()
+        client.put(
+            "/api/git/decisions", json={"repository": "github.com/eve/tracker", "choice": "never"}
+        ).raise_for_status()
+        token = {"host": "github.com", "token": "a-token-of-the-household-3f9c"}
+        client.put("/api/git/tokens", json=token).raise_for_status()

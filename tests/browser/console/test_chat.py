@@ -5,8 +5,11 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.console import furnishing
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.people import Person
+from tests.chat.imports import exports
+from tests.support.computer import Computer
 from tests.support.gate import Gate
 from tests.support.messages_api import MessagesAPI
 from tests.support.replies import Pause, Reply, text, tool_use
@@ -81,6 +84,32 @@ def test_hostile_text_stays_text(make_person: MakePerson, model: MessagesAPI) ->
     expect(answer.get_by_text("<script>alert(1)</script>")).to_be_visible()
     assert page.locator(".log img, .log script").count() == 0
     assert page.locator(".log a[href^='javascript']").count() == 0
+
+
+def test_messages_before_the_newest_are_read(person: Person, computer: Computer) -> None:
+    """Of 1,201 messages the page fetches 500 at first, and draws 40 of them."""
+    width = person.page.viewport_size["width"]  # type: ignore[index]
+    nodes = [exports.node("root", None)]
+    for number in range(1200):
+        role = "assistant" if number % 2 else "user"
+        nodes.append(exports.node(f"n{number}", nodes[-1]["id"], role, f"Word {number}", time=1_700_000_000 + number))
+    talk = exports.tree(*nodes, title="A long talk", current="n1199", name=f"long-{width}")
+    answer = furnishing.call(computer, "POST", "/api/import", json={"data": [talk], "archived": False})
+    (session,) = answer["session_ids"]
+    page = person.open(f"chat/{session}")
+    log = page.get_by_role("log")
+    expect(log.get_by_text("Word 1199", exact=True)).to_be_visible()
+    expect(log.get_by_text("Word 1160", exact=True)).to_be_attached()
+    expect(log.get_by_text("Word 1159", exact=True)).to_have_count(0)
+    earlier = page.get_by_role("button", name="Show earlier messages")
+    for shown in range(1060, -1, -100):
+        earlier.click()
+        expect(log.get_by_text(f"Word {shown}", exact=True)).to_be_attached()
+        expect(log.get_by_text("Word 1199", exact=True)).to_have_count(1)
+    earlier.click()
+    expect(log.get_by_text("Word 0", exact=True)).to_be_attached()
+    expect(earlier).to_have_count(0)
+    assert log.locator(".message").count() == 1200
 
 
 def test_two_devices_show_the_same(make_person: MakePerson, model: MessagesAPI) -> None:

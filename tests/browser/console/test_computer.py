@@ -99,7 +99,7 @@ def test_a_backup_is_made_listed_and_tried(make_person: MakePerson) -> None:
     page.get_by_role("button", name="Back up now").click()
     expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).click()
-    expect(page.locator(".section", has_text="Backups").locator(".row")).to_have_count(1)
+    expect(page.get_by_role("list", name="Backups").get_by_role("listitem")).to_have_count(1)
     page.get_by_role("button", name="Try restoring").click()
     expect(page.locator(".facts > div", has_text="Last tried").get_by_text("Complete")).to_be_visible()
 
@@ -149,6 +149,40 @@ def test_decisions_about_hosts_are_taken_back(person: Person, computer: Computer
     expect(page.get_by_role("listitem").filter(has_text="tracker.example.com")).to_have_count(0)
     left = httpx2.get(f"{computer.url}/api/network/decisions", timeout=60, **PLAIN).json()["decisions"]
     assert [each["host"] for each in left] == ["docs.example.org"]
+
+
+def test_repositories_and_tokens_of_git_hosts(person: Person, computer: Computer) -> None:
+    host = "phone.example.org" if person.page.viewport_size["width"] < 500 else "desk.example.org"  # type: ignore[index]
+    with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
+        slug = client.post("/api/workspaces", json={"name": f"Boat at {host}"}).json()["workspace"]["slug"]
+    page = person.open("computer/network")
+    page.get_by_role("button", name="Decide about a repository").click()
+    form = page.get_by_role("dialog", name="Decide about a repository")
+    form.get_by_label("Repository").fill(f"git@{host}:ada/boat.git")
+    form.get_by_label("Whose conversations?").select_option(slug)
+    form.get_by_label("What may they do with it?").select_option("Read and write it")
+    form.get_by_role("button", name="Save").click()
+    expect(form).to_have_count(0)
+    rows = page.get_by_role("listitem").filter(has_text=f"{host}/ada/boat")
+    expect(rows).to_have_count(2)
+    rows.first.get_by_role("button", name="Take back").click()
+    expect(rows).to_have_count(0)
+
+    page.get_by_role("button", name="Store a token").click()
+    form = page.get_by_role("dialog", name="Store a token")
+    form.get_by_label("Host", exact=True).fill(host)
+    form.get_by_label("Token", exact=True).fill(SECRET)
+    form.get_by_role("button", name="Store", exact=True).click()
+    expect(form).to_have_count(0)
+    row = page.get_by_role("listitem").filter(has_text=host)
+    expect(row).to_contain_text(f"…{SECRET[-4:]}")
+    page.reload()
+    expect(row).to_be_visible()
+    assert SECRET not in page.content()
+    row.get_by_role("button", name=f"Remove the token of {host}").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(row).to_have_count(0)
+    assert host not in (computer.home.root / "git-tokens.json").read_text()
 
 
 def test_hooks_are_listed(make_person: MakePerson, computer: Computer) -> None:

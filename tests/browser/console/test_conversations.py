@@ -157,6 +157,33 @@ def test_an_export_is_looked_at_imported_and_taken_back(person: Person) -> None:
     expect(page.get_by_role("link", name=f"{name}.json")).to_have_count(1)  # the look at it
 
 
+def test_an_import_is_cancelled_and_keeps_what_came_until_it_is_taken_back(
+    make_person: MakePerson, computer: Computer
+) -> None:
+    page = make_person(PHONE).open("conversations/import")
+    talks = [furnishing.talk(f"Many {number}", 10_000 + number, 100, "Why? " * 200) for number in range(4000)]
+    export = {"name": "many.json", "mimeType": "application/json", "buffer": json.dumps(talks).encode()}
+    page.get_by_label("Export").set_input_files(export)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page).to_have_url(re.compile("import/.+$"))
+    brought = page.locator(".facts > div", has_text="Imported")
+    expect(brought).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled", exact=True)).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    (record,) = [
+        each for each in furnishing.call(computer, "GET", "/api/imports")["imports"] if each["name"] == "many.json"
+    ]
+    assert 0 < record["imported"] < len(talks)
+    found = furnishing.call(computer, "GET", "/api/chat", params={"limit": 1000, "search": "Many"})["sessions"]
+    assert found
+    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("dialog").get_by_role("button", name="Take it back").click()
+    expect(page.get_by_text("Taken back", exact=True)).to_be_visible()
+    found = furnishing.call(computer, "GET", "/api/chat", params={"limit": 1000, "search": "Many"})["sessions"]
+    assert found == []
+
+
 def test_what_is_no_export_is_said(make_person: MakePerson) -> None:
     page = make_person().open("conversations/import")
     page.get_by_label("Export").set_input_files(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.console import furnishing
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.browser.console.proposals import call, install_official, know, waiting, write
@@ -167,6 +168,20 @@ def test_a_conversation_is_left_less_than_it_may(person: Person, computer: Compu
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)
     found = shown(computer, session)
+    assert found["sandbox_override"] is None
+    dialog = permissions(page)
+    dialog.get_by_label("Memory in MB").fill("700")
+    dialog.get_by_label("Processors").fill("0.5")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    assert shown(computer, session)["sandbox_override"] == {"memory_megabytes": 700, "cpus": 0.5}
+    dialog = permissions(page)
+    expect(dialog.get_by_label("Memory in MB")).to_have_value("700")
+    for label in ("Memory in MB", "Processors"):
+        dialog.get_by_label(label).fill("")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    assert shown(computer, session) == found
     assert (found["template"], found["capabilities"], found["allowed_folders"]) == (None, ["Read"], ["Daily"])
     assert found["network"] == {"mode": "off", "hosts": []}
     # What is wider than allowed is refused with the server's sentence, and nothing changes.
@@ -179,6 +194,24 @@ def test_a_conversation_is_left_less_than_it_may(person: Person, computer: Compu
     assert all("422" in problem or "400" in problem for problem in person.problems)
     person.problems.clear()
     assert shown(computer, session) == found
+
+
+def test_a_conversation_of_a_workspace_is_left_less_than_that_allows(
+    make_person: MakePerson, computer: Computer
+) -> None:
+    boat = {"name": "Quay", "network": {"mode": "list", "hosts": ["example.org"]}, "memory_megabytes": 600}
+    slug = furnishing.call(computer, "POST", "/api/workspaces", json=boat)["workspace"]["slug"]
+    (session, *_) = furnishing.add_conversations(computer, 1)
+    furnishing.call(computer, "PATCH", f"/api/chat/{session}/config", json={"workspaceId": slug})
+    dialog = permissions(make_person(PHONE).open(f"chat/{session}"))
+    expect(dialog).to_contain_text("the workspace Quay allows")
+    expect(dialog).to_contain_text("At most 600")
+    dialog.get_by_label("Network").select_option("Only these hosts")
+    expect(dialog).to_contain_text("The workspace allows: example.org")
+    dialog.get_by_label("Hosts").fill("example.org")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    assert shown(computer, session)["network"] == {"mode": "list", "hosts": ["example.org"]}
 
 
 def permissions(page: Page) -> Locator:

@@ -84,7 +84,7 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
 
     page.get_by_role("link", name="Restore from a backup").click()
     step(page, "Restore from a backup")
-    expect(page.get_by_text("parachute backup restore --trust")).to_be_visible()
+    expect(page.get_by_label("Where the backups are")).to_be_visible()
     assert violations(page) == []
     page.get_by_role("link", name="Set up a new computer instead").click()
 

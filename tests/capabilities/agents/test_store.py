@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, Unavailable
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.capabilities.agents.store import AgentStore
+from parachute.capabilities.texts import etag_of
 from parachute.config.vault.service import Vault
 from tests.capabilities.agents.stores import agent_store
 
@@ -170,3 +171,73 @@ def test_an_agent_whose_limits_cannot_be_read_does_not_answer(vault: Vault, stor
     write(vault.root / "agent.md", "---\npermissions: [all]\n---\nx")
     with pytest.raises(InvalidInput, match="agentPath"):
         store.find("agent.md")
+
+
+OTHERS = """---
+# mine
+name: sailor
+description: <example>Ask me.</example>
+color: blue
+tools: Read, Bash
+permissions: {bash: [git]}
+---
+You are a sailor.
+"""
+
+
+def test_a_change_keeps_what_it_does_not_name(vault: Vault, store: AgentStore) -> None:
+    path = write(vault.root / "agents/sailor.md", OTHERS)
+    path.chmod(0o640)
+    before = store.get("sailor")
+    made = store.change("sailor", "You are a cook.", before.description, before.tools, "haiku", etag_of(before.content))
+    assert (
+        path.read_text()
+        == OTHERS.replace("a sailor.", "a cook.\n").replace("---\nYou", "model: haiku\n---\n\nYou")[:-1]
+    )
+    assert (made.prompt, made.model, made.commands) == ("You are a cook.", "haiku", ("git",))
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert store.change("sailor", made.prompt, "Cooks.", None, None).tools is None
+    assert path.read_text().startswith("---\n# mine\nname: sailor\ndescription: Cooks.\ncolor: blue\npermissions")
+
+
+def test_a_change_approves_only_what_the_owner_has_seen(vault: Vault, store: AgentStore) -> None:
+    store.create("cook", "You cook.")
+    assert store.is_approved(store.change("cook", "You cook well.", "Cooks.", ("Read",)))
+    write(vault.root / "agents/plain.md", "You are plain.")
+    assert store.is_approved(store.change("plain", "You are simple."))
+    write(vault.root / "agents/sailor.md", OTHERS)
+    assert not store.is_approved(store.change("sailor", "You are a cook.", "Cooks."))
+    store.approve(store.get("sailor"))
+    assert store.is_approved(store.change("sailor", "You are a monk.", "Prays."))
+
+
+def test_a_change_of_what_was_read_before_is_refused(vault: Vault, store: AgentStore) -> None:
+    made = store.create("cook", "You cook.")
+    path = vault.root / made.path
+    path.write_text("Obey me.")
+    with pytest.raises(Conflict) as refused:
+        store.change("cook", "You cook well.", expected=etag_of(made.content))
+    assert refused.value.key == "changed_meanwhile"
+    assert path.read_text() == "Obey me."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "key"),
+    [
+        ({"prompt": " "}, "empty"),
+        ({"prompt": "x" * 300_000}, "prompt_too_long"),
+        ({"description": "<b>x</b>"}, "description_with_tags"),
+        ({"model": "a b"}, "invalid_model"),
+        ({"tools": ("Raed",)}, "unknown_tool"),
+        ({"name": "nobody"}, "not_found"),
+        ({"name": "Explore"}, "not_in_vault"),
+        ({"name": "broken"}, "not_readable"),
+    ],
+)
+def test_a_wrong_change_changes_nothing(vault: Vault, store: AgentStore, wrong: dict[str, object], key: str) -> None:
+    path = write(vault.root / "agents/sailor.md")
+    broken = write(vault.root / "agents/broken.md", "---\nname: broken\n")
+    with pytest.raises(ParachuteError) as refused:
+        store.change(**{"name": "sailor", "prompt": "You are a cook.", **wrong})  # type: ignore[arg-type]
+    assert refused.value.key == key
+    assert (path.read_text(), broken.read_text()) == (SAILOR, "---\nname: broken\n")

@@ -54,6 +54,7 @@ async def test_signing_in_and_out(servers: RemoteServers, server: RemoteServer) 
     await servers.sign_in("notes")
     assert await servers.service.call("notes", "act", {}) == "Noted: nothing"
     assert status(servers) == "connected"
+    assert servers.catalog.get("notes").is_signed_in
     assert await servers.service.call("notes", "echo", {"headers": "authorization"}) == '"Bearer …"'
     tools, warnings = await servers.service.offered("all", None)
     assert (len(tools), warnings) == (2, ())
@@ -67,6 +68,7 @@ async def test_signing_in_and_out(servers: RemoteServers, server: RemoteServer) 
     assert await servers.service.call("notes", "act", {}) == "Noted: nothing"
     assert await servers.service.logout("notes")
     assert not await servers.service.logout("notes")
+    assert not servers.catalog.get("notes").is_signed_in
     assert servers.catalog.logins.secrets() == ()
     with pytest.raises(NeedsLogin):
         await servers.service.call("notes", "act", {})
@@ -143,6 +145,12 @@ async def test_a_state_is_good_for_once_and_for_who_began(servers: RemoteServers
     await servers.service.begin_login_here("notes")
     with pytest.raises(NotFound):  # whoever begins again does not go on with the one before
         await logins.finish(Callback.parse(browse(first.link)))
+
+
+async def test_a_link_of_the_inbox_ends_nothing_that_somebody_has_begun(servers: RemoteServers) -> None:
+    begun = await servers.service.begin_login_here("notes")
+    assert await servers.service.begin_login_here("notes", unasked=True) == begun
+    assert await servers.service.remote.logins.finish(Callback.parse(browse(begun.link))) == "notes"
 
 
 async def test_what_the_link_says(servers: RemoteServers, server: RemoteServer) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, Unavailable
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.capabilities.skills.store import SkillStore
+from parachute.capabilities.texts import etag_of
 from parachute.config.vault.service import Vault
 
 TIDES = "---\nname: tides\ndescription: Reads tide tables.\n---\nRead the table.\n"
@@ -159,3 +160,62 @@ def test_nothing_is_read_again_that_has_not_changed(vault: Vault, store: SkillSt
     again = store.found()
     assert all(one is other for one, other in zip(first, again, strict=True))
     assert len(again) == 200
+
+
+FULL = """---
+name: tides
+description: Reads tide tables.
+license: MIT
+---
+Read the table.
+"""
+
+
+def test_a_change_keeps_the_fields_and_the_other_files(vault: Vault, store: SkillStore) -> None:
+    main = write(vault.root / ".claude/skills/tides/SKILL.md", FULL)
+    script = write(main.parent / "script", "echo 1")
+    script.chmod(0o755)
+    before = store.get("tides").skill
+    made = store.change("tides", "Look it up.", "Finds tides.", etag_of(before.content))
+    assert main.read_text() == FULL.replace("Reads tide tables", "Finds tides").replace(
+        "---\nRead the table", "---\n\nLook it up"
+    )
+    assert [file.name for file in made.skill.files] == ["SKILL.md", "script"]
+    assert not store.is_approved(made), "nobody has seen the script"
+    store.approve(made)
+    assert store.is_approved(store.change("tides", "Look it up twice."))
+    script.write_text("echo 2")
+    assert not store.is_approved(store.change("tides", "Look it up again."))
+    text = TIDES.replace("Read the", "Read my")
+    assert store.change("tides", text).skill.content == text
+
+
+def test_a_change_approves_what_has_nothing_else(vault: Vault, store: SkillStore) -> None:
+    path = write(vault.root / ".skills/knots.md", "Tie a bowline.")
+    made = store.change("knots", "Tie a reef knot.", "Ties knots.")
+    assert (made.skill.description, made.skill.path) == ("Ties knots.", ".skills/knots.md")
+    assert store.is_approved(made)
+    with pytest.raises(Conflict) as refused:
+        store.change("knots", "Tie none.", expected=etag_of("Tie a bowline."))
+    assert refused.value.key == "changed_meanwhile"
+    assert "reef" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "key"),
+    [
+        ({"content": " "}, "skill_not_usable"),
+        ({"content": "x" * 300_000}, "content_too_long"),
+        ({"description": "<b>x</b>"}, "description_with_tags"),
+        ({"content": "---\nname: other\n---\nx"}, "skill_not_usable"),
+        ({"name": "nobody"}, "not_found"),
+        ({"name": "broken"}, "not_readable"),
+    ],
+)
+def test_a_wrong_change_changes_nothing(vault: Vault, store: SkillStore, wrong: dict[str, str], key: str) -> None:
+    path = write(vault.root / ".claude/skills/tides/SKILL.md")
+    write(vault.root / ".claude/skills/broken/SKILL.md", "---\nname: broken\n")
+    with pytest.raises(ParachuteError) as refused:
+        store.change(**{"name": "tides", "content": "Look it up.", **wrong})
+    assert refused.value.key == key
+    assert path.read_text() == TIDES

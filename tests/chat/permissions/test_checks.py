@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from parachute.config.settings.models import Settings
 from tests.chat.permissions.conftest import Talk
 from tests.conftest import needs_bubblewrap
 
@@ -60,6 +61,9 @@ async def test_a_workspace_bounds_its_conversations(talk: Talk) -> None:
     made = await talk.client.post("/api/workspaces", json=boat)
     slug = made.json()["workspace"]["slug"]
     await talk.say(workspaceId=slug)
+    usual = Settings().sandbox
+    bounds = (await talk.client.get(f"/api/chat/{talk.session}")).json()["sandbox_limits"]
+    assert bounds == {"memory_megabytes": 600, "cpus": usual.cpus, "processes": usual.processes}
     for wider in (
         {"allowed_mcps": ["brain"]},
         {"allowed_mcps": ["brain-link"]},

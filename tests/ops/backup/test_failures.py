@@ -190,12 +190,12 @@ def test_files_that_cannot_be_read_since_the_disk_went_are_no_damage(
     place = installation.folder / "place"
     if is_unplugged:
         with pytest.raises(RepositoryMissing) as refused:
-            installation.repository.restore(snapshot, [str(installation.vault)], place)
+            installation.repository.restore(snapshot, [str(installation.vault)], place, Progress())
         assert refused.value.key == "repository_missing"
         said = "Fatal: load <data/0f>: open data/0f: no such file or directory"
         assert isinstance(failures.failure(installation.access, "read", 1, said), RepositoryMissing)
     else:
-        (named,) = installation.repository.restore(snapshot, [str(installation.vault)], place)
+        (named,) = installation.repository.restore(snapshot, [str(installation.vault)], place, Progress())
         assert named.startswith("/note: ")
 
 

@@ -16,7 +16,7 @@ import pytest
 from parachute.base import swap
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.base.files import remove_tree
-from parachute.base.swap import Swap
+from parachute.base.swap import Plan, Swap
 from parachute.ops.backup import access, backups, proof, restore
 from parachute.ops.backup.backups import Backup
 from parachute.ops.backup.models import BackupFailed, Damaged, Progress
@@ -109,7 +109,7 @@ def test_a_vault_that_cannot_be_renamed_stays_as_it_is(
     monkeypatch.setattr(swap, "_LONGEST", 255)
     with pytest.raises(BackupFailed, match="cannot be replaced") as refused:
         installation.restore()
-    assert refused.value.hint == "Nothing of it was changed."
+    assert refused.value.hint == "Nothing was changed."
     assert (vault / "note").read_text() == "now"
     assert restore.recover(installation.places) is None
 
@@ -121,7 +121,7 @@ def test_a_folder_that_may_be_the_restored_vault_is_not_removed(installation: In
     (other / "note").write_text("restored")
     # As on a file system that numbers its files anew with each mount.
     cut_off = replace(Swap.planned(installation.vault, other, datetime.now(UTC)), inode=0)
-    (installation.folder / ".parachute.restore.json").write_text(json.dumps(asdict(cut_off)))
+    (installation.folder / ".parachute.restore.json").write_text(json.dumps(asdict(Plan((cut_off,)))))
     with pytest.raises(Conflict, match="cannot be told"):
         installation.restore()
     assert (other / "note").read_text() == "restored"

@@ -124,10 +124,10 @@ def test_all_of_it_is_on_the_disk_before_it_is_put_in_place(
 
     monkeypatch.setattr(os, "sync", synced)
     installation.restore(trust=True)
-    # For each of the two: what is restored is complete, and what was there before is in force.
-    first, second = found
-    assert (first["Parachute"], first[".Parachute.restoring"]) == ("now", "then")
-    assert (second[".parachute"], second[".parachute.restoring"]) == ("now", "then")
+    # What is restored of both is complete, and what was there before is in force.
+    (then,) = found
+    assert (then["Parachute"], then[".Parachute.restoring"]) == ("now", "then")
+    assert (then[".parachute"], then[".parachute.restoring"]) == ("now", "then")
 
 
 def test_a_change_that_hides_its_time_is_in_the_next_backup(installation: Installation) -> None:

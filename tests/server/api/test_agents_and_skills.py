@@ -29,6 +29,20 @@ async def test_an_agent_is_made_read_and_removed(computer: Computer, owner: http
     agent = check_response(models.Agent, await owner.get("/api/agents/sailor"), present=present)
     assert (agent.path, agent.source, agent.tools) == (".claude/agents/sailor.md", "vault", ["Read"])
     assert (agent.system_prompt, agent.model) == ("You are a sailor.", "haiku")
+    etag = (await owner.get("/api/agents/sailor")).json()["etag"]
+    body = {"prompt": "You are a cook.", "tools": ["Read"]}
+    changed = await owner.put("/api/agents/sailor", json=body, headers={"if-match": etag})
+    assert changed.json()["agent"]["system_prompt"] == "You are a cook."
+    check_error(await owner.put("/api/agents/sailor", json=body, headers={"if-match": etag}), 412)
+    check_error(await owner.put("/api/agents/Explore", json=body), 403)
+    check_error(await owner.put("/api/agents/nobody", json=body), 404)
+    agent = check_response(models.Agent, await owner.get("/api/agents/sailor"))
+    assert (agent.system_prompt, agent.model, agent.tools, agent.description) == (
+        "You are a cook.",
+        None,
+        ["Read"],
+        None,
+    )
     listed = check_response(models.AgentList, await owner.get("/api/agents"))
     assert [agent.name for agent in listed.agents] == ["general-purpose", "Explore", "sailor"]
     assert (await owner.delete("/api/agents/sailor")).status_code == 200
@@ -51,6 +65,15 @@ async def test_a_skill_is_made_read_and_removed(computer: Computer, owner: httpx
     assert (skill.modified or "").endswith("Z")
     (listed,) = check_response(models.SkillList, await owner.get("/api/skills")).skills
     assert listed.name == "tides"
+    found = (await owner.get("/api/skills/tides")).json()
+    assert found["instructions"] == "Read the table."
+    changed = await owner.put("/api/skills/tides", json={"content": "Ask."}, headers={"if-match": found["etag"]})
+    assert (changed.json()["skill"]["instructions"], changed.json()["skill"]["description"]) == (
+        "Ask.",
+        body["description"],
+    )
+    check_error(await owner.put("/api/skills/tides", json={"content": "x"}, headers={"if-match": found["etag"]}), 412)
+    check_error(await owner.put("/api/skills/nothing", json={"content": "x"}), 404)
     assert (await owner.delete("/api/skills/tides")).status_code == 200
     check_error(await owner.delete("/api/skills/tides"), 404)
 
@@ -83,6 +106,7 @@ async def test_only_keys_with_admin_rights_write(computer: Computer) -> None:
     )
     async with computer.client(headers={"x-api-key": secret}) as phone:
         check_error(await phone.post("/api/skills", json={"name": "tides", "content": "x"}), 403)
+        check_error(await phone.put("/api/skills/tides", json={"content": "x"}), 403)
         check_error(await phone.delete("/api/skills/tides"), 403)
         assert (await phone.get("/api/skills")).status_code == 200
         check_error(await phone.get("/api/agents"), 403)

@@ -34,6 +34,7 @@ EXAMPLES = 10
 LEFT_OUT = (
     *("/supervisor/server/restart", "/supervisor/server/stop", "/api/panic", "/api/resume"),
     *("/api/provider", "/api/setup/finish", "/api/backups/repository"),
+    *("/api/backups/access", "/api/backups/restore", "/api/backups/restore/undo", "/api/backups/restore/kept"),
 )
 """These end the server that is asked, or all agents, take the model away, or make folders; the tests of each call them."""
 
@@ -42,6 +43,7 @@ NEVER_RIGHT = (
     *("/api/doctor/fix", "/api/doctor/dismiss", "/api/doctor/undismiss"),
     *("/api/backups", "/api/backups/list", "/api/backups/drill", "/api/backups/password"),
     "/api/contexts/curator/review",
+    "/api/backups/running",
     *("/api/tls/renew", "/tls/ca.crt", "/tls/ca.mobileconfig"),
 )
 """There is a dead letter only after ten tries, which take nine minutes, a problem of the doctor where there is one, a certificate where others
@@ -199,6 +201,10 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("GET /api/mcps/{name}/tools", name="notes")
     await call("DELETE /api/mcps/{name}", name="notes")
     await call_plugins(computer.folder, call)
+    for kind, words in (("agents", {"prompt": "You cook."}), ("skills", {"content": "Stir.", "description": "Cooks."})):
+        await call(f"POST /api/{kind}", {"name": "cook", **words})
+        await call(f"PUT /api/{kind}/{{name}}", words, name="cook")
+        await call(f"DELETE /api/{kind}/{{name}}", name="cook")
     with RemoteServer(oauth=True) as elsewhere:
         await call("POST /api/mcps", {"name": "elsewhere", "url": elsewhere.url})
         begun = await call("POST /api/mcps/{name}/login", {}, name="elsewhere")

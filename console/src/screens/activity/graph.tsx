@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Chips, Loaded, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
+import { callerName } from "~/text/callers";
 import { number } from "~/text/messages";
 import { t } from "./texts";
 
@@ -35,10 +36,7 @@ export function ActivityGraph() {
           edges.length === 0 ? (
             <p class="muted">{t("none")}</p>
           ) : (
-            <>
-              <Picture edges={edges} />
-              <Table edges={edges} />
-            </>
+            <Shown edges={named(edges)} />
           )
         }
       </Loaded>
@@ -46,17 +44,43 @@ export function ActivityGraph() {
   );
 }
 
+function Shown({ edges }: { edges: Edge[] }) {
+  return (
+    <>
+      <Picture edges={edges} />
+      <Table edges={edges} />
+    </>
+  );
+}
+
+/** Edges between names, which several nodes may share. */
+function named(edges: Edge[]): Edge[] {
+  const found = new Map<string, Edge>();
+  for (const { from, to, ...counts } of edges) {
+    const key = JSON.stringify([name(from), name(to)]);
+    const before = found.get(key);
+    found.set(key, {
+      from: name(from),
+      to: name(to),
+      requests: counts.requests + (before?.requests ?? 0),
+      failures: counts.failures + (before?.failures ?? 0),
+      total_ms: counts.total_ms + (before?.total_ms ?? 0),
+    });
+  }
+  return [...found.values()];
+}
+
 /** `module:daily` as `daily`, and other nodes in words; of a conversation's id the beginning tells enough. */
 function name(node: string): string {
   const [kind = "", rest = ""] = [node.slice(0, node.indexOf(":")), node.slice(node.indexOf(":") + 1)];
   if (kind === "module") return rest === "None" ? "–" : rest;
-  if (kind === "local") return t("this_computer");
-  if (kind === "browser" || kind === "key") return rest;
+  if (kind === "user") return callerName(rest);
+  if (["local", "browser", "key", "cli"].includes(kind)) return callerName(`${kind} ${rest}`);
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(rest)) return t("conversation", { id: rest.slice(0, 8) });
   return rest === kind || !rest ? kind : `${kind} ${rest}`;
 }
 
-const NARROW = { width: 360, side: 116, letters: 15 };
+const NARROW = { width: 360, side: 124, letters: 15 };
 const WIDE = { width: 640, side: 190, letters: 22 };
 
 function Picture({ edges }: { edges: Edge[] }) {
@@ -82,12 +106,12 @@ function Picture({ edges }: { edges: Edge[] }) {
       })}
       {sources.map((node) => (
         <text key={node} x={side - 8} y={place(sources, node) + 5} text-anchor="end">
-          {shortened(name(node))}
+          {shortened(node)}
         </text>
       ))}
       {targets.map((node) => (
         <text key={node} x={width - side + 8} y={place(targets, node) + 5}>
-          {shortened(name(node))}
+          {shortened(node)}
         </text>
       ))}
     </svg>
@@ -112,10 +136,10 @@ function Table({ edges }: { edges: Edge[] }) {
           {sorted.map((edge) => (
             <tr key={`${edge.from} ${edge.to}`}>
               <td>
-                <bdi>{name(edge.from)}</bdi>
+                <bdi>{edge.from}</bdi>
               </td>
               <td>
-                <bdi>{name(edge.to)}</bdi>
+                <bdi>{edge.to}</bdi>
               </td>
               <td class="number">{number(edge.requests)}</td>
               <td class="number">{number(edge.failures)}</td>

@@ -7,7 +7,7 @@ import { Badge, Facts, Loaded, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
-import { Part, removing } from "./part";
+import { changing, Part, removing } from "./part";
 import { t } from "./texts";
 
 interface Agent {
@@ -17,6 +17,8 @@ interface Agent {
   model: string | null;
   tools: string[];
   system_prompt: string | null;
+  problem: string | null;
+  etag: string;
 }
 
 export function Agents() {
@@ -36,7 +38,7 @@ export function Agents() {
           <Row
             key={agent.name}
             title={<Opener name={agent.name} onOpen={() => setShown(agent.name)} />}
-            badges={<Badge text={agent.source} />}
+            badges={<Badge text={t(`source_${agent.source}` as "source_vault")} />}
             text={<bdi>{agent.description}</bdi>}
             actions={
               isAdmin &&
@@ -68,9 +70,18 @@ export function Opener({ name, onOpen }: { name: string; onOpen: () => void }) {
 }
 
 function Shown({ name, onClose }: { name: string; onClose: () => void }) {
+  // As it was read: what arrives while it is edited must not be taken for seen.
+  const [edited, setEdited] = useState<Agent>();
   const agent = useResource((signal) => api.get<Agent>("/api/agents/{name}", { params: { name }, signal }), name, ["agents"]);
+  if (edited) return <AgentDialog agent={edited} onClose={onClose} />;
+  const canChange = may("agents", "admin") && agent.value?.source === "vault" && !agent.value.problem;
   return (
-    <Dialog title={name} onClose={onClose} isWide>
+    <Dialog
+      title={name}
+      onClose={onClose}
+      isWide
+      actions={canChange && <Button label={t("change")} icon="edit" kind="primary" onPress={() => setEdited(agent.value)} />}
+    >
       <Loaded of={agent}>
         {(found) => (
           <>
@@ -91,27 +102,45 @@ function Shown({ name, onClose }: { name: string; onClose: () => void }) {
   );
 }
 
-function AgentDialog({ onClose }: { onClose: () => void }) {
-  const [draft, setDraft] = useState({ name: "", description: "", prompt: "", tools: "", model: "" });
+/** What is sent of an agent but its name. */
+const body = (agent: Pick<Agent, "description" | "model" | "tools" | "system_prompt">) => ({
+  prompt: agent.system_prompt ?? "",
+  ...(agent.description && { description: agent.description }),
+  ...(agent.tools.length && { tools: agent.tools }),
+  ...(agent.model && { model: agent.model }),
+});
+
+/** Write an agent, or change one. */
+function AgentDialog({ agent, onClose }: { agent?: Agent; onClose: () => void }) {
+  const [draft, setDraft] = useState({
+    name: agent?.name ?? "",
+    description: agent?.description ?? "",
+    prompt: agent?.system_prompt ?? "",
+    tools: agent?.tools.join(", ") ?? "",
+    model: agent?.model ?? "",
+  });
   const field = (name: keyof typeof draft) => (value: string) => setDraft({ ...draft, [name]: value });
   const save = () =>
     attempt(async () => {
       const tools = draft.tools.split(",").map((tool) => tool.trim()).filter(Boolean);
-      const body = {
-        name: draft.name,
-        prompt: draft.prompt,
-        ...(draft.description && { description: draft.description }),
-        ...(tools.length && { tools }),
-        ...(draft.model && { model: draft.model }),
-      };
-      await api.post("/api/agents", { body });
+      const wanted = body({ description: draft.description, system_prompt: draft.prompt, model: draft.model, tools });
+      if (!agent) await api.post("/api/agents", { body: { name: draft.name, ...wanted } });
+      else {
+        const params = { name: agent.name };
+        const write = async (text: "new" | "before", etag: string) => {
+          const sent = { params, body: text === "new" ? wanted : body(agent), headers: { "if-match": etag } };
+          return (await api.put<{ agent: Agent }>("/api/agents/{name}", sent)).agent.etag;
+        };
+        const reread = async () => (await api.get<Agent>("/api/agents/{name}", { params })).etag;
+        if (!(await changing({ name: agent.name, etag: agent.etag, write, reread }))) return;
+      }
       onClose();
     });
   return (
-    <Dialog title={t("add_agent")} onClose={onClose} isWide>
+    <Dialog title={agent ? t("change_one", { name: agent.name }) : t("add_agent")} onClose={onClose} isWide>
       <Form onSubmit={save}>
-        <TextField label={t("name")} value={draft.name} onInput={field("name")} required autofocus />
-        <TextField label={t("description")} value={draft.description} onInput={field("description")} />
+        {!agent && <TextField label={t("name")} value={draft.name} onInput={field("name")} required autofocus />}
+        <TextField label={t("description")} value={draft.description} onInput={field("description")} autofocus={!!agent} />
         <TextField label={t("prompt")} hint={t("prompt_hint")} value={draft.prompt} onInput={field("prompt")} rows={8} required />
         <TextField label={t("tools")} hint={t("tools_hint")} value={draft.tools} onInput={field("tools")} />
         <TextField label={t("model")} hint={t("model_hint")} value={draft.model} onInput={field("model")} />

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
-import { Dialog } from "~/components/dialog";
+import { confirm, Dialog } from "~/components/dialog";
 import { Choice, Form, TextField } from "~/components/field";
 import { Badge, Loaded, Notice, Row } from "~/components/layout";
 import { NamedList } from "~/components/named_list";
@@ -19,13 +19,15 @@ interface Server {
   builtin: boolean;
   validationErrors: string[] | null;
   state: string;
-  status: "connected" | "error" | "untested";
+  status: "connected" | "error" | "needs_login" | "untested";
+  signed_in: boolean;
   problem: string | null;
 }
 
 export function Mcps() {
   const found = useResource(async (signal) => (await api.get<{ servers: Server[] }>("/api/mcps", { signal })).servers, "mcps", ["mcps", "plugins"]);
-  const [shown, setShown] = useState<Server>();
+  const [name, setName] = useState<string>();
+  const shown = found.value?.find((server) => server.name === name);
   return (
     <>
       <Part
@@ -38,7 +40,7 @@ export function Mcps() {
         line={(server) => (
           <Row
             key={server.name}
-            title={<Opener name={server.name} onOpen={() => setShown(server)} />}
+            title={<Opener name={server.name} onOpen={() => setName(server.name)} />}
             badges={
               <>
                 <Badge text={server.builtin ? t("builtin") : server.displayType} />
@@ -50,14 +52,14 @@ export function Mcps() {
         )}
         dialog={(close) => <AddDialog onClose={close} />}
       />
-      {shown && <ServerDialog server={shown} onClose={() => setShown(undefined)} reload={found.reload} />}
+      {shown && <ServerDialog server={shown} onClose={() => setName(undefined)} reload={found.reload} />}
     </>
   );
 }
 
 function Status({ server }: { server: Server }) {
   if (server.state !== "approved") return <Badge text={t("unapproved")} kind="warning" />;
-  const kind = server.status === "connected" ? "good" : server.status === "error" ? "danger" : "plain";
+  const kind = ({ connected: "good", error: "danger", needs_login: "warning", untested: "plain" } as const)[server.status];
   return <Badge text={t(server.status)} kind={kind} />;
 }
 
@@ -132,6 +134,12 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
     await Promise.all([reload(), tools.reload()]);
   };
   const signIn = async () => setLink((await api.post<{ link: string }>("/api/mcps/{name}/login", { params, body: {} })).link);
+  const signOut = async () => {
+    if (!(await confirm(t("sign_out_title", { name: server.name }), t("sign_out_text"), t("sign_out")))) return;
+    await api.delete("/api/mcps/{name}/login", { params });
+    toast(t("signed_out", { name: server.name }));
+    await Promise.all([reload(), tools.reload()]);
+  };
   const finish = () =>
     attempt(async () => {
       await api.post("/api/mcps/{name}/login/answer", { params, body: { answer } });
@@ -164,7 +172,8 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
       {isAdmin && (
         <div class="buttons">
           <Button label={t("remove")} onPress={() => removing(server.name, () => api.delete("/api/mcps/{name}", { params }), reload).then(onClose)} />
-          {server.displayType !== "stdio" && <Button label={t("sign_in")} onPress={signIn} />}
+          {server.displayType !== "stdio" && !server.signed_in && <Button label={t("sign_in")} onPress={signIn} />}
+          {server.signed_in && <Button label={t("sign_out")} onPress={signOut} />}
           <Button label={t("test")} kind="primary" onPress={test} />
         </div>
       )}

@@ -1,11 +1,13 @@
 /** What the four kinds have in common: a sentence, a list or its emptiness, and the button that adds one. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { ApiError } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
 import type { IconName } from "~/components/icons";
 import { Empty, Loaded } from "~/components/layout";
 import type { Resource } from "~/state/resource";
+import { attempt, toast } from "~/state/toasts";
 import { t } from "./texts";
 
 interface Props<T> {
@@ -47,6 +49,30 @@ export function Part<T>({ icon, name, text, add, mayAdd, found, line, dialog }: 
       {isAdding && dialog(close)}
     </>
   );
+}
+
+interface Change {
+  name: string;
+  /** The ETag of what was read. */
+  etag: string;
+  /** Write the new text, or the one before; the ETag of what is there then. */
+  write: (text: "new" | "before", etag: string) => Promise<string>;
+  /** The ETag of what is there now. */
+  reread: () => Promise<string>;
+}
+
+/** Change something, with a button that takes it back; what somebody else wrote meanwhile is not replaced unasked. */
+export async function changing({ name, etag, write, reread }: Change): Promise<boolean> {
+  let written: string;
+  try {
+    written = await write("new", etag);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.key === "changed_meanwhile")) throw error;
+    if (!(await confirm(t("changed_title"), t("changed_text", { name }), t("replace")))) return false;
+    written = await write("new", await reread());
+  }
+  toast(t("changed", { name }), { action: { label: t("undo"), run: () => void attempt(() => write("before", written)) } });
+  return true;
 }
 
 /** Ask, and then remove something. */

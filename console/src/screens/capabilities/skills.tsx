@@ -8,7 +8,7 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
 import { Opener } from "./agents";
-import { Part, removing } from "./part";
+import { changing, Part, removing } from "./part";
 import { t } from "./texts";
 
 interface Skill {
@@ -18,6 +18,10 @@ interface Skill {
   source: string;
   allowed_tools: string[];
   files: { name: string; size: number }[];
+  problem: string | null;
+  etag: string;
+  /** What stands below its fields; only of one that was fetched by itself. */
+  instructions?: string;
 }
 
 export function Skills() {
@@ -37,7 +41,7 @@ export function Skills() {
           <Row
             key={skill.name}
             title={<Opener name={`/${skill.name}`} onOpen={() => setShown(skill.name)} />}
-            badges={<Badge text={skill.source} />}
+            badges={<Badge text={t(`source_${skill.source}` as "source_vault")} />}
             text={<bdi>{skill.description}</bdi>}
             actions={
               isAdmin &&
@@ -61,9 +65,18 @@ export function Skills() {
 }
 
 function Shown({ name, onClose }: { name: string; onClose: () => void }) {
+  // As it was read: what arrives while it is edited must not be taken for seen.
+  const [edited, setEdited] = useState<Skill>();
   const skill = useResource((signal) => api.get<Skill>("/api/skills/{name}", { params: { name }, signal }), name, ["skills"]);
+  if (edited) return <SkillDialog skill={edited} onClose={onClose} />;
+  const canChange = may("skills", "admin") && skill.value?.source === "vault" && !skill.value.problem;
   return (
-    <Dialog title={`/${name}`} onClose={onClose} isWide>
+    <Dialog
+      title={`/${name}`}
+      onClose={onClose}
+      isWide
+      actions={canChange && <Button label={t("change")} icon="edit" kind="primary" onPress={() => setEdited(skill.value)} />}
+    >
       <Loaded of={skill}>
         {(found) => (
           <>
@@ -83,20 +96,31 @@ function Shown({ name, onClose }: { name: string; onClose: () => void }) {
   );
 }
 
-function SkillDialog({ onClose }: { onClose: () => void }) {
+/** Write a skill, or change the instructions of one: its other fields and files stay. */
+function SkillDialog({ skill, onClose }: { skill?: Skill; onClose: () => void }) {
   const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
-  const [content, setContent] = useState("");
+  const [description, setDescription] = useState(skill?.description ?? "");
+  const [content, setContent] = useState(skill?.instructions ?? "");
   const save = () =>
     attempt(async () => {
-      await api.post("/api/skills", { body: { name, content, ...(description && { description }) } });
+      const wanted = { content, ...(description && { description }) };
+      if (!skill) await api.post("/api/skills", { body: { name, ...wanted } });
+      else {
+        const params = { name: skill.name };
+        const write = async (text: "new" | "before", etag: string) => {
+          const sent = { params, body: text === "new" ? wanted : { content: skill.content }, headers: { "if-match": etag } };
+          return (await api.put<{ skill: Skill }>("/api/skills/{name}", sent)).skill.etag;
+        };
+        const reread = async () => (await api.get<Skill>("/api/skills/{name}", { params })).etag;
+        if (!(await changing({ name: `/${skill.name}`, etag: skill.etag, write, reread }))) return;
+      }
       onClose();
     });
   return (
-    <Dialog title={t("add_skill")} onClose={onClose} isWide>
+    <Dialog title={skill ? t("change_one", { name: `/${skill.name}` }) : t("add_skill")} onClose={onClose} isWide>
       <Form onSubmit={save}>
-        <TextField label={t("name")} value={name} onInput={setName} required autofocus />
-        <TextField label={t("description")} value={description} onInput={setDescription} />
+        {!skill && <TextField label={t("name")} value={name} onInput={setName} required autofocus />}
+        <TextField label={t("description")} value={description} onInput={setDescription} required={!!skill} autofocus={!!skill} />
         <TextField label={t("content")} value={content} onInput={setContent} rows={10} required />
         <Button label={t("save")} kind="primary" submit />
       </Form>

@@ -70,7 +70,11 @@ export class Conversation {
       const params = { session: this.id };
       const [found, { active }] = await Promise.all([
         api.get<Session & { messages: Parameters<typeof stored>[0] }>("/api/chat/{session}", { params, query: { limit } }),
-        api.get<{ active: boolean }>("/api/chat/{session}/stream-status", { params }),
+        // What was read before is shown without a connection, too; whether it is being answered nobody knows then.
+        api.get<{ active: boolean }>("/api/chat/{session}/stream-status", { params }).catch((error: unknown) => {
+          if (error instanceof ApiError && error.status === 0) return { active: false };
+          throw error;
+        }),
       ]);
       batch(() => {
         this.session.value = found;

@@ -7,6 +7,7 @@ import { Choice, TextField } from "~/components/field";
 import { Chips, Loaded } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { attempt, toast } from "~/state/toasts";
+import { number } from "~/text/messages";
 import type { Session } from "./conversation";
 import { t } from "./permissions_texts";
 
@@ -17,8 +18,11 @@ interface Permissions {
   allowed_mcps: string[] | null;
   capabilities: string[] | null;
   network: { mode: "off" | "list"; hosts: string[] } | null;
-  sandbox_override: object | null;
+  sandbox_override: Limits | null;
 }
+
+/** Of the sandbox. */
+type Limits = Partial<Record<(typeof LIMITS)[number], number>>;
 
 interface Template {
   name: string;
@@ -38,29 +42,38 @@ interface Known {
   folders: Entry[];
   mcps: Entry[];
   capabilities: Entry[];
+  /** What its workspace or the settings give its sandbox. */
+  most: Record<(typeof LIMITS)[number], number>;
   /** The hosts that the workspace names, if it has a list of its own. */
   workspace: { name: string; capabilities: { mcps: "all" | "none" | string[] }; network: { mode: string; hosts: string[] } } | null;
 }
 
-const FIELDS = ["allowed_folders", "allowed_mcps", "capabilities", "network"] as const;
+const LIMITS = ["memory_megabytes", "cpus", "processes"] as const;
+const FIELDS = ["allowed_folders", "allowed_mcps", "capabilities", "network", "sandbox_override"] as const;
 /** The folder of the conversation itself. */
 const OWN = "${CWD}";
 
 async function load(session: Session, signal: AbortSignal): Promise<Known> {
   const empty = <T,>(value: T) => () => value;
   const slug = session.workspaceId;
-  const [shown, rules, folders, modules, servers, workspace] = await Promise.all([
-    api.get<{ permissions: Permissions }>("/api/chat/{session}", { params: { session: session.id }, signal }),
+  const [shown, rules, folders, modules, servers, found] = await Promise.all([
+    api.get<{ permissions: Permissions; sandbox_limits: Known["most"] }>("/api/chat/{session}", {
+      params: { session: session.id },
+      query: { limit: 1 },
+      signal,
+    }),
     api.get<{ templates: Template[]; capabilities: { name: string; does: string }[] }>("/api/chat/permission-templates", { signal }),
     api.get<{ entries: { name: string; isDirectory: boolean }[] }>("/api/ls", { signal }).catch(empty({ entries: [] })),
     api.get<{ modules: { name: string }[] }>("/api/modules", { signal }).catch(empty({ modules: [] })),
     api.get<{ servers: { name: string; builtin: boolean }[] }>("/api/mcps", { signal }).catch(empty({ servers: [] })),
-    slug ? api.get<NonNullable<Known["workspace"]>>("/api/workspaces/{slug}", { params: { slug }, signal }).catch(empty(null)) : null,
+    slug ? api.get<{ workspace: Known["workspace"] }>("/api/workspaces/{slug}", { params: { slug }, signal }).catch(empty(null)) : null,
   ]);
+  const workspace = found?.workspace ?? null;
   const allowed = workspace?.capabilities.mcps ?? "all";
   const isAllowed = (name: string) => allowed === "all" || (Array.isArray(allowed) && allowed.includes(name));
   return {
     before: shown.permissions,
+    most: shown.sandbox_limits,
     templates: rules.templates,
     folders: [
       { value: OWN, label: t("own_folder") },
@@ -89,15 +102,15 @@ export function PermissionsDialog({ session, onClose }: { session: Session; onCl
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Only what differs is sent; a template as such, unless it would take limits of the sandbox back that stand elsewhere. */
+/** Only what differs is sent; a template as such. */
 function changes(before: Permissions, after: Permissions, templates: Template[]): object {
   const chosen = templates.find(({ permissions }) => FIELDS.every((name) => isSame(permissions[name], after[name])));
-  if (chosen && !before.sandbox_override) return { template: chosen.name };
+  if (chosen) return { template: chosen.name };
   return Object.fromEntries(FIELDS.filter((name) => !isSame(before[name], after[name])).map((name) => [name, after[name]]));
 }
 
 function Editor({ session, known, onClose }: { session: Session; known: Known; onClose: () => void }) {
-  const { before, templates, workspace } = known;
+  const { before, templates, workspace, most } = known;
   const [draft, setDraft] = useState(before);
   const [hosts, setHosts] = useState(before.network?.hosts.join("\n") ?? "");
   const change = (part: Partial<Permissions>) => setDraft({ ...draft, ...part });
@@ -145,8 +158,30 @@ function Editor({ session, known, onClose }: { session: Session; known: Known; o
           monospace
         />
       )}
+      <fieldset class="question">
+        <legend>{t("limits")}</legend>
+        <div class="field-row">
+          {LIMITS.map((name) => (
+            <TextField
+              key={name}
+              label={t(name)}
+              hint={t("most", { n: number(most[name]) })}
+              type="number"
+              value={String(draft.sandbox_override?.[name] ?? "")}
+              onInput={(text) => change({ sandbox_override: limited(draft.sandbox_override, name, text) })}
+            />
+          ))}
+        </div>
+      </fieldset>
     </Dialog>
   );
+}
+
+/** Limits with one of them changed, or taken back by an empty text. */
+function limited(before: Limits | null, name: keyof Limits, text: string): Limits | null {
+  const after = { ...before, [name]: text === "" ? undefined : Number(text) };
+  const kept = LIMITS.filter((each) => after[each] !== undefined);
+  return kept.length ? Object.fromEntries(kept.map((each) => [each, after[each]])) : null;
 }
 
 interface PartProps {

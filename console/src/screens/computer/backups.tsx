@@ -1,12 +1,13 @@
-/** Backups: how they are, making one with its steps, those that there are, and what restoring takes. */
+/** Backups: how they are, making one with its steps, those that there are, and restoring one. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
-import { Ago, Badge, Empty, Facts, Loaded, Notice, Progress, Row, Section } from "~/components/layout";
+import { Ago, Badge, Empty, Facts, Loaded, Notice, Progress, Section } from "~/components/layout";
+import { load, type Running } from "~/components/restoring/models";
+import { Restoring } from "~/components/restoring/restoring";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
-import { moment } from "~/text/messages";
-import type { Backup, BackupStatus, Operation } from "./models";
+import type { BackupStatus, Operation } from "./models";
 import { t } from "./texts";
 
 export function Backups() {
@@ -19,23 +20,17 @@ export function Backups() {
     await api.post("/api/backups/drill");
     await found.reload();
   };
+  const cancel = async () => {
+    await api.delete("/api/backups/running");
+    await found.reload();
+  };
   return (
     <Loaded of={found}>
       {(status) =>
         status.configured ? (
           <>
-            {status.running ? (
-              <div role="status">
-                <p>
-                  {t(`running_${status.running.kind}`)} <Ago time={status.running.since} />
-                </p>
-                <Progress label={t(`running_${status.running.kind}`)} />
-                {status.running.step && (
-                  <p class="muted">
-                    <bdi>{status.running.step}</bdi>
-                  </p>
-                )}
-              </div>
+            {status.running?.kind === "restore" ? null : status.running ? (
+              <UnderWay running={status.running} cancel={cancel} />
             ) : (
               <div class="buttons">
                 {status.create?.backup && <Button label={t("drill")} onPress={drill} />}
@@ -60,18 +55,15 @@ export function Backups() {
                 [t("last_drill"), <Ended operation={status.drill} />],
               ]}
             />
-            <Made newest={status.create?.at ?? ""} />
-            <Section title={t("restore")}>
-              <p>{t("restore_text")}</p>
-              <pre class="text-block" tabIndex={0}>{"parachute backup restore"}</pre>
-              <p class="muted">{t("restore_new")}</p>
-              <pre class="text-block" tabIndex={0}>{"parachute backup restore --trust"}</pre>
-            </Section>
+            <Restores newest={status.create?.at ?? ""} />
           </>
         ) : (
-          <Empty icon="archive" title={t("no_backups")} text={t("no_backups_text")}>
-            <LinkButton label={t("set_place")} kind="primary" icon="settings" href={to("computer", ["settings"], { search: "backup.repository" })} />
-          </Empty>
+          <>
+            <Empty icon="archive" title={t("no_backups")} text={t("no_backups_text")}>
+              <LinkButton label={t("set_place")} kind="primary" icon="archive" href={to("welcome", ["backup"])} />
+            </Empty>
+            <Restores newest="" />
+          </>
         )
       }
     </Loaded>
@@ -88,45 +80,33 @@ function Ended({ operation }: { operation: Operation | null }) {
   );
 }
 
-/** The list is asked of where backups lie, which may be far away, so that it waits for a word. */
-function Made({ newest }: { newest: string }) {
-  const [isShown, setShown] = useState(false);
+function UnderWay({ running, cancel }: { running: Running; cancel: () => Promise<void> }) {
+  const label = t(running.kind === "create" ? "running_create" : "running_drill");
   return (
-    <Section title={t("backups_made")} actions={!isShown && <Button label={t("show")} onPress={() => setShown(true)} />}>
-      {isShown && <List key={newest} />}
-    </Section>
+    <div role="status">
+      <p>
+        {label} <Ago time={running.since} />
+      </p>
+      <Progress value={running.part ?? undefined} label={label} />
+      {running.step && (
+        <p class="muted">
+          <bdi>{running.step}</bdi>
+        </p>
+      )}
+      <Button label={t("cancel")} onPress={cancel} />
+    </div>
   );
 }
 
-function List() {
-  const found = useResource((signal) => api.get<{ backups: Backup[] }>("/api/backups/list", { signal }), "list");
+/** The list is asked of where backups lie, which may be far away, so that it waits for a word; what is under way does not. */
+function Restores({ newest }: { newest: string }) {
+  const [isShown, setShown] = useState(false);
+  const last = useResource(load, "restores", ["backups"]);
+  const isNews = last.value !== undefined && (last.value.last !== null || last.value.status.running?.kind === "restore");
+  const isOpen = isShown || isNews;
   return (
-    <Loaded of={found}>
-      {({ backups }) =>
-        backups.length === 0 ? (
-          <p class="muted">{t("not_yet")}</p>
-        ) : (
-          <ul class="rows">
-            {[...backups].reverse().map((backup) => (
-              <Row
-                key={backup.id}
-                title={moment(backup.made_at)}
-                badges={
-                  <>
-                    {!backup.own && <Badge text={t("of_other")} />}
-                    {!backup.finished && <Badge text={t("result_incomplete")} kind="warning" />}
-                  </>
-                }
-                text={
-                  <bdi>
-                    {backup.id} · {backup.computer}
-                  </bdi>
-                }
-              />
-            ))}
-          </ul>
-        )
-      }
-    </Loaded>
+    <Section title={t("restore")} actions={!isOpen && <Button label={t("show")} onPress={() => setShown(true)} />}>
+      {isOpen ? <Restoring key={newest} next={() => null} /> : <p>{t("restore_text")}</p>}
+    </Section>
   );
 }

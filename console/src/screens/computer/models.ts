@@ -1,4 +1,6 @@
 /** The computer's own state as the API has it (docs/doctor.md, docs/backup.md, docs/network.md). */
+import type { Running } from "~/components/restoring/models";
+
 export interface Provider {
   provider: string | null;
   because: string;
@@ -69,16 +71,8 @@ export interface BackupStatus {
   create: Operation | null;
   verify: Operation | null;
   drill: Operation | null;
-  running: { kind: "create" | "drill"; since: string; step: string | null } | null;
+  running: Running | null;
   problem: string | null;
-}
-
-export interface Backup {
-  id: string;
-  made_at: string;
-  computer: string;
-  own: boolean;
-  finished: boolean;
 }
 
 export interface Decision {

@@ -8,6 +8,7 @@ import { askText } from "~/components/prompt";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
+import { platformName } from "~/text/platforms";
 import type { Session } from "./data";
 import { t } from "./texts";
 
@@ -34,7 +35,7 @@ export function Line({ session, workspace, isActive, onChange }: Props) {
         <>
           {isActive && <Badge text={t("active")} kind="accent" />}
           {session.trustLevel === "direct" && <Badge text={t("direct")} kind="warning" />}
-          {session.linkedBotPlatform && <Badge text={session.linkedBotPlatform} />}
+          {session.linkedBotPlatform && <Badge text={platformName(session.linkedBotPlatform)} />}
           {session.found_by === "meaning" && <Badge text={t("by_meaning")} />}
           {session.source === "claude-code" && <Badge text={t("from_claude_code")} />}
         </>

@@ -85,7 +85,7 @@ function Emergency({ password, onRead }: { password: Password; onRead: () => voi
       <Facts
         facts={[
           [t("place"), <bdi>{password.repository}</bdi>],
-          [t("to_restore"), <code>{RESTORE}</code>],
+          [t("to_restore"), t("to_restore_how")],
         ]}
       />
       <p>{t("emergency_why")}</p>
@@ -93,8 +93,6 @@ function Emergency({ password, onRead }: { password: Password; onRead: () => voi
     </Notice>
   );
 }
-
-const RESTORE = "parachute backup restore --trust";
 
 function First({ backups, reload }: { backups: Backups; reload: () => Promise<void> }) {
   const begin = async () => {

@@ -1,32 +1,41 @@
-/** What to type on the computer to restore a backup, and why it cannot be done from here. */
-import { Notice } from "~/components/layout";
+/** A computer that takes over what a backup holds, and where it leads then. */
 import { LinkButton } from "~/components/button";
+import { Notice } from "~/components/layout";
+import { Restoring } from "~/components/restoring/restoring";
 import { to } from "~/state/router";
 import { t } from "./texts";
 
-const COMMANDS = `parachute stop
-parachute config set backup.repository /media/usb/parachute
-mkdir -p -m 700 ~/.parachute/backup
-nano ~/.parachute/backup/password
-chmod 600 ~/.parachute/backup/password
-parachute backup restore --trust
-parachute start`;
-
 export function Restore() {
   return (
-    <>
+    <Restoring isFresh next={(trust) => <Next trust={trust} />} otherwise={<Instead />}>
       <p>{t("restore_text")}</p>
-      <pre class="text-block welcome-commands" tabIndex={0}>
-        {COMMANDS}
-      </pre>
-      <p>{t("restore_lines")}</p>
-      <Notice kind="warning">
-        <p>{t("restore_trust")}</p>
+    </Restoring>
+  );
+}
+
+function Instead() {
+  return (
+    <div class="welcome-next">
+      <LinkButton label={t("new_instead")} kind="quiet" href={to("welcome", ["model"])} />
+    </div>
+  );
+}
+
+/** With its keys the computer is set up; without them set-up goes on. */
+function Next({ trust }: { trust: boolean }) {
+  return trust ? (
+    <>
+      <Notice>
+        <p>{t("restored_next")}</p>
       </Notice>
-      <p class="muted">{t("restore_why")}</p>
-      <div class="welcome-next">
-        <LinkButton label={t("new_instead")} href={to("welcome", ["model"])} />
+      <div class="buttons">
+        <LinkButton label={t("keys")} href={to("keys")} />
+        <LinkButton label={t("go_on")} kind="primary" href={to("inbox")} />
       </div>
     </>
+  ) : (
+    <div class="buttons">
+      <LinkButton label={t("go_on_setup")} kind="primary" href={to("welcome", ["model"])} />
+    </div>
   );
 }

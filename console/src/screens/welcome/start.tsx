@@ -13,8 +13,8 @@ export function Start({ setup }: { setup: Known["setup"] }) {
     <>
       <p>{t("text")}</p>
       <div class="welcome-choices">
-        <LinkButton label={t("new")} icon="plus" kind="primary" href={to("welcome", ["model"])} />
         <LinkButton label={t("restore")} icon="archive" href={to("welcome", ["restore"])} />
+        <LinkButton label={t("new")} icon="plus" kind="primary" href={to("welcome", ["model"])} />
       </div>
       <Facts
         facts={[

@@ -79,9 +79,17 @@ class LoginService:
         await asyncio.gather(*self._refreshing.values(), return_exceptions=True)
 
     async def begin(
-        self, runnable: Runnable, redirect: str, headers: dict[str, str], client: tuple[str, str | None] | None = None
+        self,
+        runnable: Runnable,
+        redirect: str,
+        headers: dict[str, str],
+        client: tuple[str, str | None] | None = None,
+        *,
+        unasked: bool = False,
     ) -> Pending:
         """Begin to sign in, and return where the owner goes on; `client` is an id of the owner's, with its secret.
+
+        What was begun before ends, but for `unasked`: that gives way to what somebody has begun meanwhile.
 
         Errors: Conflict if there is nothing to sign in to, LoginRefused, LoginFailed, Unavailable.
         """
@@ -136,6 +144,8 @@ class LoginService:
             scope,
             time.monotonic() + _PENDING_SECONDS,
         )
+        if unasked and (other := self._begun(server.name)) is not None:
+            return other
         self._forget_old(server.name)
         self._pending[_key(state)] = pending
         self.changed()
@@ -195,8 +205,8 @@ class LoginService:
 
     def link(self, name: str) -> str | None:
         """Return where the owner goes on, if somebody has begun to sign in to this server."""
-        self._forget_old()
-        return next((each.link for each in self._pending.values() if each.runnable.server.name == name), None)
+        begun = self._begun(name)
+        return begun.link if begun else None
 
     async def current(self, runnable: Runnable) -> str | None:
         """Return the token to send, refreshed if it ends soon, None without a login; errors: NeedsLogin, Unavailable."""
@@ -301,6 +311,10 @@ class LoginService:
                 log.warning("The new login at the MCP server %s was not kept: %s", name, error)
                 self._unwritten[name] = found
             return found
+
+    def _begun(self, name: str) -> Pending | None:
+        self._forget_old()
+        return next((each for each in self._pending.values() if each.runnable.server.name == name), None)
 
     def _forget_old(self, name: str | None = None) -> None:
         """Forget logins that were begun too long ago, or at this server."""

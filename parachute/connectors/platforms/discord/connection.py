@@ -17,6 +17,10 @@ def intents() -> discord.Intents:
     return discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
 
 
+# Nobody speaks here, and the log need not say that nobody could.
+discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
+
+
 class Connection(discord.Client):
     """One bot's connection; it keeps no messages and no members in memory."""
 
@@ -31,10 +35,12 @@ class Connection(discord.Client):
         )
         self._report = report
         self.reader: Reader
+        self._named: frozenset[int] = frozenset()
 
     async def on_connect(self) -> None:
         """A new session of the gateway; the servers that it names come one by one."""
-        self.reader.put(NewSession(frozenset(guild.id for guild in self.guilds)))
+        self._named = frozenset(guild.id for guild in self.guilds)
+        self.reader.put(NewSession(self._named))
         await self._report(State("connected", name=str(self.user)))
 
     async def on_resumed(self) -> None:
@@ -46,8 +52,10 @@ class Connection(discord.Client):
         await self._report(State("waiting", _LOST))
 
     async def on_guild_available(self, guild: discord.Guild) -> None:
-        """A server is there."""
+        """A server is there; one that was not named in the beginning is new, which discord.py takes for the same at first."""
         self.reader.put(GuildHere(guild))
+        if guild.id not in self._named:
+            self._membership(guild, is_member=True)
 
     async def on_guild_unavailable(self, guild: discord.Guild) -> None:
         """A server is out of order; it is looked through again when it is back."""
@@ -64,6 +72,7 @@ class Connection(discord.Client):
         self._membership(guild, is_member=False)
 
     def _membership(self, guild: discord.Guild, *, is_member: bool) -> None:
+        self._named = self._named | {guild.id} if is_member else self._named - {guild.id}
         seconds = discord.utils.utcnow().timestamp()
         if update := translation.of_membership(guild, is_member=is_member, seconds=seconds):
             self.reader.put(update)

@@ -9,15 +9,15 @@ import discord
 
 from parachute.connectors.platforms.discord.problems import AWAY
 from parachute.connectors.platforms.models import File, FileKind
+from parachute.connectors.platforms.shared_files import has_room, seen
+from parachute.connectors.platforms.texts import clean, file_name
 
 BYTES = 25 * 1024 * 1024
-_OF_FOLDER = 250 * 1024 * 1024
 _SECONDS = 120
 _CHUNK = 64 * 1024
 _FILES = 10
 _TRIES = 3
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f/\\\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Downloads:
@@ -33,18 +33,20 @@ class Downloads:
         return tuple(files)
 
     async def _take(self, message: int, attachment: discord.Attachment) -> File:
-        name = _UNPRINTABLE.sub("_", attachment.filename)[:200] or "file"
-        media_type = (attachment.content_type or "application/octet-stream").split(";")[0].strip()[:100]
+        name = file_name(attachment.filename)
+        media_type = clean(attachment.content_type or "application/octet-stream", 100).partition(";")[0].strip()
         kind = _kind(attachment, media_type)
         suffix = PurePosixPath(name).suffix
         stored = f"{message}-{attachment.id}{suffix if _SUFFIX.fullmatch(suffix) else ''}"
         problem = ""
         if attachment.size > BYTES:
             problem = f"It has more than {BYTES // 1024 // 1024} MB."
-        elif _size(self._folder) + attachment.size > _OF_FOLDER:
+        elif not has_room(self._folder, attachment.size):
             problem = "Too many files wait to be read."
         else:
             problem = await self._download(attachment.url, self._folder / stored)
+        if not problem:
+            kind, media_type = seen(self._folder / stored, kind, media_type)
         return File(kind, name, media_type, attachment.size, "" if problem else stored, problem)
 
     async def _download(self, url: str, target: Path) -> str:
@@ -85,7 +87,3 @@ def _kind(attachment: discord.Attachment, media_type: str) -> FileKind:
         return "voice"
     kinds: Iterable[tuple[str, FileKind]] = (("image/", "picture"), ("audio/", "audio"))
     return next((kind for start, kind in kinds if media_type.startswith(start)), "document")
-
-
-def _size(folder: Path) -> int:
-    return sum(each.stat().st_size for each in folder.iterdir() if each.is_file())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parachute.connectors.platforms.discord.position import Position
 from parachute.connectors.platforms.models import Chat, Identity, Outgoing, Sent, Start, State
 from parachute.connectors.platforms.platform import HandOver, Report
 
@@ -22,13 +23,16 @@ class Discord:
 
     def __init__(self) -> None:
         self._session: Session | None = None
+        self._position: Position | None = None
 
     async def run(self, start: Start, files: Path, hand_over: HandOver, report: Report) -> None:
         """Take what comes until cancelled. Errors: ConnectionError where discord.py does not try again by itself, Refused."""
         from parachute.connectors.platforms.discord.session import Session
 
         await report(State("connecting"))
-        session = Session(start, files, hand_over, report)
+        # A connection after the first one goes on where that one ended.
+        self._position = self._position or Position.parse(start.position)
+        session = Session(start, self._position, files, hand_over, report)
         try:
             await session.begin()
             self._session = session

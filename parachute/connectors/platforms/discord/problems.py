@@ -9,8 +9,8 @@ import discord
 
 from parachute.connectors.platforms.platform import Refused
 
-TOKEN_REFUSED = "Discord does not accept the bot's token: make a new one in the Developer Portal (Bot > Reset Token) and enter it here."
-INTENT_REFUSED = (
+NOT_ACCEPTED = "Discord does not accept the bot's token: make a new one in the Developer Portal (Bot > Reset Token) and enter it here."
+NO_INTENT = (
     "Discord keeps the text of messages from the bot: switch on Message Content Intent in the Developer Portal "
     "(Bot > Privileged Gateway Intents), then start it again."
 )
@@ -48,7 +48,7 @@ def translated() -> Iterator[None]:
         raise ConnectionError(f"Discord does not answer ({type(error).__name__}).") from None
     except discord.HTTPException as error:
         if error.status == 401:
-            raise Refused(TOKEN_REFUSED) from None
+            raise Refused(NOT_ACCEPTED) from None
         if error.status == 429 or error.status >= 500:
             raise ConnectionError(f"Discord asks for patience (status {error.status}).") from None
         sentence = _SENTENCES.get(error.code) or f"Discord refused it (code {error.code}): {error.text[:200]}"
@@ -61,10 +61,10 @@ def translated() -> Iterator[None]:
 
 def _ended(error: Exception) -> Exception:
     if isinstance(error, discord.LoginFailure):
-        return Refused(TOKEN_REFUSED)
+        return Refused(NOT_ACCEPTED)
     if isinstance(error, discord.ConnectionClosed):
         if error.code == _TOKEN_CLOSED:
-            return Refused(TOKEN_REFUSED)
+            return Refused(NOT_ACCEPTED)
         if error.code not in _INTENT_CLOSED:
             return ConnectionError(f"Discord closed the connection (code {error.code}).")
-    return Refused(INTENT_REFUSED)
+    return Refused(NO_INTENT)

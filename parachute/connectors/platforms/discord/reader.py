@@ -14,11 +14,11 @@ from parachute.connectors.platforms.discord.problems import AWAY
 from parachute.connectors.platforms.models import Update, Updates
 from parachute.connectors.platforms.platform import HandOver
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("parachute.connector")
 
-_WAITING = 1000
+_WAITING = 100
 _AT_ONCE = 50
-_REMEMBERED = 4096
+_REMEMBERED = 2048
 _PAUSE = 5.0
 _PRIVATE = 0
 
@@ -80,7 +80,8 @@ class Reader:
         self._level: set[int] = set()
         """Channels of which nothing is missing in this session of the gateway."""
         self._behind: set[int] = set()
-        """Servers whose channels were not looked at since it began; 0 stands for private conversations."""
+        """Servers whose channels were not looked at since it began; 0 stands for private conversations, and
+        negative numbers for channels of which something was left out."""
         self._since = position.floor
         """What was stored of every channel when it began."""
         self._overflowed: dict[int, Channel] = {}
@@ -90,9 +91,12 @@ class Reader:
 
     def put(self, item: Item) -> None:
         """Note what came. Of a flood of messages the rest is read from the history afterwards."""
-        if isinstance(item, discord.Message) and self._queue.qsize() >= _WAITING:
-            self._overflowed[item.channel.id] = item.channel
-            return
+        if isinstance(item, discord.Message):
+            is_full = self._queue.qsize() >= _WAITING
+            # Once one of a channel was left out, those after it would be taken for the next.
+            if is_full or item.channel.id in self._overflowed:
+                self._overflowed[item.channel.id] = item.channel
+                return
         self._queue.put_nowait(item)
 
     async def run(self) -> None:
@@ -103,7 +107,10 @@ class Reader:
                 await self._flush()
                 while self._overflowed:
                     _, channel = self._overflowed.popitem()
+                    self._behind.add(-channel.id)
                     await self._catch_up(channel, self._position.floor)
+                    await self._flush()
+                    self._behind.discard(-channel.id)
 
     async def _take(self, item: Item) -> None:
         if isinstance(item, discord.Message):
@@ -167,11 +174,19 @@ class Reader:
         self._authors[message.id] = str(message.author.id)
         if len(self._authors) > _REMEMBERED:
             self._authors.popitem(last=False)
-        own = self._client.user.id if self._client.user else 0
-        if translation.is_written(message, own):
-            self._updates.append(translation.of_message(message, own, await self._downloads.take(message)))
-        is_level = not self._behind and message.channel.id in self._level
+        await self._translate(message)
+        is_level = not self._behind and not self._overflowed and message.channel.id in self._level
         self._position.advance(message.channel.id, message.id, is_private=message.guild is None, is_level=is_level)
+
+    async def _translate(self, message: discord.Message) -> None:
+        own = self._client.user.id if self._client.user else 0
+        try:
+            if translation.is_written(message, own):
+                files = await self._downloads.take(message)
+                self._updates.append(translation.of_message(message, own, files))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            # One that cannot be read must not end the process, which would find it again.
+            _log.exception("Message %s cannot be read", message.id)
 
     async def _press(self, interaction: discord.Interaction) -> None:
         if (update := translation.of_press(interaction)) is None:

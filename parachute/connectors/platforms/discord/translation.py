@@ -6,6 +6,7 @@ from typing import Any
 import discord
 
 from parachute.connectors.platforms.models import Chat, File, Sender, Update
+from parachute.connectors.platforms.texts import clean
 
 _NAME = 100
 _NOBODY = "unknown"
@@ -38,7 +39,7 @@ def of_message(message: discord.Message, own: int, files: Sequence[File] = ()) -
         sender=sender(message.author),
         seconds=message.created_at.timestamp(),
         message=str(message.id),
-        text=message.clean_content,
+        text=clean(message.clean_content),
         is_for_bot=is_for(message, own),
         files=tuple(files),
     )
@@ -56,7 +57,7 @@ def of_edit(message: discord.Message, own: int) -> Update | None:
         sender=sender(message.author),
         seconds=seconds,
         message=str(message.id),
-        text=message.clean_content,
+        text=clean(message.clean_content),
         is_for_bot=is_for(message, own),
     )
 
@@ -73,7 +74,7 @@ def of_press(interaction: discord.Interaction) -> Update | None:
         return None
     pressed: dict[str, Any] = {**(interaction.data or {})}
     title = interaction.user.display_name if interaction.guild_id is None else _title(interaction.channel)
-    chat = Chat(str(interaction.channel_id), "group" if interaction.guild_id else "private", title[:_NAME])
+    chat = Chat(str(interaction.channel_id), "group" if interaction.guild_id else "private", clean(title, _NAME))
     return Update(
         id=str(interaction.id),
         kind="button",
@@ -94,19 +95,19 @@ def of_membership(guild: discord.Guild, *, is_member: bool, seconds: float) -> U
     if channel is None:
         return None
     kind = "joined" if is_member else "left"
-    chat = Chat(str(channel.id), "group", _title(channel)[:_NAME])
+    chat = Chat(str(channel.id), "group", clean(_title(channel), _NAME))
     return Update(f"{guild.id}:{kind}:{int(since)}", "joined" if is_member else "left", chat, Sender(_NOBODY), seconds)
 
 
 def sender(user: discord.abc.User) -> Sender:
     """Who wrote."""
-    return Sender(str(user.id), user.display_name[:_NAME], user.bot)
+    return Sender(str(user.id), clean(user.display_name, _NAME), user.bot)
 
 
 def _chat(message: discord.Message) -> Chat:
     if message.guild is None:
-        return Chat(str(message.channel.id), "private", message.author.display_name[:_NAME])
-    return Chat(str(message.channel.id), "group", _title(message.channel)[:_NAME])
+        return Chat(str(message.channel.id), "private", clean(message.author.display_name, _NAME))
+    return Chat(str(message.channel.id), "group", clean(_title(message.channel), _NAME))
 
 
 def _title(channel: object) -> str:

@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -12,9 +11,9 @@ from telegram import Message as TelegramMessage
 from telegram.constants import ChatAction, ParseMode
 from telegram.error import BadRequest, ChatMigrated
 
-from parachute.base.folders import Folder
 from parachute.connectors.platforms.models import File
 from parachute.connectors.platforms.platform import Refused
+from parachute.connectors.platforms.shared_files import open_file
 from parachute.connectors.platforms.telegram.api import Api
 from parachute.connectors.platforms.telegram.markup import Part
 from parachute.connectors.platforms.telegram.problems import translated
@@ -116,12 +115,11 @@ class Calls:
 
     async def send_file(self, chat: str, file: File) -> str:
         """Write a message with a file of the shared folder; its id."""
-        with ExitStack() as stack:
-            try:
-                folder = stack.enter_context(Folder.open(self._files))
-                opened = stack.enter_context(folder.file(file.path))
-            except (OSError, ValueError) as error:
-                raise Refused(f"The file {file.name} is not there any more.") from error
+        try:
+            found = open_file(self._files, file)
+        except FileNotFoundError as error:
+            raise Refused(str(error)) from error
+        with found as opened:
             size = opened.seek(0, 2)
             if size > _FILE_BYTES:
                 raise Refused(f"The file {file.name} has more than 50 MB, which Telegram does not take from bots.")

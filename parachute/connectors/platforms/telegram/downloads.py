@@ -10,18 +10,17 @@ from telegram.error import BadRequest
 
 from parachute.connectors.platforms.models import File, FileKind
 from parachute.connectors.platforms.platform import Refused
+from parachute.connectors.platforms.shared_files import PICTURE_TYPES, has_room, seen
 from parachute.connectors.platforms.telegram.api import Api
 from parachute.connectors.platforms.telegram.problems import TOKEN_REFUSED
-from parachute.connectors.platforms.telegram.texts import clean, file_name
+from parachute.connectors.platforms.texts import clean, file_name
 
 BYTES = 20 * 1024 * 1024
 """More than this Telegram hands out to no bot."""
 
-_OF_FOLDER = 250 * 1024 * 1024
 _SECONDS = 120.0
 _TRIES = 3
 _TOO_LARGE = "It has more than 20 MB, which Telegram does not hand out to bots."
-_PICTURES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png", b"GIF8": "image/gif"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +49,13 @@ class Downloads:
     async def _take(self, attached: _Attached, stored: str) -> File:
         kind, media_type, size = attached.kind, attached.media_type, attached.size
         problem = _TOO_LARGE if size > BYTES else ""
-        if not problem and _size(self._folder) + size > _OF_FOLDER:
+        if not problem and not has_room(self._folder, size):
             problem = "Too many files wait to be read."
         if not problem:
             problem = await self._download(attached.id, self._folder / stored)
         if not problem:
             size = (self._folder / stored).stat().st_size
-            seen = _seen(self._folder / stored)
-            if kind == "picture" and not seen:
-                # What is called a picture and is none is shown nowhere as one.
-                kind, media_type = "document", "application/octet-stream"
-            elif seen:
-                media_type = seen
+            kind, media_type = seen(self._folder / stored, kind, media_type)
         return File(kind, file_name(attached.name), media_type, size, "" if problem else stored, problem)
 
     async def _download(self, file: str, target: Path) -> str:
@@ -126,7 +120,7 @@ def _attached(message: Message) -> list[_Attached]:
     if message.document:
         document = message.document
         media_type = _type(document.mime_type, "application/octet-stream")
-        kind: FileKind = "picture" if media_type in _PICTURES.values() or media_type == "image/webp" else "document"
+        kind: FileKind = "picture" if media_type in PICTURE_TYPES else "document"
         found.append(
             _Attached(kind, document.file_id, document.file_name or "file", media_type, document.file_size or 0)
         )
@@ -135,16 +129,3 @@ def _attached(message: Message) -> list[_Attached]:
 
 def _type(named: str | None, otherwise: str) -> str:
     return clean(named or otherwise, 100).lower()
-
-
-def _seen(path: Path) -> str:
-    """The kind of picture that a file begins as."""
-    with path.open("rb") as file:
-        head = file.read(16)
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for start, kind in _PICTURES.items() if head.startswith(start)), "")
-
-
-def _size(folder: Path) -> int:
-    return sum(each.stat().st_size for each in folder.iterdir() if each.is_file())

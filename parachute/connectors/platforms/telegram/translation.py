@@ -7,7 +7,7 @@ import telegram
 from telegram import Message, MessageEntity, User
 
 from parachute.connectors.platforms.models import Chat, File, Identity, Sender, Update
-from parachute.connectors.platforms.telegram.texts import clean
+from parachute.connectors.platforms.texts import clean
 
 ALLOWED = ["message", "edited_message", "callback_query", "my_chat_member"]
 _NAME = 200

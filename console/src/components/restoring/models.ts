@@ -1,0 +1,57 @@
+/** What the server knows of restoring (docs/backup.md). */
+import { api } from "~/api/client";
+
+export interface Backup {
+  id: string;
+  made_at: string;
+  computer: string;
+  bytes: number | null;
+  own: boolean;
+  finished: boolean;
+}
+
+export interface Running {
+  kind: "create" | "drill" | "restore";
+  since: string;
+  step: string | null;
+  part: number | null;
+}
+
+interface Status {
+  configured: boolean;
+  repository: string | null;
+  running: Running | null;
+  problem: string | null;
+}
+
+export interface LastRestore {
+  at: string;
+  result: "restored" | "failed" | "back";
+  backup: string;
+  made_at: string;
+  computer: string;
+  trust: boolean;
+  problem: string | null;
+  kept: string[];
+}
+
+export interface Known {
+  status: Status;
+  last: LastRestore | null;
+}
+
+export async function load(signal: AbortSignal): Promise<Known> {
+  const [status, { last }] = await Promise.all([
+    api.get<Status>("/api/backups", { signal }),
+    api.get<{ last: LastRestore | null }>("/api/backups/restore", { signal }),
+  ]);
+  return { status, last };
+}
+
+/** A password as the computer makes it, somewhere in the text that was kept with it. */
+const MADE = /(?<![\w-])[\w-]{43}(?![\w-])/;
+
+/** The password in what somebody has typed or pasted: the whole text that was kept may be given. */
+export function passwordIn(text: string): string {
+  return /\s/.test(text.trim()) ? (MADE.exec(text)?.[0] ?? text.trim()) : text.trim();
+}

@@ -1,0 +1,26 @@
+/** A code by which the owner shows that a private chat is their own. */
+import { api } from "~/api/client";
+import { Dialog } from "~/components/dialog";
+import { Loaded } from "~/components/layout";
+import { useResource } from "~/state/resource";
+import { moment } from "~/text/messages";
+import { platformName } from "~/text/platforms";
+import type { Platform } from "./models";
+import { t } from "./texts";
+
+export function OwnChat({ platform, onClose }: { platform: Platform; onClose: () => void }) {
+  const made = useResource(() => api.post<{ code: string; ends: string }>("/api/bots/{platform}/owner-code", { params: { platform } }), platform);
+  return (
+    <Dialog title={t("own_chat")} onClose={onClose}>
+      <Loaded of={made}>
+        {({ code, ends }) => (
+          <>
+            <p>{t("own_chat_text", { platform: platformName(platform) })}</p>
+            <p class="pairing-code bots-own-code">{`/owner ${code}`}</p>
+            <p class="muted">{t("own_chat_until", { time: moment(ends, { timeStyle: "short" }) })}</p>
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}

@@ -1,0 +1,61 @@
+import { api } from "~/api/client";
+import { Empty, Loaded, Page, Section } from "~/components/layout";
+import { useResource } from "~/state/resource";
+import { may } from "~/state/session";
+import { Chats } from "./chats";
+import { General } from "./general";
+import { type Configuration, type Connector, PLATFORMS, type Platform } from "./models";
+import { PlatformCard } from "./platform";
+import { t } from "./texts";
+import { UndeliveredMessages } from "./undelivered";
+import { Waiting } from "./waiting";
+
+interface Known {
+  connectors: Record<Platform, Connector>;
+  configuration: Configuration;
+}
+
+async function load(signal: AbortSignal): Promise<Known> {
+  const [{ connectors }, configuration] = await Promise.all([
+    api.get<{ connectors: Record<Platform, Connector> }>("/api/bots/status", { signal }),
+    api.get<Configuration>("/api/bots/config", { signal }),
+  ]);
+  return { connectors, configuration };
+}
+
+export default function Bots() {
+  const found = useResource(load, "bots", ["bots"]);
+  const isOwner = may("bots", "admin");
+  return (
+    <Page title={t("title")}>
+      <Loaded of={found}>
+        {({ connectors, configuration }) => {
+          const platforms = PLATFORMS.filter((name) => connectors[name].is_available);
+          const isSetUp = platforms.some((name) => connectors[name].has_token);
+          return (
+            <>
+              {!isSetUp && <Empty icon="bots" title={t("empty")} text={t("empty_text")} />}
+              {isSetUp && <Waiting configuration={configuration} />}
+              <Section title={t("messengers")}>
+                <div class="bots-platforms">
+                  {platforms.map((platform) => (
+                    <PlatformCard
+                      key={platform}
+                      platform={platform}
+                      connector={connectors[platform]}
+                      settings={configuration[platform]}
+                      reload={found.reload}
+                    />
+                  ))}
+                </div>
+              </Section>
+              {isSetUp && <Chats />}
+              <UndeliveredMessages />
+              {isSetUp && isOwner && <General configuration={configuration} reload={found.reload} />}
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}

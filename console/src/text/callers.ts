@@ -1,0 +1,14 @@
+/** Who did something, as records name them: a kind and a name. */
+import { messages } from "./messages";
+
+const t = messages({
+  en: { this_computer: "this computer", command_line: "command line" },
+  de: { this_computer: "dieser Computer", command_line: "Befehlszeile" },
+});
+
+/** `local this computer` and the like in words; of devices only their name. */
+export function callerName(text: string): string {
+  if (text === "local" || text.startsWith("local ")) return t("this_computer");
+  if (text.startsWith("cli ")) return t("command_line");
+  return text.replace(/^(browser|key|session) (?=.)/, "");
+}

@@ -1,0 +1,4 @@
+/** What messengers are called everywhere. */
+const NAMES: Record<string, string> = { telegram: "Telegram", discord: "Discord", matrix: "Matrix" };
+
+export const platformName = (platform: string) => NAMES[platform] ?? platform;

@@ -1,0 +1,37 @@
+"""The folder that a connector and the server share: how much lies in it, what its files are, and opening them."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+from parachute.base.errors import InvalidInput
+from parachute.base.folders import Folder
+from parachute.connectors.platforms.models import File, FileKind
+
+_BYTES = 250 * 1024 * 1024
+_PICTURES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png", b"GIF8": "image/gif"}
+PICTURE_TYPES = frozenset((*_PICTURES.values(), "image/webp"))
+
+
+def has_room(folder: Path, size: int) -> bool:
+    """Whether a file may come in as well; the server takes them away."""
+    return sum(each.stat().st_size for each in folder.iterdir() if each.is_file()) + size <= _BYTES
+
+
+def seen(path: Path, kind: FileKind, media_type: str) -> tuple[FileKind, str]:
+    """The kind of a file by how it begins: what is called a picture and is none is shown nowhere as one."""
+    with path.open("rb") as file:
+        head = file.read(16)
+    found = "image/webp" if head[:4] == b"RIFF" and head[8:12] == b"WEBP" else ""
+    found = found or next((each for start, each in _PICTURES.items() if head.startswith(start)), "")
+    if kind == "picture" and not found:
+        return "document", "application/octet-stream"
+    return kind, found or media_type
+
+
+def open_file(folder: Path, file: File) -> BinaryIO:
+    """Open a file that goes out; error: FileNotFoundError, also for a link."""
+    try:
+        with Folder.open(folder) as shared:
+            return shared.file(file.path)
+    except (OSError, InvalidInput) as error:
+        raise FileNotFoundError(f"The file {file.name} is not there any more.") from error

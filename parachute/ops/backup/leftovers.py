@@ -1,0 +1,21 @@
+"""What a restore has left that was killed."""
+
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import load
+from parachute.ops.backup import access, restore
+from parachute.ops.backup.places import Places
+from parachute.ops.backup.repository import Repository
+from parachute.ops.backup.restic import Restic
+
+
+def clear(home: Home) -> None:
+    """Remove it, unless another command is at work; errors: Locked, and those of restic, OSError."""
+    settings = load(home)
+    places = Places(home.root, settings.vault)
+    if not restore.has_left_something(places):
+        return
+    backup = settings.backup
+    found = access.find(places, backup.repository, backup.password_file, backup.environment_file)
+    # So the locks that it had in the repository go as well.
+    with Repository(Restic(places, found)).alone():
+        restore.forget(places)

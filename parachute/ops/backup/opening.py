@@ -1,0 +1,61 @@
+"""Opening a repository that is there already: its address and its password, both or neither."""
+
+import asyncio
+import json
+import os
+
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, private_folder
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import BackupSettings
+from parachute.config.settings.store import check_value, load, set_value, unset_value
+from parachute.ops.backup.access import find
+from parachute.ops.backup.jobs import BackupJobs
+from parachute.ops.backup.models import WrongPassword
+from parachute.ops.backup.places import FOLDER, Places
+from parachute.ops.backup.repository import Repository
+from parachute.ops.backup.restic import Restic
+
+_REPOSITORY, _PASSWORD_FILE = "backup.repository", "backup.password_file"
+_OPENING, _PASSWORD = "password.opening", "password"
+
+
+async def open_repository(home: Home, jobs: BackupJobs, repository: str, password: str) -> None:
+    """Have backups go there, if the password opens it; a password of before stays beside it, under another name.
+
+    Errors: ConfigError, Declared, InvalidInput for a place or a password that is none, Conflict, WrongPassword, and those of restic.
+    """
+    if not password.strip().isprintable():
+        raise InvalidInput("password: it is a single line.", "It stands on the page that you have kept.")
+    jobs.check_free()
+    async with jobs.new_repository:
+        await asyncio.to_thread(_open, home, repository, password.strip())
+
+
+def _open(home: Home, repository: str, password: str) -> None:
+    settings = load(home)
+    check_value(home, _REPOSITORY, json.dumps(repository))
+    named = BackupSettings(repository=repository).repository
+    folder = private_folder(home.root / FOLDER)
+    opening, file = folder / _OPENING, folder / _PASSWORD
+    atomic_write(opening, f"{password}\n", 0o600)
+    try:
+        places = Places(home.root, settings.vault)
+        found = find(places, named, opening, settings.backup.environment_file)
+        try:
+            Repository(Restic(places, found)).check_there()
+        except WrongPassword as error:
+            said = f"This password does not open the backups in {found.shown}."
+            raise WrongPassword(
+                said, "Compare each character, capitals included, with what you have written down."
+            ) from error
+        unset_value(home, _PASSWORD_FILE)
+        set_value(home, _REPOSITORY, json.dumps(repository))
+        if file.exists() and file.read_bytes().strip() != password.encode():
+            number = 1
+            while os.path.lexists(aside := folder / f"{_PASSWORD}.before-{number}"):
+                number += 1
+            file.rename(aside)
+        opening.rename(file)
+    finally:
+        opening.unlink(missing_ok=True)

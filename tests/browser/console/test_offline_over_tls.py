@@ -1,0 +1,117 @@
+"""Over TLS, as on a phone at home: conversations and the journal are read without a connection, and again when it is back."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import cast
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser.console import furnishing
+from tests.browser.console.people import PHONE, Person, computer_with
+from tests.support.computer import PLAIN, Computer
+from tests.support.messages_api import MessagesAPI
+
+pytestmark = pytest.mark.long
+
+AWAY = "The computer does not answer. What you see"
+
+
+@pytest.fixture(scope="module")
+def computer(model: MessagesAPI) -> Iterator[Computer]:
+    """A computer with a certificate, a journal and a conversation."""
+    with computer_with(model, tls={"enabled": True}) as running:
+        running.wait_until(
+            lambda: httpx2.get(f"{running.url}/api/tls", timeout=60, **PLAIN).json()["ready"], "there is a certificate"
+        )
+        furnishing.add_conversations(running, 3)
+        furnishing.install(running, "daily")
+        furnishing.add_entry(running, "Rain all day.")
+        furnishing.add_entry(running, "First frost.", 1)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser(computer: Computer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The browser of somebody who trusts the computer: without that no worker would be let in."""
+    home = tmp_path_factory.mktemp("home")
+    subprocess.run(
+        [sys.executable, "-m", "parachute.cli", "tls", "trust"],
+        env={"PARACHUTE_HOME": str(computer.home.root), "PATH": os.environ["PATH"], "HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox"] if os.geteuid() == 0 else [],
+            env={**os.environ, "HOME": str(home)},
+        )
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser: Browser, computer: Computer) -> Iterator[Page]:
+    """A phone that is signed in over TLS, and whose worker answers for its page."""
+    secure = SimpleNamespace(url=f"https://127.0.0.1:{computer.port}")
+    person = Person(browser, cast("Computer", secure), PHONE)
+    code = furnishing.call(computer, "POST", "/api/pairing/codes", json={})["code"]
+    person.page.goto(f"{secure.url}/#pair={code}")
+    person.page.locator("nav.bar").wait_for(state="attached")
+    assert person.page.evaluate("isSecureContext")
+    person.page.wait_for_function(
+        "async () => { await navigator.serviceWorker.ready; return !!navigator.serviceWorker.controller; }"
+    )
+    # What was asked for before the worker was there is not kept: that takes the next time.
+    person.page.reload()
+    person.page.wait_for_function(
+        "async () => (await caches.match('/api/pairing/me', {cacheName: 'lists'})) !== undefined"
+    )
+    yield person.open("conversations")
+    person.context.close()
+
+
+def go(page: Page, name: str) -> None:
+    """Go to a screen by the bar below."""
+    page.locator("nav.bar").get_by_role("link", name=name, exact=True).click()
+
+
+def test_a_conversation_that_was_read_opens_offline(page: Page) -> None:
+    title = furnishing.TITLES[0]
+    page.get_by_role("link", name=title).click()
+    expect(page.get_by_text("Let us look at it together.")).to_be_visible()
+    page.context.set_offline(True)
+    page.reload()
+    expect(page.get_by_text("Let us look at it together.")).to_be_visible()
+    expect(page.get_by_text(AWAY)).to_be_visible()
+    go(page, "History")
+    expect(page.get_by_role("link", name=title)).to_be_visible()
+    page.get_by_role("link", name=furnishing.TITLES[1]).click()
+    expect(page.get_by_role("main").get_by_role("alert").first).to_be_visible()
+    expect(page.get_by_text("Let us look at it together.")).to_have_count(0)
+    page.context.set_offline(False)
+    expect(page.get_by_text(AWAY)).to_have_count(0)
+    page.reload()
+    expect(page.get_by_text("Let us look at it together.")).to_be_visible()
+
+
+def test_days_of_the_journal_are_read_offline(page: Page) -> None:
+    go(page, "Journal")
+    expect(page.get_by_text("Rain all day.")).to_be_visible()
+    page.get_by_role("link", name="Day before").click()
+    expect(page.get_by_text("First frost.")).to_be_visible()
+    page.context.set_offline(True)
+    page.reload()
+    expect(page.get_by_text("First frost.")).to_be_visible()
+    expect(page.get_by_text(AWAY)).to_be_visible()
+    go(page, "Journal")
+    expect(page.get_by_text("Rain all day.")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.get_by_text(AWAY)).to_have_count(0)

@@ -1,0 +1,145 @@
+"""Restoring in a browser: a new computer takes over what an old one has backed up, and a used one goes back and forth."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.console.accessibility import violations
+from tests.browser.console.people import DESKTOP, PHONE, Person, pairing_link
+from tests.ops.backup.installation import Installation
+from tests.support.computer import Computer
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(shutil.which("restic") is None, reason="needs restic: `make test-deps` installs it"),
+]
+
+
+@dataclass
+class Kept:
+    """What is left of a computer: a disk, and a sheet of paper."""
+
+    place: Path
+    paper: str
+    password: str
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    """A backup of a computer that is gone."""
+    gone = Installation(None)
+    (gone.vault / "Daily").mkdir()
+    (gone.vault / "Daily" / "note.md").write_text("what I wrote")
+    (gone.home / "setup.json").write_text('{"done_at": "2026-06-01T10:00:00Z"}\n')
+    gone.create()
+    place = tmp_path_factory.mktemp("usb") / "backup"
+    shutil.copytree(gone.repository_folder, place)
+    password = gone.access.password_file.read_text().strip()
+    gone.close()
+    return Kept(place, f"Password\n{password}\nWhere backups go\n{place}\n", password)
+
+
+@pytest.fixture
+def computer() -> Iterator[Computer]:
+    """A computer that nobody has set up."""
+    with Computer() as running:
+        (running.vault / "mine").write_text("of the new one")
+        yield running
+
+
+def opened(page: Page, kept: Kept, password: str) -> None:
+    """Say where the backups are."""
+    page.get_by_label("Where the backups are").fill(str(kept.place))
+    page.get_by_label("Password of the backups").fill(password)
+    page.get_by_role("button", name="Show the backups").click()
+
+
+def test_a_new_computer_becomes_the_old_one(computer: Computer, browser: Browser, kept: Kept) -> None:
+    owner = Person(browser, computer, PHONE, bypass_csp=True)
+    page = owner.page
+    page.goto(pairing_link(computer))
+    choices = page.locator(".welcome-choices").get_by_role("link")
+    expect(choices.first).to_have_text("Restore from a backup")
+    choices.first.click()
+    expect(page.get_by_role("heading", level=1, name="Restore from a backup")).to_be_focused()
+    assert violations(page) == []
+
+    opened(page, kept, "not this one")
+    expect(page.get_by_role("alert")).to_contain_text("This password does not open the backups in")
+    assert violations(page) == []
+    # The whole text that was kept will do.
+    opened(page, kept, kept.paper)
+    row = page.get_by_role("list", name="Backups").get_by_role("listitem")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text(re.compile(r"202\d.*(kB|byte|MB)"))
+    assert violations(page) == []
+    row.get_by_role("button", name="Restore").click()
+    dialog = page.get_by_role("dialog", name="Restore this backup?")
+    expect(dialog.get_by_role("switch", name="Keys, approvals and settings as well")).to_be_checked()
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Restore it").click()
+
+    expect(page.get_by_text("Everything is back")).to_be_visible()
+    assert violations(page) == []
+    assert (computer.vault / "Daily" / "note.md").read_text() == "what I wrote"
+    # Nobody asks who sits here: the password of the backups has said it.
+    page.get_by_role("link", name="Keys and devices").first.click()
+    page.get_by_role("button", name=re.compile("Add|New")).first.wait_for()
+    page.goto(f"{computer.url}/#/")
+    expect(page).to_have_url(re.compile(r"/#/inbox$"))
+    assert [problem for problem in owner.problems if not is_of_the_way(problem)] == []
+    owner.context.close()
+
+
+def is_of_the_way(problem: str) -> bool:
+    """Whether a browser has written it about what was refused, or about a computer that was away for a moment."""
+    return any(word in problem for word in ("Failed to load resource", "ERR_", "net::"))
+
+
+def test_a_used_computer_goes_back_and_forth(computer: Computer, browser: Browser, kept: Kept) -> None:
+    owner = Person(browser, computer, DESKTOP, bypass_csp=True)
+    owner.sign_in()
+    page = owner.open("computer/backups")
+    section = page.locator(".section", has_text="Restoring")
+    section.get_by_role("button", name="Show").press("Enter")
+    opened(page, kept, kept.password)
+    section.get_by_role("listitem").get_by_role("button", name="Restore").press("Enter")
+    dialog = page.get_by_role("dialog", name="Restore this backup?")
+    expect(dialog.get_by_role("switch")).not_to_be_checked()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    assert (computer.vault / "mine").exists()
+    section.get_by_role("listitem").get_by_role("button", name="Restore").press("Enter")
+    dialog.get_by_role("button", name="Restore it").press("Enter")
+    expect(page.get_by_text("Only your data came back")).to_be_visible()
+    assert not (computer.vault / "mine").exists()
+    aside = page.get_by_text(re.compile(r"/Parachute\.before-restore-"))
+    expect(aside).to_be_visible()
+    assert violations(page) == []
+
+    page.get_by_role("button", name="Go back to it").click()
+    confirm(page, computer, "Go back to it")
+    expect(page.get_by_text("What was there before the restore is back.")).to_be_visible()
+    assert (computer.vault / "mine").read_text() == "of the new one"
+    page.get_by_role("button", name="Remove it").click()
+    confirm(page, computer, "Remove for good")
+    expect(page.get_by_text("What was restored is kept:")).to_have_count(0)
+    assert sorted(path.name for path in computer.folder.iterdir()) == [".parachute", "Parachute"]
+    owner.context.close()
+
+
+def confirm(page: Page, computer: Computer, button: str) -> None:
+    """Say yes, and who one is where the computer asks for it."""
+    page.get_by_role("dialog").get_by_role("button", name=button).click()
+    who = page.get_by_role("dialog", name="Is it you?")
+    try:
+        who.wait_for(timeout=3000)
+    except Exception:  # it has not asked
+        return
+    who.get_by_role("textbox").fill(pairing_link(computer).partition("#pair=")[2])
+    page.keyboard.press("Enter")

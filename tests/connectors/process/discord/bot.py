@@ -1,0 +1,16 @@
+"""What tests ask of the bot."""
+
+from parachute.connectors.platforms.models import Chat, Update
+from tests.connectors.connected import Server
+from tests.support.discord_api import Channel
+from tests.support.waiting import until
+
+
+def chat(channel: Channel) -> Chat:
+    return Chat(channel.id, "group" if channel.guild else "private")
+
+
+async def stored(discord: Server, update: str) -> Update:
+    """An update as the server has it."""
+    await until(lambda: update in discord.store.updates, "it is stored", discord.log)
+    return discord.store.updates[update]
