@@ -29,6 +29,7 @@ GROUPS = {
         "contexts",
         "importing",
         "voice",
+        "search",
         "tools",
         "agents",
         "skills",

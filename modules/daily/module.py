@@ -5,7 +5,7 @@ from typing import Any
 from daily.assets import AssetRoutes
 from daily.conversation import ConversationRoutes
 from daily.journal import suggestions, undoing
-from daily.journal.documents import document_of, version_of
+from daily.journal.documents import document_of, found_document, version_of
 from daily.journal.mentions import Linker
 from daily.journal.names import ROOT
 from daily.journal.routes import EntryRoutes
@@ -123,15 +123,15 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, ConversationRoutes
 
     @mcp_tool("daily-search", read_only=True)
     async def search_tool(self, query: str, date_from: str | None = None, limit: int = 10) -> list[dict[str, Any]]:
-        """Find journal entries that contain all of the given words, newest first.
+        """Find journal entries that contain all of the given words, newest first, and then some that mean what they mean.
 
         Args:
-            query: Words to look for; the last one may be unfinished.
+            query: Words to look for, the last of which may be unfinished, or a question.
             date_from: Only entries from this day on, as YYYY-MM-DD.
             limit: How many entries at most, up to 50.
         """
-        found = await self.journal.search(query, date_from, None, max(1, min(limit, _FOUND)))
-        return [_shown(document_of(entry)) for entry in found]
+        found = await self.journal.search(query, date_from, None, max(1, min(limit, _FOUND)), near=True)
+        return [_shown(found_document(entry)) for entry in found]
 
     @mcp_tool("daily-today", read_only=True)
     async def today_tool(self, date: str | None = None) -> list[dict[str, Any]]:
@@ -157,5 +157,5 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, ConversationRoutes
 
 def _shown(document: dict[str, Any]) -> dict[str, Any]:
     """The fields of an entry that an agent needs."""
-    names = ("id", "date", "time", "title", "content", "mentions")
-    return {name: document[name] for name in names if document[name]}
+    names = ("id", "date", "time", "title", "content", "mentions", "found_by")
+    return {name: document[name] for name in names if document.get(name)}

@@ -157,3 +157,8 @@ def ago(moment: str) -> str:
         return "at an unknown time"
     # The largest unit alone: nobody asks for the seconds of an hour.
     return f"{duration(max(0, passed), units=1)} ago"
+
+
+def by_meaning(found: dict[str, Any]) -> str:
+    """The mark of what has none of the words that were searched for."""
+    return " (by meaning)" if found.get("found_by") == "meaning" else ""

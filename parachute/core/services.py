@@ -11,6 +11,7 @@ from parachute.core.conversations import Conversations
 from parachute.core.event import EVENT_NAME
 from parachute.core.files import Files
 from parachute.core.interface_proxy import InterfaceProxy
+from parachute.core.meaning import Meaning
 from parachute.core.settings import Settings
 from parachute.core.storage import Storage
 from parachute.core.values import encode
@@ -38,6 +39,7 @@ class Core:
         self.settings = settings
         self.mcp = tuple(mcp)
         self.conversations = Conversations(connection)
+        self.meaning = Meaning(connection)
         self._connection = connection
         self._optional_requires = frozenset(optional_requires)
         self._provided: dict[str, Mapping[str, tuple[str, ...]]] = {}

@@ -73,6 +73,12 @@ class FakeCore:
     queries: list[dict[str, Any]] = field(default_factory=list)
     prompts: list[tuple[str, str]] = field(default_factory=list)
     changed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    """What the module gave to the index of meanings."""
+    near: dict[str, Sequence[str]] = field(default_factory=dict)
+    """By query, the keys of the texts that the index is to find by meaning."""
+    index: str = "first"
+    """The name of the index of meanings."""
 
     async def request(self, method: str, path: str, document: Any = None, *, seconds: float = 30.0) -> Any:
         """Answer as the server does."""
@@ -113,6 +119,14 @@ class FakeCore:
                 return {"interfaces": {name: _methods(name, other) for name, other in self.interfaces.items()}}
             case "POST", ["interface"]:
                 return await self._interface(document)
+            case "POST", ["meaning", "put"]:
+                self.texts.update(document["texts"])
+                for key in document["gone"]:
+                    self.texts.pop(key, None)
+                return {"index": self.index}
+            case "POST", ["meaning", "find"]:
+                near = [key for key in self.near.get(document["query"], ()) if key in self.texts]
+                return {"index": self.index, "results": [[key, 0.7] for key in near[: document["limit"]]]}
             case "POST", ["conversations", what]:
                 return self._conversation(what, document)
             case _:

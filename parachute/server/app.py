@@ -32,7 +32,7 @@ from parachute.security.keys.models import ScopeNames
 from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
 from parachute.server.composition.automation import build_automation, build_suggestions
-from parachute.server.composition.chat import build_chat, build_sessions
+from parachute.server.composition.chat import build_chat, build_sessions, give_meanings
 from parachute.server.composition.connectors import build_connectors
 from parachute.server.composition.events import build_events
 from parachute.server.composition.files import build_files
@@ -197,6 +197,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     tls = await build_tls(installation, events.scheduler, lifecycle)
     sessions = await build_sessions(storage, events, lifecycle)
     llm = await build_llm(installation, storage, events, lifecycle)
+    await give_meanings(sessions, llm.meaning, lifecycle)
     sandbox = await build_sandbox(installation, storage, events, lifecycle)
     modules = build_modules(installation, storage, events, sandbox)
     suggestions = await build_suggestions(installation, storage, events, modules, sessions)

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput
+from parachute.base.files import private_folder
 from parachute.config.agent_program import agent_program
 from parachute.config.settings.home import Home
 from parachute.supervisor import connector_unit, module_unit, transcriber_unit
 from parachute.supervisor.command_runner.starting import SERVER, socket_path
 from parachute.supervisor.connector_specification import NAME
-from parachute.supervisor.models import Unit
+from parachute.supervisor.models import Confinement, Unit
 
 _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _MODULE = re.compile(r"module@([a-z][a-z0-9_-]{0,39})")
@@ -22,9 +23,11 @@ _SETTINGS = {
     "model": frozenset(
         {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
     ),
+    "meaning": frozenset({"PARACHUTE_MEANING_FOLDER", "PARACHUTE_MEANING_IDLE_SECONDS"}),
     "transcriber": transcriber_unit.SETTINGS,
 }
-_SINGLE = ("direct", "model", "transcriber")
+_SINGLE = ("direct", "model", "meaning", "transcriber")
+_MEANING_MEMORY = 512 << 20
 _DIRECT_IDLE_SECONDS = 600
 _PROGRAMS_IDLE_SECONDS = 30
 _PATH_LIMIT = 107  # sun_path of a Unix socket, without its closing zero
@@ -54,11 +57,11 @@ def programs(home: Home) -> Unit:
 
 
 def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None, *, confines: bool = False) -> Unit:
-    """A unit that core may open by its name: `direct`, `model`, `transcriber`, `sandbox@{session}`, `module@{name}`, `mcp@{name}`
-    or `connector@{platform}`; error: InvalidInput.
+    """A unit that core may open by its name: `direct`, `model`, `meaning`, `transcriber`, `sandbox@{session}`, `module@{name}`,
+    `mcp@{name}` or `connector@{platform}`; error: InvalidInput.
 
-    `environment` may hold the settings of the model or the transcriber, and nothing else. `confines`: who starts it enforces its
-    confinement.
+    `environment` may hold the settings of the model, of the index of meanings or of the transcriber, and nothing else.
+    `confines`: who starts it enforces its confinement.
     """
     check_name(name)
     environment = dict(environment or {})
@@ -73,6 +76,8 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
         )
     if name == "transcriber":
         return transcriber_unit.unit(home.root, transcriber_socket(home), environment, _child, confines=confines)
+    if name == "meaning":
+        return _meaning(home, environment, confines)
     if match := _SANDBOX.fullmatch(name):
         command = _child("parachute.sandbox.engines.launch", match[1])
         listen = (agent_socket(home, match[1]),)
@@ -97,7 +102,7 @@ def check_name(name: str) -> None:
 
 def works_for_agents(name: str) -> bool:
     """True for a unit that only agents need: it ends, and does not start, while all agents are stopped."""
-    return name in _SINGLE or name.startswith(("sandbox@", "mcp@", "connector@"))
+    return (name in _SINGLE and name != "meaning") or name.startswith(("sandbox@", "mcp@", "connector@"))
 
 
 def agent_socket(home: Home, session: str) -> Path:
@@ -135,6 +140,11 @@ def transcriber_socket(home: Home) -> Path:
     return _socket(home.run / "transcriber" / "voice.sock")
 
 
+def meaning_socket(home: Home) -> Path:
+    """The socket of the index of meanings."""
+    return _socket(home.run / "meaning" / "index.sock")
+
+
 def check_home(home: Home) -> None:
     """Check that every socket's path fits; error: InvalidInput saying what to set."""
     agent_socket(home, "0" * 36)
@@ -142,6 +152,29 @@ def check_home(home: Home) -> None:
 
 def _child(program: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "parachute.supervisor.child", str(os.getpid()), program, *arguments)
+
+
+def _meaning(home: Home, environment: dict[str, str], confines: bool) -> Unit:
+    """The index of meanings: it reads what its owner wrote, and has no network and no file but its own and the model's."""
+    folder = environment.get("PARACHUTE_MEANING_FOLDER")
+    if confines:
+        private_folder(home.meaning)  # what a service writes has to be there when it starts
+    confinement = Confinement(
+        read=(Path(folder),) if folder else (),
+        write=(home.meaning,),
+        hide=module_unit.private(home.root),
+        memory_bytes=_MEANING_MEMORY,
+        processes=64,
+    )
+    program = "parachute.llm.meaning" if confines else "parachute.sandbox.engines.meaning"
+    return Unit(
+        "meaning",
+        _child(program),
+        listen=(meaning_socket(home),),
+        on_demand=True,
+        environment=environment,
+        confinement=confinement,
+    )
 
 
 def _direct_runner() -> tuple[str, ...]:

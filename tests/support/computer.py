@@ -26,6 +26,9 @@ from tests.support.waiting import SECONDS, wait_until
 AGENTS = {"spare": False, "memory_floor_megabytes": 0}
 """No agent is started that no test asked for, and what other tests take of the memory ends none."""
 
+MEANING = {"enabled": False}
+"""Each computer would make a table of words, which takes seconds; tests of search by meaning switch it on."""
+
 PLAIN: dict[str, Any] = {"trust_env": False, "verify": False}
 """Options of HTTP clients for a computer: it has no TLS, and reading the system's certificates takes longer than a request."""
 
@@ -49,7 +52,7 @@ class Computer:
         self._port.bind((self.host, 0))
         self.port: int = self._port.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._settings = {"vault": str(self.vault), "agents": AGENTS, **(settings or {})}
+        self._settings = {"vault": str(self.vault), "agents": AGENTS, "meaning": MEANING, **(settings or {})}
         self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -3,13 +3,14 @@
 import queue
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from parachute.core import Unavailable, disk_error
+from parachute.core.meaning import Queue
 
-FORM = 4
+FORM = 5
 """The number of the tables' form; an index of another one is built anew."""
 
 _BUSY_SECONDS = 10
@@ -55,6 +56,14 @@ INSERT INTO texts (texts, rank) VALUES ('rank', 'bm25(10.0, 8.0, 4.0, 1.0)');
 INSERT INTO texts (texts, rank) VALUES ('automerge', 8);
 """
 
+LACKING = Queue(
+    "entities",
+    "para_id",
+    "SELECT para_id, entities.name || '. ' || texts.aliases || '. ' || texts.tags || char(10) || texts.body"
+    " FROM entities JOIN texts ON texts.rowid = entities.id WHERE para_id = :key",
+)
+"""Entities that the index of meanings lacks."""
+
 
 class Database:
     """One writer at a time, and readers that do not wait for it; every method may be called from any thread."""
@@ -65,6 +74,8 @@ class Database:
         self._writer: sqlite3.Connection | None = None
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         self._readers = threading.Semaphore(_READERS)
+        self.changed: Callable[[], None] | None = None
+        """Called after each change, in the thread that made it."""
 
     def open(self, anew: bool = False) -> bool:
         """Open it or make it, and answer whether it was made anew: one that is damaged or of an older form is thrown away."""
@@ -80,7 +91,7 @@ class Database:
             self._prepare()
             assert self._writer is not None
             with self._writer:
-                self._writer.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {FORM}; COMMIT;")
+                self._writer.executescript(f"BEGIN; {_TABLES} {LACKING.schema} PRAGMA user_version = {FORM}; COMMIT;")
             return True
 
     def _prepare(self) -> bool:
@@ -126,14 +137,16 @@ class Database:
             self._idle.put(connection)
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """A connection within a transaction, which is undone after an error."""
+    def write(self, *, quietly: bool = False) -> Iterator[sqlite3.Connection]:
+        """A connection within a transaction, which is undone after an error; `quietly` without a call of `changed`."""
         with self._lock:
             if self._writer is None:
                 raise Unavailable("The index of Brain is closed.")
             with _said(), self._writer:
                 self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
+        if self.changed is not None and not quietly:
+            self.changed()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

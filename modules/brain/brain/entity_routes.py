@@ -22,8 +22,8 @@ class EntityRoutes(Part):
 
     @route("GET", "/search")
     async def search_route(self, q: str = "", query: str = "", type: str | None = None, limit: int = 20) -> Any:
-        """Entities by words, the best first."""
-        hits = await self.brain.search(q or query, type, limit)
+        """Entities by words, the best first, and by meaning where words find little."""
+        hits = await self.brain.search(q or query, type, limit, near=True)
         results = [shapes.result(*entry) for entry in hits]
         return {"query": q or query, "count": len(results), "results": results}
 

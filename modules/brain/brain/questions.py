@@ -30,7 +30,7 @@ def near(
     """Entities found by meaning, after those with the words: never as sure as a name."""
     entities = ((found.by_para_id(connection, para_id), score) for para_id, score in near)
     return [
-        (entity, search.Hit(entity.number, round(score, 3), entity.summary))
+        (entity, search.Hit(entity.number, round(score, 3), entity.summary, by_meaning=True))
         for entity, score in entities
         if entity is not None and type_ in (None, entity.type)
     ]

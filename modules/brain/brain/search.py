@@ -3,7 +3,9 @@
 import re
 import sqlite3
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from parachute.core.meaning import SURE
 
 from .names import fold
 
@@ -17,11 +19,16 @@ _BEGINNING_OF_A_NAME, _BEGINNING_OF_ANY = 2, 4
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entity that was found; `score` from 0 to 1, `snippet` a part of its text with the words in `**`."""
+    """An entity that was found; `score` from 0 to 1, `snippet` a part of its text with the words in `**`.
+
+    `is_sure`: it has all words, or some that tell it from most others.
+    """
 
     number: int
     score: float
     snippet: str
+    is_sure: bool = True
+    by_meaning: bool = False
 
 
 def search(connection: sqlite3.Connection, query: str, type_: str | None = None, limit: int = 20) -> list[Hit]:
@@ -34,6 +41,8 @@ def search(connection: sqlite3.Connection, query: str, type_: str | None = None,
     hits: list[Hit] = []
     for joint in (" AND ", " OR ") if len(words) > 1 else (" AND ",):
         hits = _matching(connection, _expression(words, joint), type_, limit)
+        if joint == " OR ":
+            hits = [replace(hit, is_sure=hit.score >= SURE) for hit in hits]
         if hits:
             break
     first = [hit for number in named for hit in (_by_name(connection, number, hits),)]

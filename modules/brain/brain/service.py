@@ -8,17 +8,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from parachute.core import Conflict, InvalidInput, NotFound, Unavailable
+from parachute.core.meaning import ENOUGH, merged, worth_showing
+from parachute.core.nearness import Nearness, Work
 from parachute.core.services import Core
 
 from . import found, graph, mentions, questions, search, suggesting
-from .database import Database
+from .database import LACKING, Database
 from .duplicates import Pair
 from .editing import Change
 from .entity import KNOWN, Entity
 from .entity_types import Kind
 from .found import Found
 from .intents import Intents
-from .meaning import Meaning
 from .merging import Merge, Merging
 from .reconciling import MANY, Reconciler, Status
 from .resolving import SURE, Candidate
@@ -45,7 +46,8 @@ class Brain:
         self.intents = Intents(core.storage)
         self._database = Database(core.data / INDEX)
         self._task: asyncio.Task[None] | None = None
-        self.meaning: Meaning | None = None
+        self.near = Nearness(core.meaning, LACKING, self.ask, self._write)
+        self._database.changed = self.near.changed
         self.types = TypesFile(core.files)
         self.reconciler = Reconciler(core.files, self._database, self.types, new_id)
         self.editing = Merging(core.files, self._database, self.types, self.reconciler)
@@ -53,6 +55,7 @@ class Brain:
     async def start(self) -> None:
         """Open the index and look what was changed; many changes are read while others are answered already."""
         await asyncio.to_thread(self._database.open)
+        self.near.start()
         await self.reconciler.retype()
         new, gone = await self.reconciler.changed()
         if len(new) + len(gone) < MANY:
@@ -79,6 +82,7 @@ class Brain:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        await self.near.stop()
         await asyncio.to_thread(self._database.close)
 
     async def rebuild(self) -> AsyncIterator[dict[str, Any]]:
@@ -111,18 +115,28 @@ class Brain:
 
         return await asyncio.to_thread(work)
 
-    async def search(self, query: str, type_: str | None, limit: int) -> list[tuple[Found, search.Hit]]:
-        """Entities by words, the best first; error: InvalidInput for a type that there is not."""
+    async def _write(self, work: Work) -> None:
+        def write() -> None:
+            with self._database.write(quietly=True) as connection:
+                work(connection)
+
+        await asyncio.to_thread(write)
+
+    async def search(
+        self, query: str, type_: str | None, limit: int, *, near: bool = False
+    ) -> list[tuple[Found, search.Hit]]:
+        """Entities by words, the best first, with `near` by meaning, too; error: InvalidInput for a type that there is not."""
         kind = (await self.types.get(type_)).name if type_ else None
         if not 1 <= limit <= search.LIMIT:
             raise InvalidInput(f"limit: 1 to {search.LIMIT} is allowed.")
         hits = await self.ask(questions.searched, query[:_LONGEST_QUERY], kind, limit)
-        if self.meaning is None or len(hits) == limit:
+        sure = sum(hit.is_sure for _, hit in hits)
+        if not near or sure >= min(limit, ENOUGH):
             return hits
-        near = await self.meaning.nearest(query[:_LONGEST_QUERY], kind, limit)
-        known = {entity.para_id for entity, _ in hits}
-        more = await self.ask(questions.near, [entry for entry in near if entry[0] not in known], kind)
-        return [*hits, *more][:limit]
+        close = worth_showing(await self.near.find(query[:_LONGEST_QUERY]), sure)
+        found = [(each.key, each.score) for each in close]
+        more = await self.ask(questions.near, found, kind)
+        return merged(hits, more, limit, lambda entry: entry[0].para_id, lambda entry: entry[1].is_sure)
 
     async def resolve(self, text: str, limit: int = 5) -> list[tuple[Found, Candidate]]:
         """Entities that a name may mean, the likeliest first."""

@@ -51,7 +51,11 @@ def whole(found: Found, entity: Entity) -> dict[str, Any]:
 
 def result(found: Found, hit: Hit) -> dict[str, Any]:
     """One result of a search."""
-    return brief(found) | {"snippet": hit.snippet, "score": hit.score}
+    return brief(found) | {
+        "snippet": hit.snippet,
+        "score": hit.score,
+        "found_by": "meaning" if hit.by_meaning else "words",
+    }
 
 
 def link(edge: Edge, other: Found | None) -> dict[str, Any]:

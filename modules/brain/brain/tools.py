@@ -15,15 +15,15 @@ class Tools(Part):
 
     @mcp_tool("brain-search", read_only=True)
     async def search_tool(self, query: str, type: str | None = None, limit: int = 10) -> list[dict[str, Any]]:
-        """Find people, projects, topics and other entities that the user has notes about, by words.
+        """Find people, projects, topics and other entities that the user has notes about, by words, and by meaning where words find little.
 
         Args:
-            query: Words of a name, an alias, a tag or the text; all of them have to be there.
+            query: Words of a name, an alias, a tag or the text, or a question.
             type: Only entities of this type, such as person or project.
             limit: How many at most.
         """
-        found = await self.brain.search(query, type, limit)
-        wanted = ("para_id", "name", "type", "aliases", "tags", "path", "snippet", "score")
+        found = await self.brain.search(query, type, limit, near=True)
+        wanted = ("para_id", "name", "type", "aliases", "tags", "path", "snippet", "score", "found_by")
         return [{name: shapes.result(*entry)[name] for name in wanted} for entry in found]
 
     @mcp_tool("brain-resolve", read_only=True)

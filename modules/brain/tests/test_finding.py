@@ -92,19 +92,43 @@ async def test_any_text_may_be_searched_for(brain: Running, ids: dict[str, str],
     assert (await brain.get("/search", q=query)).status == 200
 
 
-async def test_what_finds_by_meaning_adds_to_what_has_the_words(brain: Running, ids: dict[str, str]) -> None:
-    class Near:
-        async def nearest(self, query: str, type_: str | None, limit: int) -> list[tuple[str, float]]:
-            names = {"bread": "José Núñez", "building": "Building"}
-            return [("para:brain:aaaaaaaaaaaa", 0.9), (ids[names[query]], 0.7)]
-
-    assert (await brain.get("/search", q="bread")).json()["results"] == []
-    brain.module.brain.meaning = Near()
-    (found,) = (await brain.get("/search", q="bread")).json()["results"]
+async def test_what_is_found_by_meaning_adds_to_what_has_the_words(brain: Running, ids: dict[str, str]) -> None:
+    await brain.module.brain.near.given()
+    assert "Baker." in brain.fake.texts[ids["José Núñez"]]
+    brain.fake.near["loaf"] = ["para:brain:aaaaaaaaaaaa", ids["José Núñez"]]
+    brain.fake.near["building"] = [ids["José Núñez"], ids["Building"]]
+    (found,) = (await brain.get("/search", q="loaf")).json()["results"]
     assert (found["name"], found["score"], found["snippet"]) == ("José Núñez", 0.7, "Baker.")
-    assert (await brain.get("/search", q="bread", type="topic")).json()["results"] == []
-    names = [entry["name"] for entry in (await brain.get("/search", q="building")).json()["results"]]
-    assert names == ["Building", "Learn Vibe Build"]
+    assert found["found_by"] == "meaning"
+    assert (await brain.get("/search", q="loaf", type="topic")).json()["results"] == []
+    results = (await brain.get("/search", q="building")).json()["results"]
+    assert results[0]["name"] == "Building"
+    assert {entry["name"]: entry["found_by"] for entry in results} == {
+        "Building": "words",
+        "José Núñez": "meaning",
+        "Learn Vibe Build": "words",
+    }
+
+
+async def test_the_index_of_meanings_follows_each_change(brain: Running, ids: dict[str, str]) -> None:
+    para_id = ids["José Núñez"]
+    path = brain.vault / "Brain" / "entities" / "new.md"
+    path.write_text("---\ntype: person\nname: Ida\n---\n\nA carpenter.\n")
+    await brain.emit("vault.changed", paths=["Brain/entities/new.md"])
+    await brain.module.brain.near.given()
+    assert any("carpenter" in text for text in brain.fake.texts.values())
+    assert (await brain.delete(f"/entities/{para_id}")).status == 200
+    await brain.module.brain.near.given()
+    assert para_id not in brain.fake.texts
+
+
+async def test_an_index_that_was_lost_gets_every_entity_again(brain: Running, ids: dict[str, str]) -> None:
+    await brain.module.brain.near.given()
+    brain.fake.texts.clear()
+    brain.fake.index = "another"
+    await brain.get("/search", q="anything")
+    await brain.module.brain.near.given()
+    assert brain.fake.texts.keys() == set(ids.values())
 
 
 async def test_mistakes_of_a_search_are_said(brain: Running) -> None:

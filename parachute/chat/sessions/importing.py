@@ -32,6 +32,8 @@ class ImportedSessions:
         texts = await asyncio.to_thread(lambda: [self._texts(session.id) for session in found])
         added = await self._store.insert_imported(zip(found, texts, strict=True))
         self.sessions.changed()
+        for session in added:
+            self.sessions.near.changed(session)
         return added
 
     async def ids(self) -> list[str]:

@@ -15,12 +15,14 @@ from parachute.base.files import remove_tree
 from parachute.chat.sessions.changes import change_of, title_in
 from parachute.chat.sessions.imported import IMPORTED_KINDS, imported_texts
 from parachute.chat.sessions.kept_permissions import KeptPermissions
+from parachute.chat.sessions.meaning import Nearness, NoNearness, found_by
 from parachute.chat.sessions.messages import NEWEST, assistant_text, messages_of, user_text
 from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id, para_id_of
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcripts import Transcripts, encoded
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.config.vault.service import Vault
+from parachute.core.meaning import ENOUGH
 from parachute.events.bus.service import SESSION_START, Events
 from parachute.security.origin import Origin
 from parachute.security.trust_levels import Floors, NoFloors, TrustLevel, normalize_trust_level
@@ -55,7 +57,8 @@ class Sessions:
         self._reading = asyncio.Semaphore(_READERS)
         self.closed: Callable[[], None] = lambda: None
         """Is called when somebody has closed a session."""
-        self._lists: OrderedDict[tuple[Any, ...], tuple[int, bytes]] = OrderedDict()
+        self.near: Nearness = NoNearness()
+        self._lists: OrderedDict[tuple[Any, ...], tuple[tuple[int, int], bytes]] = OrderedDict()
 
     async def start(self) -> None:
         """Take back what rows claim and nobody approved here: the vault may come from another machine."""
@@ -145,13 +148,18 @@ class Sessions:
     ) -> tuple[str, bytes]:
         """A list as (ETag, JSON), made of stored projections and kept until a session changes."""
         search, workspace = (search or "").strip() or None, workspace or None
-        key, generation = (limit, offset, archived, search, workspace), self._generation
+        key = (limit, offset, archived, search, workspace)
+        generation = (self._generation, self.near.progress)
         etag = self.page_etag(*key)
         if (cached := self._lists.get(key)) and cached[0] == generation:
             return etag, cached[1]
         summaries = await self._store.summaries(
             limit=limit, offset=offset, archived=archived, search=search, workspace=workspace
         )
+        if search is not None:
+            few = offset == 0 and len(summaries) < min(limit, ENOUGH)
+            near = await self.near.find(search, len(summaries)) if few else []
+            summaries = found_by(summaries, await self._store.fitting(near, archived, workspace))[:limit]
         body = b'{"sessions":[' + ",".join(summaries).encode() + b"]}"
         self._lists[key] = (generation, body)
         if len(self._lists) > _CACHED_LISTS:
@@ -162,6 +170,8 @@ class Sessions:
         """The ETag that `page` would give for (limit, offset, archived, search, workspace)."""
         limit, offset, archived, search, workspace = key
         key = (limit, offset, archived, (search or "").strip() or None, workspace or None)
+        # What is found by meaning depends on how far the index is, too.
+        key = (*key, self.near.progress if key[3] else 0)
         return f'"{self._boot}-{self._generation}-{hash(key) & 0xFFFFFFFF:x}"'
 
     async def linked(self, platform: str, chat: str) -> list[Session]:
@@ -209,6 +219,7 @@ class Sessions:
         if words is not None:
             await self._store.replace_title(session, words)
             self._generation += 1
+            self.near.changed(session)
         return changed
 
     async def configure(
@@ -247,6 +258,7 @@ class Sessions:
         if (title := title_in(changes)) is not None:
             await self._store.replace_title(session, title)
             self._generation += 1
+            self.near.changed(session)
         return changed
 
     async def activate(self, session: str, changes: dict[str, Any], *, approved_by: str, admin: bool) -> Session:
@@ -315,6 +327,7 @@ class Sessions:
 
         changed = await self._store.update(session, change, [(kind, text[:_INDEXED_TEXT]) for kind, text in texts])
         self._generation += 1
+        self.near.changed(session)
         return changed
 
     async def save(self, session: Session) -> None:
@@ -333,6 +346,7 @@ class Sessions:
         await self._trust.forget(session)
         await self._store.delete(session)
         self._generation += 1
+        self.near.changed(session)
         self.closed()
 
     def attachments(self, session: str) -> Path:
@@ -392,6 +406,7 @@ class Sessions:
         texts = await asyncio.to_thread(self._texts, session)
         await self._store.replace_words(session, [("title", (found.title or "") if found else ""), *texts])
         self._generation += 1
+        self.near.changed(session)
 
     def _texts(self, session: str) -> list[tuple[str, str]]:
         self.transcripts.prepare(session)

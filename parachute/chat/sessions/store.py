@@ -243,6 +243,31 @@ class SessionStore:
         """The ids of all sessions, the one that changed last at the end."""
         return [session for (session,) in await self._database.rows("SELECT id FROM sessions ORDER BY updated_at")]
 
+    async def last_said(self) -> int:
+        """The number of the newest text in the search index."""
+        row = await self._database.row("SELECT max(rowid) FROM words")
+        return int(row[0] or 0) if row else 0
+
+    async def said_since(self, number: int) -> list[str]:
+        """The ids of sessions with newer texts than that."""
+        query = "SELECT DISTINCT session FROM words WHERE rowid > ?"
+        return [session for (session,) in await self._database.rows(query, (number,))]
+
+    async def fitting(self, sessions: list[str], archived: bool, workspace: str | None) -> list[str]:
+        """Projections of those of some sessions that fit, in that order."""
+        rows = await self._database.rows(_FITTING, (json.dumps(sessions), archived, workspace))
+        return [summary for _, summary in rows]
+
+    async def meanings(self) -> tuple[str, int]:
+        """The name of the index of meanings that sessions were given to, and the number of the newest text that it has."""
+        row = await self._database.row("SELECT value FROM marks WHERE name = 'meanings'")
+        index, _, last = (row[0] if row else "").partition(" ")
+        return index, int(last or 0)
+
+    async def set_meanings(self, index: str, last: int) -> None:
+        """Remember what the index of meanings has."""
+        await self._database.write("INSERT OR REPLACE INTO marks VALUES ('meanings', ?)", (f"{index} {last}",))
+
     async def _index(self, connection: Connection, session: str, texts: Iterable[tuple[str, str]]) -> None:
         rows = list(await connection.execute_fetchall("SELECT rowid FROM words ORDER BY rowid DESC LIMIT 1"))
         last = rows[0][0] if rows else 0

@@ -9,7 +9,7 @@ from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
-from parachute.cli.output import print_answer, print_json, print_note, print_rows
+from parachute.cli.output import by_meaning, print_answer, print_json, print_note, print_rows
 
 _NAME = typer.Argument(metavar="NAME", help="A name, an alias, or an id.")
 _TYPE = typer.Option("", "--type", "-t", help="Only of this type, such as person.")
@@ -28,7 +28,7 @@ def search(
     limit: int = typer.Option(20, "--limit", min=1, max=200, help="How many at the most."),
     as_json: bool = JSON,
 ) -> None:
-    """Find people, projects and topics by words."""
+    """Find people, projects and topics by words, and by meaning where words find little."""
     text, api = " ".join(words), Api.find()
     found = api.get("/api/brain/search", q=text, limit=limit)["results"]
     _print(found, as_json, f'Nothing found for "{text}".')
@@ -179,7 +179,12 @@ def _print(found: list[dict[str, Any]], as_json: bool, none: str) -> None:
         found,
         as_json,
         ["Name", "Type", "Id", "File"],
-        lambda each: (each["name"], str(each.get("type") or ""), each["para_id"], each.get("path") or ""),
+        lambda each: (
+            f"{each['name']}{by_meaning(each)}",
+            str(each.get("type") or ""),
+            each["para_id"],
+            each.get("path") or "",
+        ),
         none,
     )
 

@@ -19,7 +19,7 @@ from parachute.cli.conversation import printer_for
 from parachute.cli.editor import written
 from parachute.cli.event_stream import Received, documents
 from parachute.cli.identifiers import short, whole, whole_session
-from parachute.cli.output import clean, print_answer, print_json, print_note, print_rows, styled
+from parachute.cli.output import by_meaning, clean, print_answer, print_json, print_note, print_rows, styled
 
 _ID = typer.Argument(metavar="ID", help="Id of the entry, or its beginning.")
 _WORDS = typer.Argument(None, metavar="[TEXT]", help="The text; without one, $EDITOR opens, or standard input is read.")
@@ -143,7 +143,7 @@ def search(
     limit: int = typer.Option(20, "--limit", min=1, max=200, help="How many at the most."),
     as_json: bool = JSON,
 ) -> None:
-    """Find entries by words."""
+    """Find entries by words, and by meaning where words find little."""
     text = " ".join(words)
     found = Api.find().get("/api/daily/search", q=text, limit=limit)
     _print(found["entries"], as_json, f'Nothing found for "{text}".')
@@ -183,7 +183,7 @@ def _shown(entry: dict[str, Any]) -> str:
     snippet = str(entry.get("snippet") or "")
     # What was found in the title stands there already.
     text = snippet if snippet and snippet != entry.get("title") else str(entry.get("content") or "")
-    return f"{heading}{identifier}\n{clean(text)}".rstrip()
+    return f"{heading}{identifier}{by_meaning(entry)}\n{clean(text)}".rstrip()
 
 
 def _row(entry: dict[str, Any]) -> tuple[str, str, str]:

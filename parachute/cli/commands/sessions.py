@@ -9,7 +9,17 @@ from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.identifiers import short, whole_session
-from parachute.cli.output import clean, counted, local, print_answer, print_json, print_note, print_rows, styled
+from parachute.cli.output import (
+    by_meaning,
+    clean,
+    counted,
+    local,
+    print_answer,
+    print_json,
+    print_note,
+    print_rows,
+    styled,
+)
 from parachute.cli.session_permissions import narrows, permit
 
 _MOST = 500
@@ -132,7 +142,7 @@ def _list(search: str, archived: bool, workspace: str, limit: int, as_json: bool
         ["Id", "Title", "Updated", "Messages", "Trust"],
         lambda session: (
             short(session["id"]),
-            session.get("title") or "",
+            f"{session.get('title') or ''}{by_meaning(session)}",
             local(session.get("updatedAt"), ""),
             str(session.get("messageCount") or 0),
             session.get("trustLevel") or "",

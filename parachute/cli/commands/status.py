@@ -71,6 +71,16 @@ def model_line(provider: dict[str, Any]) -> str:
     return f"{provider['provider']}, because {because}" if because else str(provider["provider"])
 
 
+def meaning_line(meaning: dict[str, Any]) -> str:
+    """How far the index of meanings is, or why there is none."""
+    if not meaning.get("enabled"):
+        return "switched off"
+    if meaning.get("problem"):
+        return f"not in use: {meaning['problem']}"
+    waiting = int(meaning.get("waiting") or 0)
+    return f"{waiting:,} texts are still to be read" if waiting else "everything is read"
+
+
 def address_facts(supervisor: dict[str, Any]) -> list[tuple[str, str]]:
     """The address on this machine, and those to type on others where they reach it."""
     host, port = str(supervisor["main_server_host"]), int(supervisor["main_server_port"])
@@ -113,6 +123,7 @@ def _facts(core: dict[str, Any]) -> list[tuple[str, str]]:
     facts += [("Lost", notice["message"]) for notice in core.get("recovery") or ()]
     if provider := core.get("provider"):
         facts += [("Model", model_line(provider)), ("Spending", _spending(provider))]
+        facts.append(("Search by meaning", meaning_line(core.get("meaning") or {})))
     if (memory := core.get("memory")) and not memory["on"]:
         facts.append(("Memory", f"off: {memory['reason'] or 'hooks.yaml has none of the hooks that make it'}"))
     if sandbox := core.get("sandbox"):

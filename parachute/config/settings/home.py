@@ -93,6 +93,11 @@ class Home:
         return self.root / "runtime-plugins"
 
     @property
+    def meaning(self) -> Path:
+        """The index of meanings and the table that it is made with; everything in it may be removed, and is made again."""
+        return self.root / "meaning"
+
+    @property
     def views(self) -> Path:
         """What sandboxed agents wrote to their projects, a folder per session, until it is applied."""
         return private_folder(self.root / "views")

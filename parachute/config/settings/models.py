@@ -153,6 +153,21 @@ class VoiceSettings(BaseModel):
     )
 
 
+class MeaningSettings(BaseModel):
+    """Search by meaning, beside words."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool = Field(
+        default=True,
+        description="Find notes, entries and conversations by what they mean, too; nothing leaves this machine.",
+    )
+    folder: ExpandedPath | None = Field(
+        default=None,
+        description="A folder with a model in the format of Model2Vec to use instead of the built-in table, which knows English.",
+    )
+
+
 class SandboxSettings(BaseModel):
     """The sandboxes of agents."""
 
@@ -533,6 +548,7 @@ class Settings(BaseSettings):
     capabilities: CapabilitiesSettings = CapabilitiesSettings()
     offline: OfflineSettings = OfflineSettings()
     voice: VoiceSettings = VoiceSettings()
+    meaning: MeaningSettings = MeaningSettings()
     suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     curator: CuratorSettings = CuratorSettings()

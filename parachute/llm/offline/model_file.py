@@ -22,7 +22,7 @@ def find_model(chosen: Path | None) -> Path:
             "The offline model needs the package xllamacpp, which is not installed.",
             f"Install it with {INSTALL_COMMAND}.",
         )
-    path = chosen or _packaged_model()
+    path = chosen or packaged_model()
     try:
         with path.open("rb") as file:
             magic = file.read(len(_MAGIC))
@@ -45,7 +45,8 @@ def model_name(path: Path | None) -> str:
     return (path.name if path else PACKAGED_MODEL).removesuffix(".gguf")
 
 
-def _packaged_model() -> Path:
+def packaged_model() -> Path:
+    """The GGUF file of the extra; error: ModelUnavailable."""
     # Only looked up, never imported: its code needs another program that is left out of the installation.
     spec = find_spec(_PACKAGE)
     for folder in (spec.submodule_search_locations or []) if spec else []:

@@ -17,6 +17,7 @@ from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.json_fields import object_field, text_field
 from parachute.core.errors import error_document
 from parachute.events.bus.service import Events
+from parachute.llm.meaning.service import MeaningIndex
 from parachute.modules.registry.settings import ModuleSettings
 from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.models import ModuleAgents, ModuleConversations, ModuleSuggestions
@@ -26,6 +27,7 @@ from parachute.web.http.incoming import Gone, while_connected
 
 log = logging.getLogger(__name__)
 
+_TEXTS, _NEAR = 1_000, 200
 _BODY_LIMIT = 8 * 1024 * 1024
 _VALUES = 10 * VALUES  # what one module asks of another may be a list of all it has
 
@@ -52,6 +54,7 @@ class CoreApi:
         agents: ModuleAgents,
         conversations: ModuleConversations,
         suggestions: ModuleSuggestions,
+        meaning: MeaningIndex,
     ) -> None:
         self._hosts = hosts
         self._events = events
@@ -59,6 +62,7 @@ class CoreApi:
         self._agents = agents
         self._conversations = conversations
         self._suggestions = suggestions
+        self._meaning = meaning
         self._interfaces = interfaces
         self._rates: dict[str, tuple[Rate, Rate]] = {}
         answers: tuple[tuple[str, str, Answer], ...] = (
@@ -72,6 +76,8 @@ class CoreApi:
             ("POST", "/suggest", self._suggest),
             ("POST", "/run-agent", self._run_agent),
             ("POST", "/conversations/{what}", self._conversation),
+            ("POST", "/meaning/put", self._put_texts),
+            ("POST", "/meaning/find", self._find_texts),
         )
         routes = [Route(path, _answering(answer), methods=[method]) for method, path, answer in answers]
         self.application = Starlette(routes=[*routes, Route("/query", self._query, methods=["POST"])])
@@ -127,6 +133,22 @@ class CoreApi:
     async def _conversation(self, module: str, body: Document, request: Request) -> Document:
         return await self._conversations.answer(self._hosts.approved(module), request.path_params["what"], body)
 
+    async def _put_texts(self, module: str, body: Document, _: Request) -> Document:
+        texts, gone = object_field(body, "texts"), body.get("gone", [])
+        keys = [*texts, *gone] if isinstance(gone, list) else [None]
+        if not all(isinstance(each, str) for each in (*keys, *texts.values())) or len(keys) > _TEXTS:
+            raise InvalidInput(
+                f"texts: up to {_TEXTS:,} texts by their keys, and a list of keys that are gone, are expected."
+            )
+        return {"index": await self._meaning.put(collection_of(module), texts, gone)}
+
+    async def _find_texts(self, module: str, body: Document, _: Request) -> Document:
+        limit = body.get("limit")
+        if not isinstance(limit, int) or not 1 <= limit <= _NEAR:
+            raise InvalidInput(f"limit: 1 to {_NEAR} is allowed.")
+        index, found = await self._meaning.find(collection_of(module), text_field(body, "query"), limit)
+        return {"index": index, "results": [[near.key, near.score] for near in found]}
+
     async def _query(self, request: Request) -> Response:
         module: str = request.scope["state"]["module"]
         try:
@@ -148,6 +170,11 @@ class CoreApi:
         except ParachuteError as error:
             return JSONResponse(error_document(error), error.status)
         return StreamingResponse(_stream(first, events), media_type="text/event-stream")
+
+
+def collection_of(module: str) -> str:
+    """The name of a module's own texts in the index of meanings: which socket asks says whose they are."""
+    return f"module:{module}"
 
 
 async def _stream(first: Document | None, events: AsyncGenerator[Document, None]) -> AsyncIterator[bytes]:

@@ -42,6 +42,7 @@ class Places:
             "caches",
             "views",
             "changes",
+            "meaning",
             "backup/*",
             "modules/*/*/packages",
             "**/__pycache__",

@@ -9,8 +9,8 @@ from pathlib import Path
 from parachute.base.folders import Folder, TooMany
 
 MOST = 20_000
-_UNSEEN = frozenset({"caches", "modules", "module-data", "run", "backup/cache"})
-"""Caches that agents write, copies of code, of which some are executable, what modules keep, sockets that sandboxes reach as another user, and restic's
+_UNSEEN = frozenset({"caches", "meaning", "modules", "module-data", "run", "backup/cache"})
+"""Caches that agents write, the index of meanings, copies of code, of which some are executable, what modules keep, sockets that sandboxes reach as another user, and restic's
 cache: each closed by the folder that it lies in."""
 
 

@@ -25,7 +25,9 @@ from parachute.automation.transcription.journal import JournalTexts
 from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.triage.service import Orchestrator
+from parachute.chat.sessions.meaning import CONVERSATIONS
 from parachute.modules.registry.inbox import ModulesSource
+from parachute.modules.runtime.core_api import collection_of
 from parachute.server.composition.chat import ChatServices, SessionServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
@@ -97,7 +99,12 @@ async def build_automation(
         agents, modules.hosts, events.events, storage.audit, minutes=installation.settings.agents.approval_minutes
     )
     lifecycle.closing(requests.close)
-    serve_modules(installation, storage, events, modules, suggestions, requests, conversations, lifecycle)
+    serve_modules(installation, storage, events, modules, suggestions, requests, conversations, llm.meaning, lifecycle)
+    llm.meaning.is_busy = lambda: bool(chat.runs.running())
+    llm.meaning.collections = lambda: [
+        CONVERSATIONS,
+        *(collection_of(each.name) for each in installation.modules.installed()),
+    ]
 
     def has_tools() -> bool:
         return llm.gateway.upstream.provider.name != "offline"

@@ -57,6 +57,7 @@ from parachute.chat.runs.turn import TurnServices
 from parachute.chat.sessions.ending import SessionEnding
 from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.importing import ImportedSessions
+from parachute.chat.sessions.meaning import ConversationMeanings
 from parachute.chat.sessions.rebuilding import Rebuilding
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
@@ -64,6 +65,7 @@ from parachute.chat.sessions.transcripts import Transcripts
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.chat.workspaces.service import Workspaces
 from parachute.chat.workspaces.store import WorkspaceStore
+from parachute.llm.meaning.service import MeaningIndex
 from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.engines.memory import TotalMemory
 from parachute.sandbox.git.tokens import Tokens
@@ -109,6 +111,11 @@ class ChatServices:
     preview: PromptPreview
     imports: Imports
     brought: ImportedSessions
+
+
+async def give_meanings(sessions: SessionServices, meaning: MeaningIndex, lifecycle: Lifecycle) -> None:
+    """Let conversations be found by what they mean."""
+    sessions.sessions.near = await lifecycle.start(ConversationMeanings(sessions.store, meaning))
 
 
 async def build_sessions(storage: Storage, events: EventServices, lifecycle: Lifecycle) -> SessionServices:

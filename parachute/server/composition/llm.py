@@ -8,6 +8,7 @@ from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.questions import Questions
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.gateway.store import UsageStore
+from parachute.llm.meaning.service import MeaningIndex
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation, Storage
@@ -19,6 +20,7 @@ class ModelServices:
 
     gateway: Gateway
     questions: Questions
+    meaning: MeaningIndex
 
 
 async def build_llm(
@@ -32,4 +34,6 @@ async def build_llm(
     gateway = Gateway(home, installation.settings, source, UsageStore(storage.trust), limits, storage.audit)
     events.inbox.add(SpendingSource(gateway.spending, limits))
     lifecycle.closing(gateway.close_all)
-    return ModelServices(gateway=gateway, questions=Questions(gateway))
+    meaning = MeaningIndex(home, installation.settings.meaning)
+    lifecycle.closing(meaning.close)
+    return ModelServices(gateway=gateway, questions=Questions(gateway), meaning=meaning)

@@ -6,6 +6,7 @@ from parachute.automation.agent_requests.service import AgentRequests
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.module_prompts import ModulePrompts
 from parachute.automation.suggestions.service import Suggestions
+from parachute.llm.meaning.service import MeaningIndex
 from parachute.modules.mcp_endpoint.service import McpEndpoint
 from parachute.modules.registry.reconcile_worker import ReconcileWorker
 from parachute.modules.registry.staged import StagedModules
@@ -62,6 +63,7 @@ def serve_modules(
     suggestions: Suggestions,
     agents: AgentRequests,
     conversations: ModuleConversations,
+    meaning: MeaningIndex,
     lifecycle: Lifecycle,
 ) -> None:
     """Open the sockets of all modules, and answer what they ask."""
@@ -74,6 +76,7 @@ def serve_modules(
         agents,
         conversations,
         suggestions,
+        meaning,
     )
     lifecycle.closing(modules.staged_changes.close)
     modules.hosts.start(agents, answering.application)

@@ -14,6 +14,7 @@ from parachute.config.settings.models import Settings
 from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.service import Gateway
+from parachute.llm.meaning.service import MeaningIndex
 from parachute.modules.registry.service import Modules
 from parachute.ops.recovery.service import Recovery
 from parachute.sandbox.engines.service import Sandboxes
@@ -75,5 +76,6 @@ async def status(request: Request) -> dict[str, Any]:
         },
         "memory": (await services.get(Hooks).memory()).as_json(),
         "waiting": {f"{kind}s": count for kind, count in (await services.get(Inbox).counts()).items()},
+        "meaning": services.get(MeaningIndex).status(),
         "agents": {"warm": pool.warm, "spare": pool.prewarmed is not None},
     }

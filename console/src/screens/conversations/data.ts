@@ -11,6 +11,7 @@ export interface Session {
   trustLevel: string;
   linkedBotPlatform: string | null;
   workspaceId: string | null;
+  found_by?: string;
 }
 
 export interface Workspace {

@@ -36,6 +36,7 @@ export function Line({ session, workspace, isActive, onChange }: Props) {
           {isActive && <Badge text={t("active")} kind="accent" />}
           {session.trustLevel === "direct" && <Badge text={t("direct")} kind="warning" />}
           {session.linkedBotPlatform && <Badge text={platformName(session.linkedBotPlatform)} />}
+          {session.found_by === "meaning" && <Badge text={t("by_meaning")} />}
           {session.source === "claude-code" && <Badge text={t("from_claude_code")} />}
         </>
       }

@@ -2,6 +2,7 @@ import { messages } from "~/text/messages";
 
 export const t = messages({
   en: {
+    by_meaning: "found by meaning",
     short: "History",
     title: "Conversations",
     new: "New",
@@ -127,6 +128,7 @@ export const t = messages({
     left_different_files: "files of whose name there is another one already, which stays",
   },
   de: {
+    by_meaning: "dem Sinn nach gefunden",
     short: "Verlauf",
     title: "Gespräche",
     new: "Neu",

@@ -13,6 +13,7 @@ export interface Entry {
   mentions: string[];
   fields: Record<string, unknown>;
   snippet?: string;
+  found_by?: string;
 }
 
 export interface DayOf {

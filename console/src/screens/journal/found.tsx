@@ -1,5 +1,5 @@
-/** Entries with all the words, newest first, each leading to its day. */
-import { Empty, Loaded, Row } from "~/components/layout";
+/** Entries with all the words, newest first, and then some that mean the same, each leading to its day. */
+import { Badge, Empty, Loaded, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { plain } from "~/text/plain";
@@ -21,6 +21,7 @@ export function Found({ words }: { words: string }) {
                 key={entry.id ?? index}
                 title={dayName(entry.date)}
                 href={to("journal", [entry.date])}
+                badges={entry.found_by === "meaning" && <Badge text={t("by_meaning")} />}
                 text={<bdi>{plain((entry.snippet || entry.content).slice(0, 400))}</bdi>}
               />
             ))}

@@ -2,6 +2,7 @@ import { messages } from "~/text/messages";
 
 export const t = messages({
   en: {
+    by_meaning: "found by meaning",
     title: "Journal",
     module: "The journal",
     module_text: "Daily keeps your journal: a plain file for each day, which only you own. Entries, recordings and pictures, found by words.",
@@ -68,6 +69,7 @@ export const t = messages({
     why_restored: "before an earlier version came back",
   },
   de: {
+    by_meaning: "dem Sinn nach gefunden",
     title: "Tagebuch",
     module: "Das Tagebuch",
     module_text: "Daily führt dein Tagebuch: eine einfache Datei für jeden Tag, die nur dir gehört. Einträge, Aufnahmen und Bilder, zu finden nach Wörtern.",

@@ -11,6 +11,7 @@ export interface Brief {
   version: string;
   summary: string;
   snippet?: string;
+  found_by?: string;
   [field: string]: unknown;
 }
 

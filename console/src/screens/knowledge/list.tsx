@@ -82,7 +82,12 @@ export function List({ type }: { type: string | undefined }) {
                     key={each.para_id}
                     title={<bdi>{each.name}</bdi>}
                     href={to("knowledge", ["entity", each.para_id])}
-                    badges={!type && <Badge text={`${icons.get(each.type) ?? ""} ${each.type}`.trim()} />}
+                    badges={
+                      <>
+                        {!type && <Badge text={`${icons.get(each.type) ?? ""} ${each.type}`.trim()} />}
+                        {each.found_by === "meaning" && <Badge text={t("by_meaning")} />}
+                      </>
+                    }
                     text={<bdi>{plain((each.snippet || each.summary).slice(0, 300))}</bdi>}
                   />
                 ))}

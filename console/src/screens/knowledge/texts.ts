@@ -2,6 +2,7 @@ import { messages } from "~/text/messages";
 
 export const t = messages({
   en: {
+    by_meaning: "found by meaning",
     title: "Knowledge",
     duplicates: "Known twice",
     duplicates_text: "Whoever is written down under two names can be made one: the texts, names and links come together, and it can be taken back.",
@@ -119,6 +120,7 @@ export const t = messages({
     linked_with: "Linked with",
   },
   de: {
+    by_meaning: "dem Sinn nach gefunden",
     title: "Wissen",
     duplicates: "Doppelt bekannt",
     duplicates_text: "Wer unter zwei Namen festgehalten ist, kann eins werden: Texte, Namen und Verweise kommen zusammen, und es kann zurückgenommen werden.",

@@ -3,7 +3,7 @@ import type { Brief, Field } from "./data";
 
 /** What answers add to the fields of a file, and what has a place of its own on the page. */
 const OWN = new Set([
-  "@id", "@type", "id", "para_id", "type", "name", "aliases", "tags", "path", "version", "summary", "snippet", "score",
+  "@id", "@type", "id", "para_id", "type", "name", "aliases", "tags", "path", "version", "summary", "snippet", "score", "found_by",
   "content", "relationships", "legacy_id",
 ]);
 

@@ -45,6 +45,11 @@ def document_of(found: Found) -> dict[str, Any]:
     return document
 
 
+def found_document(found: Found) -> dict[str, Any]:
+    """The same for an entry that was searched for, with how it was found."""
+    return {**document_of(found), "found_by": "meaning" if found.by_meaning else "words"}
+
+
 def version_of(entry: Entry) -> str:
     """Another text when the title or the text of an entry is another one, and the same when it is linked."""
     return entry_version(entry.title, entry.content)

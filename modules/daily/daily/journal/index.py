@@ -4,7 +4,7 @@ import datetime
 import json
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from daily.days.day import Entry
 from daily.journal.database import Database
 from parachute.core import InvalidInput
+from parachute.core.meaning import Queue
+from parachute.core.nearness import Work
 
 # The number of an entry is its place in time, so that the newest ones are found without sorting.
 _FILES_A_DAY = 8
@@ -47,6 +49,12 @@ CREATE TRIGGER IF NOT EXISTS entries_removed AFTER DELETE ON entries BEGIN
     INSERT INTO words (words, rowid, title, content) VALUES ('delete', old.number, old.title, old.content);
 END;
 """  # noqa: S608 - a number of our own
+LACKING = Queue(
+    "entries",
+    "number",
+    "SELECT number, title || char(10) || content FROM entries WHERE number = :key AND content != ''",
+)
+"""Entries that the index of meanings lacks."""
 _COLUMNS = "number, key, date, path, title, content, fields"
 _DAY_AT = (
     "SELECT number, later FROM (SELECT number, entries, sum(entries) OVER (ORDER BY number DESC) - entries AS later "
@@ -69,6 +77,7 @@ class Found:
     path: str
     entry: Entry
     snippet: str | None = None
+    by_meaning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +95,17 @@ class Index:
     """The database; each call is done in a thread of its own."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, _SCHEMA, disposable=True)
+        self._database = Database(path, _SCHEMA + LACKING.schema, disposable=True)
+        self.changed: Callable[[], None] = lambda: None
+        """Called after each change, in some thread."""
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
+
+    async def run(self, work: Work) -> Any:
+        """Do something with the database."""
+        return await self._database.run(work)
 
     async def files(self, paths: Sequence[str] | None = None) -> dict[str, Indexed]:
         """Files that it knows, by path: all, or those of the paths."""
@@ -118,7 +133,9 @@ class Index:
                 connection.execute("DELETE FROM files WHERE path = ?", (path,))
             return [key for file, entries in changes for key in _put(connection, file, entries)]
 
-        return await self._database.run(work)
+        found = await self._database.run(work)
+        self.changed()
+        return found
 
     async def put_some(self, file: Indexed, entries: Mapping[int, Entry], gone: Sequence[int]) -> None:
         """Take over some entries of a file, by their places in it; the others are as the index has them."""
@@ -134,6 +151,7 @@ class Index:
             connection.execute(_INSERT_FILE, (file.path, file.date, file.modified, file.size, file.problem))
 
         await self._database.run(work)
+        self.changed()
 
     async def get(self, key: str) -> Found | None:
         """The entry with a key; the newest one if several files have it."""
@@ -193,6 +211,13 @@ class Index:
         values = (wanted, *bounds, limit)
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return [_found(row) for row in rows]
+
+    async def numbered(self, numbers: Sequence[int], first: str, last: str) -> list[Found]:
+        """Entries by their numbers, in that order, of those between two days."""
+        values = (json.dumps(numbers), _first(first), _first(last, 1))
+        rows = await self._rows("number IN (SELECT value FROM json_each(?)) AND number >= ? AND number < ?", values)
+        known = {found.number: found for found in rows}
+        return [known[number] for number in numbers if number in known]
 
     async def twice(self) -> list[str]:
         """Keys that several entries have."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from daily.journal import names
-from daily.journal.documents import checked_content, document_of, journal_entry, version_of
+from daily.journal.documents import checked_content, document_of, found_document, journal_entry, version_of
 from daily.journal.mentions import Linker
 from daily.journal.removed import last_with
 from daily.journal.service import Journal
@@ -97,9 +97,9 @@ class EntryRoutes:
 
     @route("GET", "/search")
     async def search_entries(self, q: str, limit: int = 20, **other: Any) -> dict[str, Any]:
-        """Entries with all the words, newest first; `from` and `to` bound the days."""
-        found = await self.journal.search(q, other.get("from"), other.get("to"), limit)
-        return {"query": q, "entries": [document_of(entry) for entry in found]}
+        """Entries with all the words, newest first, and then others with that meaning; `from` and `to` bound the days."""
+        found = await self.journal.search(q, other.get("from"), other.get("to"), limit, near=True)
+        return {"query": q, "entries": [found_document(entry) for entry in found]}
 
     @route("GET", "/today")
     async def today(self) -> dict[str, Any]:

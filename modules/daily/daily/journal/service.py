@@ -10,12 +10,14 @@ from daily.days.headings import key_of
 from daily.journal import names
 from daily.journal.day_files import DayFiles, Keep
 from daily.journal.documents import audio_of, checked_content, checked_title, id_of, mentions_of, version_of
-from daily.journal.index import Found, Index
+from daily.journal.index import LACKING, Found, Index
 from daily.journal.publishing import CREATED, DELETED, UPDATED, Publisher, entry_event
 from daily.journal.reconciling import Reconciler
 from daily.journal.state import PendingEvent, State, checked_key, digest_of
 from daily.journal.writing import New, Writing
 from parachute.core import Conflict, InvalidInput, NotFound
+from parachute.core.meaning import ENOUGH, merged, worth_showing
+from parachute.core.nearness import Nearness
 from parachute.core.services import Core
 
 _MOST = 1000
@@ -29,6 +31,8 @@ class Journal:
         self._new_id = new_id
         self.clock: Callable[[], datetime.datetime] = datetime.datetime.now
         self.index = Index(core.data / "index.db")
+        self.near = Nearness(core.meaning, LACKING, self.index.run, self.index.run)
+        self.index.changed = self.near.changed
         self._state = State(core.data / "state.db")
         self.reconciler = Reconciler(core.files, self.index)
         self.day_files = DayFiles(core.files, self.reconciler.take, keep)
@@ -39,6 +43,7 @@ class Journal:
         """Begin to read the files, and publish what is left over."""
         self.reconciler.start()
         self.publisher.start()
+        self.near.start()
 
     async def close(self) -> None:
         """Finish what is being written, and close everything."""
@@ -46,6 +51,7 @@ class Journal:
         await self.day_files.close()
         await self.publisher.close()
         await self.reconciler.close()
+        await self.near.stop()
         self.index.close()
         self._state.close()
 
@@ -203,14 +209,19 @@ class Journal:
         return Found(0, date, path, entry)
 
     async def search(
-        self, text: str, first: str | None = None, last: str | None = None, limit: int = 20
+        self, text: str, first: str | None = None, last: str | None = None, limit: int = 20, *, near: bool = False
     ) -> list[Found]:
-        """Entries with all the words of a text, newest first; error: InvalidInput."""
+        """Entries with all the words of a text, newest first, and with `near` others that mean the same; error: InvalidInput."""
         bounds = _bounds(first, last)
         _check_limit(limit)
         await self.reconciler.ready()
         self.reconciler.refresh_soon()
-        return await self.index.search(text, *bounds, limit)
+        found = await self.index.search(text, *bounds, limit)
+        if not near or len(found) >= min(limit, ENOUGH):
+            return found
+        numbers = [int(each.key) for each in worth_showing(await self.near.find(text), len(found))]
+        more = [replace(each, by_meaning=True) for each in await self.index.numbered(numbers, *bounds)]
+        return merged(found, more, limit, lambda each: each.number, lambda _: True)
 
     async def problems(self) -> list[dict[str, str]]:
         """Files that cannot be read or changed, and what else a person has to check."""

@@ -1,0 +1,59 @@
+"""Entries that are found by what they mean."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from module import DailyModule
+
+from parachute.core.testing import Running, run
+
+DAY = "2024-03-01"
+
+
+@pytest.fixture
+async def daily() -> AsyncIterator[Running]:
+    async with run(DailyModule) as running:
+        yield running
+
+
+async def _write(daily: Running, content: str, date: str = DAY) -> str:
+    answer = await daily.post("/entries", {"content": content, "date": date})
+    assert answer.status == 200, answer.text
+    return str(answer.json()["id"])
+
+
+async def _found(daily: Running, q: str, **bounds: Any) -> list[tuple[str, str]]:
+    await daily.module.journal.near.given()
+    answer = (await daily.get("/search", q=q, **bounds)).json()
+    return [(entry["content"], entry["found_by"]) for entry in answer["entries"]]
+
+
+def _near(daily: Running, query: str, *words: str) -> None:
+    texts = daily.fake.texts.items()
+    daily.fake.near[query] = [next(key for key, text in texts if word in text) for word in words]
+
+
+async def test_entries_with_the_words_come_first_and_then_those_with_the_meaning(daily: Running) -> None:
+    for text in ("The puppy was sick.", "Walked the dog.", "Paid the rent."):
+        await _write(daily, text)
+    await daily.module.journal.near.given()
+    _near(daily, "dog", "puppy", "Walked")
+    assert await _found(daily, "dog") == [("Walked the dog.", "words"), ("The puppy was sick.", "meaning")]
+    assert await _found(daily, "dog", **{"from": "2024-03-02"}) == []
+    assert [entry["content"] for entry in await daily.interface("JournalInterface", "search", query="dog")] == [
+        "Walked the dog."
+    ]
+    assert "puppy" in await daily.tool("daily-search", query="dog")
+
+
+async def test_what_is_changed_or_removed_is_so_in_the_index(daily: Running) -> None:
+    identifier = await _write(daily, "The puppy was sick.")
+    await daily.module.journal.near.given()
+    assert ["puppy" in text for text in daily.fake.texts.values()] == [True]
+    assert (await daily.put(f"/entries/{identifier}", {"content": "The kitten was sick."})).status == 200
+    await daily.module.journal.near.given()
+    assert ["kitten" in text for text in daily.fake.texts.values()] == [True]
+    assert (await daily.delete(f"/entries/{identifier}")).status == 200
+    await daily.module.journal.near.given()
+    assert daily.fake.texts == {}

@@ -1,0 +1,116 @@
+"""Search by meaning: `self.core.meaning` finds a module's own texts, and `Queue` remembers which of them the index lacks."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from parachute.base.errors import InvalidInput
+from parachute.core.connection import Connection, member
+
+if TYPE_CHECKING:
+    import sqlite3  # not for modules without a database
+
+Item = TypeVar("Item")
+
+SURE = 0.5
+"""A hit with some of the words only is as good as one with all of them from this score on, of 0 to 1."""
+ENOUGH = 5
+"""Where the words find so many, nothing is searched by meaning."""
+LIKELY = 0.4
+"""Beside what has all the words, something has to be so near."""
+MOST = 10
+"""So many more are found by meaning."""
+_BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A text that is near to a question, and from 0 to 1 how near."""
+
+    key: str
+    score: float
+
+
+class Meaning:
+    """The module's own texts in the computer's index. Errors of each call: Unavailable where this computer knows no meanings."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def put(self, texts: Mapping[str, str], gone: Iterable[str] = ()) -> str:
+        """Give texts by their keys, and forget others; the name of the index, another one of which has none of them."""
+        document = {"texts": dict(texts), "gone": list(gone)}
+        return member(await self._connection.request("POST", "/meaning/put", document, seconds=60), "index", str)
+
+    async def find(self, query: str, limit: int = MOST) -> tuple[str, list[Near]]:
+        """Texts that mean what a query means, the nearest first, and the name of the index."""
+        answer = await self._connection.request("POST", "/meaning/find", {"query": query, "limit": limit}, seconds=10)
+        results = member(answer, "results", list)
+        if not all(isinstance(each, list) and len(each) == 2 for each in results):
+            raise InvalidInput("The server's answer has other results than expected.")
+        return member(answer, "index", str), [Near(str(key), float(score)) for key, score in results]
+
+
+class Queue:
+    """The texts that the index lacks, in a table of the module's own database, filled by triggers of the table that has them.
+
+    What is changed by hand, before a kill or while the index cannot be asked is given later, and nothing twice.
+    """
+
+    def __init__(self, table: str, key: str, texts: str) -> None:
+        """`key` is a column of `table`, and `texts` a query for the key and the text of `:key`."""
+        self.schema = f"""
+CREATE TABLE IF NOT EXISTS meaning_lacks (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS meaning_index (name TEXT NOT NULL);
+INSERT INTO meaning_lacks (key) SELECT {key} FROM {table} WHERE NOT EXISTS (SELECT 1 FROM meaning_index);
+INSERT INTO meaning_index SELECT '' WHERE NOT EXISTS (SELECT 1 FROM meaning_index);
+CREATE TRIGGER IF NOT EXISTS meaning_added AFTER INSERT ON {table} BEGIN
+    INSERT OR REPLACE INTO meaning_lacks (key) VALUES (new.{key});
+END;
+CREATE TRIGGER IF NOT EXISTS meaning_removed AFTER DELETE ON {table} BEGIN
+    INSERT OR REPLACE INTO meaning_lacks (key) VALUES (old.{key});
+END;
+"""  # noqa: S608 - names of the module's own
+        self._all = f"INSERT OR REPLACE INTO meaning_lacks (key) SELECT {key} FROM {table}"  # noqa: S608 - the module's own names
+        self._texts = texts
+
+    def next(self, connection: "sqlite3.Connection") -> tuple[list[int], dict[str, str], list[str]]:
+        """Numbers of what comes next, the texts by their keys, and the keys of those that are gone."""
+        rows = connection.execute("SELECT number, key FROM meaning_lacks ORDER BY number LIMIT ?", (_BATCH,)).fetchall()
+        keys = [row[1] for row in rows]
+        found = {str(row[0]): row[1] for key in keys for row in connection.execute(self._texts, {"key": key})}
+        return [row[0] for row in rows], found, [key for key in keys if key not in found]
+
+    def given(self, connection: "sqlite3.Connection", numbers: Sequence[int], index: str) -> None:
+        """Forget what was given to an index; one that is another than before lacks everything."""
+        (known,) = connection.execute("SELECT name FROM meaning_index").fetchone()
+        connection.executemany("DELETE FROM meaning_lacks WHERE number = ?", [(number,) for number in numbers])
+        if known != index:
+            connection.execute("UPDATE meaning_index SET name = ?", (index,))
+            connection.execute(self._all)
+
+    def is_of(self, connection: "sqlite3.Connection", index: str) -> bool:
+        """True if what was given is in this index."""
+        return bool(connection.execute("SELECT name FROM meaning_index").fetchone()[0] == index)
+
+
+def worth_showing(near: Sequence[Near], sure: int) -> list[Near]:
+    """What is near, beside so many sure hits by words: where the words answer, little is added to them."""
+    return [each for each in near if each.score >= (LIKELY if sure else 0)]
+
+
+def merged(
+    hits: Sequence[Item],
+    near: Sequence[Item],
+    limit: int,
+    key: Callable[[Item], object],
+    is_sure: Callable[[Item], bool],
+) -> list[Item]:
+    """Hits by words and by meaning together: what the words answer comes first and as before, then meaning, then the rest.
+
+    Each once. A question whose words find something is thus answered as it was.
+    """
+    found: dict[object, Item] = {}
+    for hit in (*filter(is_sure, hits), *near[:MOST], *hits):
+        found.setdefault(key(hit), hit)
+    return list(found.values())[:limit]

@@ -1,0 +1,48 @@
+"""`python -m parachute.llm.meaning`: started with a listening socket as descriptor 3, gone when nobody asks any more."""
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from pathlib import Path
+
+from parachute.base.errors import ParachuteError
+from parachute.base.files import private_folder
+from parachute.config.settings.home import Home
+from parachute.llm.meaning.app import IndexApp
+from parachute.llm.meaning.index import Index
+from parachute.llm.meaning.source import Source
+from parachute.supervisor.activation import adopt_listener
+from parachute.supervisor.activity import Activity
+from parachute.supervisor.idle_server import IdleServer
+
+IDLE_SECONDS = "PARACHUTE_MEANING_IDLE_SECONDS"
+
+
+async def serve(index: Index, listener: socket.socket, idle_seconds: float) -> None:
+    """Answer on `listener` until idle or stopped by a signal."""
+    activity = Activity()
+    server = IdleServer(IndexApp(index, activity), listener, activity, idle_seconds)
+    await server.serve(sockets=[listener])
+
+
+def main() -> int:
+    """Exit code 0 after an idle time or a signal, 2 when it was started wrongly."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    # Before numpy is imported: each thread of its own would take memory, and one is enough.
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    try:
+        listener = adopt_listener(os.environ)
+        idle_seconds = float(os.environ.get(IDLE_SECONDS) or 120)
+        folder = private_folder(Home.named().meaning)
+        index = Index(Path(folder), Source.from_environment(os.environ))
+    except (ParachuteError, OSError, ValueError) as error:
+        print(error, file=sys.stderr)  # noqa: T201 - this is where the supervisor keeps what a process says
+        return 2
+    asyncio.run(serve(index, listener, idle_seconds))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

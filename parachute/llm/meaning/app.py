@@ -1,0 +1,107 @@
+"""The routes of the index, as one ASGI application; only the server asks."""
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError
+from parachute.base.json_fields import object_field, text_field
+from parachute.core.errors import error_document
+from parachute.llm.meaning.index import Index
+from parachute.llm.offline.exchange import Exchange, Receive, Scope, Send
+from parachute.supervisor.activity import Activity
+from parachute.web.http.incoming import Gone
+
+_log = logging.getLogger(__name__)
+_MOST_SECONDS = 5.0
+_LOWEST_PRIORITY = 19
+
+Document = dict[str, Any]
+
+
+class IndexApp:
+    """Answers every request, each in a thread of its own: a question does not wait for a text that is being read."""
+
+    def __init__(self, index: Index, activity: Activity) -> None:
+        self._index = index
+        self._activity = activity
+        self._routes: dict[tuple[str, str], Callable[[Document], Awaitable[Document]]] = {
+            ("POST", "/put"): self._put,
+            ("POST", "/work"): self._work,
+            ("POST", "/find"): self._find,
+            ("GET", "/status"): self._status,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        exchange = Exchange(scope, receive, send)
+        try:
+            with self._activity.under_way():
+                await self._answer(exchange)
+        except Gone:
+            pass  # nobody is there to be answered
+
+    async def _answer(self, exchange: Exchange) -> None:
+        try:
+            route = self._routes.get((exchange.method, exchange.path))
+            if route is None:
+                raise NotFound(f"Nothing answers {exchange.method} {exchange.path[:200]} here.")
+            body = _document(await exchange.body()) if exchange.method == "POST" else {}
+            await exchange.answer(200, await route(body))
+        except ParachuteError as error:
+            await exchange.answer(error.status, error_document(error))
+        except Gone:
+            raise
+        except Exception as error:
+            _log.exception("a request failed")
+            await exchange.answer(500, error_document(error))
+
+    async def _put(self, body: Document) -> Document:
+        texts, gone = object_field(body, "texts"), body.get("gone", [])
+        if not all(isinstance(text, str) for text in texts.values()) or not all(isinstance(key, str) for key in gone):
+            raise InvalidInput("texts: texts by their keys are expected.")
+        return await asyncio.to_thread(self._index.put, text_field(body, "collection"), texts, gone)
+
+    async def _work(self, body: Document) -> Document:
+        seconds, keep = body.get("seconds"), body.get("keep")
+        if (
+            not isinstance(seconds, int | float)
+            or not 0 < seconds <= _MOST_SECONDS
+            or not isinstance(keep, list | None)
+        ):
+            raise InvalidInput("seconds: a number is expected.")
+        return await asyncio.to_thread(self._slowly, float(seconds), keep)
+
+    def _slowly(self, seconds: float, keep: list[str] | None) -> Document:
+        # Of this thread alone: a question is answered at once while others read. macOS has priorities of processes only.
+        if sys.platform == "linux":
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOWEST_PRIORITY)
+        if keep is not None:
+            self._index.keep(keep)
+        return self._index.work(seconds)
+
+    async def _find(self, body: Document) -> Document:
+        limit = body.get("limit")
+        if not isinstance(limit, int) or not 0 < limit <= 200:
+            raise InvalidInput("limit: 1 to 200 is allowed.")
+        collection, query = text_field(body, "collection"), text_field(body, "query")
+        index, found = await asyncio.to_thread(self._index.find, collection, query, limit)
+        return {"index": index, "results": [[near.key, near.score] for near in found]}
+
+    async def _status(self, _: Document) -> Document:
+        return await asyncio.to_thread(self._index.status)
+
+
+def _document(data: bytes) -> Document:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("The request is not JSON.") from error
+    if not isinstance(value, dict):
+        raise InvalidInput("The request is not a JSON object.")
+    return value

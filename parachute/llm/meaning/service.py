@@ -1,0 +1,152 @@
+"""The server's side of the index: it starts its process, gives it texts and time to read them, and asks it."""
+
+import asyncio
+import contextlib
+import functools
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from parachute.base import local_http
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import MeaningSettings
+from parachute.core.errors import error_from_document
+from parachute.llm.meaning.models import MeaningUnavailable, Near
+from parachute.llm.meaning.source import Source
+from parachute.supervisor import control, units
+
+log = logging.getLogger(__name__)
+
+_WORK_SECONDS = 1.0
+_AGAIN_SECONDS = 60.0
+_BUSY_SECONDS = 2.0
+"""So often it is looked whether chats have ended: nothing waits for the index."""
+_ANSWER_SECONDS, _FIND_SECONDS = 60.0, 2.0
+_LARGEST_ANSWER = 4 << 20
+_LONGEST_TEXT, _LONGEST_KEY, _MOST_TEXTS = 64_000, 300, 1_000
+_LONGEST_QUESTION = 1_000
+
+
+class MeaningIndex:
+    """Without a source of meanings, or where it is switched off, each call is an error, and words alone are searched."""
+
+    def __init__(self, home: Home, settings: MeaningSettings) -> None:
+        self._home = home
+        self._settings = settings
+        self.is_busy: Callable[[], bool] = lambda: False
+        """True while chats go on; texts are read afterwards."""
+        self.collections: Callable[[], Iterable[str]] | None = None
+        """The collections that are kept; those of modules that are gone are forgotten."""
+        self._task: asyncio.Task[None] | None = None
+        self._wanted = asyncio.Event()
+        self.waiting = self.total = self.progress = 0
+        self.problem: str | None = None
+
+    @functools.cached_property
+    def _source(self) -> Source:
+        # Looked up by the server, too: an index without a source would only collect texts.
+        return Source(self._settings.folder)
+
+    @property
+    def is_on(self) -> bool:
+        """False where it is switched off."""
+        return self._settings.enabled
+
+    async def put(self, collection: str, texts: Mapping[str, str], gone: Iterable[str] = ()) -> str:
+        """Take texts over by their keys, and forget others; the name of the index: another one has none of the earlier texts.
+
+        Errors: MeaningUnavailable, Unavailable.
+        """
+        own = {key[:_LONGEST_KEY]: text[:_LONGEST_TEXT] for key, text in list(texts.items())[:_MOST_TEXTS]}
+        answer = await self._ask(
+            "POST", "/put", {"collection": collection, "texts": own, "gone": list(gone)}, _ANSWER_SECONDS
+        )
+        self.waiting = int(answer["waiting"])
+        if self.waiting or gone:
+            self._wake()
+        return str(answer["index"])
+
+    async def find(self, collection: str, question: str, limit: int) -> tuple[str, list[Near]]:
+        """Texts of a collection that are near to a question, the nearest first, and the name of the index.
+
+        Errors: MeaningUnavailable, Unavailable, also where it does not answer in time.
+        """
+        document = {"collection": collection, "query": question[:_LONGEST_QUESTION], "limit": max(1, min(limit, 200))}
+        answer = await self._ask("POST", "/find", document, _FIND_SECONDS)
+        return str(answer["index"]), [Near(str(key), float(score)) for key, score in answer["results"]]
+
+    def status(self) -> dict[str, Any]:
+        """How far it is; nothing is started for this."""
+        missing = self._source.problem if self.is_on else None
+        return {"enabled": self.is_on, "waiting": self.waiting, "total": self.total, "problem": missing or self.problem}
+
+    async def close(self) -> None:
+        """End reading; the index goes on from where it is when the next text comes."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _wake(self) -> None:
+        self._wanted.set()
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        """Give the index time until nothing waits, and again when more has come."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            keep: list[str] | None = (
+                None if self.collections is None else sorted(await asyncio.to_thread(self.collections))
+            )
+            left = 1
+            while left:
+                while self.is_busy():  # noqa: ASYNC110 - no event says that the last chat has ended
+                    await asyncio.sleep(_BUSY_SECONDS)
+                try:
+                    document = {"seconds": _WORK_SECONDS, "keep": keep}
+                    answer = await self._ask("POST", "/work", document, _ANSWER_SECONDS)
+                except ParachuteError as error:
+                    if self.problem != str(error):
+                        log.warning("Texts are not read for the search by meaning: %s", error)
+                    self.problem = str(error)
+                    if isinstance(error, MeaningUnavailable):
+                        return  # what is missing comes with another start of the server
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._wanted.wait(), _AGAIN_SECONDS)
+                    continue
+                keep, self.problem = None, None
+                left, self.total = int(answer["waiting"]), int(answer["total"])
+                self.waiting = left
+                self.progress += 1
+
+    async def _ask(self, method: str, path: str, document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        if not self.is_on:
+            raise MeaningUnavailable(
+                "Search by meaning is switched off.", "`parachute config set meaning.enabled true` switches it on."
+            )
+        if self._source.error is not None:
+            raise MeaningUnavailable(self._source.error.message, self._source.error.hint)
+        try:
+            await control.ask(self._home, "open", unit="meaning", environment=self._environment())
+            body = json.dumps(document).encode()
+            headers = [(b"host", b"meaning"), (b"content-type", b"application/json")]
+            asking = local_http.request(units.meaning_socket(self._home), method, path, headers, body)
+            status, answer = await local_http.ask(asking, seconds, _LARGEST_ANSWER)
+        except (TimeoutError, OSError, ValueError) as error:
+            raise Unavailable("The index of meanings does not answer.", "Its log is meaning.log.") from error
+        if status != 200 or not isinstance(answer, dict):
+            raise _error(answer)
+        return answer
+
+    def _environment(self) -> dict[str, str]:
+        folder = self._settings.folder
+        return {"PARACHUTE_MEANING_FOLDER": str(folder)} if folder else {}
+
+
+def _error(answer: Any) -> ParachuteError:
+    error: ParachuteError = error_from_document(answer)
+    known = error.key in (MeaningUnavailable.key, "bad_model")
+    return MeaningUnavailable(error.message, error.hint) if known else error

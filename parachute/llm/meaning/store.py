@@ -1,0 +1,211 @@
+"""The index's database: texts, the words of each, and the vectors of these, under the table that they are of."""
+
+import hashlib
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from parachute.base.errors import Unavailable
+
+_FORM = 1
+_TABLES = """
+CREATE TABLE known (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE texts (
+    number INTEGER PRIMARY KEY, collection TEXT NOT NULL, key TEXT NOT NULL, hash BLOB NOT NULL, text TEXT NOT NULL,
+    UNIQUE (collection, key)
+);
+CREATE TABLE models (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, dimension INTEGER NOT NULL, ready INTEGER NOT NULL);
+CREATE TABLE words (
+    model INTEGER NOT NULL, number INTEGER NOT NULL, word TEXT NOT NULL, vector BLOB NOT NULL, weight REAL NOT NULL,
+    PRIMARY KEY (model, number)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX words_word ON words (model, word);
+CREATE TABLE parts (
+    model INTEGER NOT NULL, text INTEGER NOT NULL, part INTEGER NOT NULL, words BLOB NOT NULL,
+    PRIMARY KEY (model, text, part)
+) WITHOUT ROWID;
+CREATE TABLE waiting (model INTEGER NOT NULL, text INTEGER NOT NULL, PRIMARY KEY (model, text)) WITHOUT ROWID;
+CREATE TRIGGER texts_deleted AFTER DELETE ON texts BEGIN
+    DELETE FROM parts WHERE model IN (SELECT id FROM models) AND text = old.number;
+    DELETE FROM waiting WHERE model IN (SELECT id FROM models) AND text = old.number;
+END;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A table as the index knows it; `ready`: it has every text."""
+
+    id: int
+    name: str
+    dimension: int
+    ready: bool
+
+
+class Store:
+    """One connection, for one thread at a time."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open it or make it; one that is damaged, or of another form, is made anew, and gets another name."""
+        with suppress(sqlite3.DatabaseError):
+            store = cls(_connected(path))
+            if store.connection.execute("PRAGMA user_version").fetchone()[0] == _FORM:
+                return store
+            store.close()
+        for end in ("", "-wal", "-shm"):
+            path.with_name(path.name + end).unlink(missing_ok=True)
+        store = cls(_connected(path))
+        path.chmod(0o600)
+        with store.connection as connection:
+            connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_FORM};")
+        return store
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+    def index(self, collection: str) -> str:
+        """The name of a collection here: where its texts are gone it has another one, so that who gave them gives them again."""
+        query = "SELECT value FROM known WHERE name = ?"
+        found = self.connection.execute(query, (collection,)).fetchone()
+        if found is None:
+            values = (collection, secrets.token_hex(8))
+            self.connection.execute("INSERT OR IGNORE INTO known (name, value) VALUES (?, ?)", values)
+            found = self.connection.execute(query, (collection,)).fetchone()
+        return str(found[0])
+
+    def put(self, collection: str, texts: Mapping[str, str], gone: Iterable[str]) -> int:
+        """Take texts over, and forget others; the number of those that are new or not the same."""
+        changed = 0
+        with self.connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for key in gone:
+                connection.execute("DELETE FROM texts WHERE collection = ? AND key = ?", (collection, key))
+            for key, text in texts.items():
+                digest = hashlib.sha256(text.encode()).digest()
+                known = connection.execute(
+                    "SELECT number, hash FROM texts WHERE collection = ? AND key = ?", (collection, key)
+                ).fetchone()
+                if known and known[1] == digest:
+                    continue
+                changed += 1
+                number = known and known[0]
+                if known:
+                    connection.execute("UPDATE texts SET hash = ?, text = ? WHERE number = ?", (digest, text, number))
+                else:
+                    values = (collection, key, digest, text)
+                    number = connection.execute(
+                        "INSERT INTO texts (collection, key, hash, text) VALUES (?, ?, ?, ?)", values
+                    ).lastrowid
+                connection.execute("INSERT OR IGNORE INTO waiting SELECT id, ? FROM models", (number,))
+        return changed
+
+    def keep(self, collections: Sequence[str]) -> None:
+        """Forget every other collection: that of a module that is gone."""
+        with self.connection as connection:
+            for table, column in (("texts", "collection"), ("known", "name")):
+                connection.execute(
+                    f"DELETE FROM {table} WHERE {column} NOT IN (SELECT value FROM json_each(?))",  # noqa: S608 - our own words
+                    (json.dumps(list(collections)),),
+                )
+
+    def models(self) -> list[Model]:
+        """The tables that vectors are of, the oldest first."""
+        rows = self.connection.execute("SELECT id, name, dimension, ready FROM models ORDER BY id").fetchall()
+        return [Model(row[0], row[1], row[2], bool(row[3])) for row in rows]
+
+    def begin(self, name: str, dimension: int) -> Model:
+        """The model of a table; of a new one all texts are to be read, and what an unfinished other one had is dropped."""
+        for model in self.models():
+            if model.name == name:
+                return model
+        with self.connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            _drop(connection, "ready = 0")
+            values = (name, dimension)
+            id_ = connection.execute("INSERT INTO models (name, dimension, ready) VALUES (?, ?, 0)", values).lastrowid
+            connection.execute("INSERT INTO waiting SELECT ?, number FROM texts", (id_,))
+        return Model(id_ or 0, name, dimension, False)
+
+    def waiting(self, model: Model, limit: int) -> list[tuple[int, str]]:
+        """Texts that the model has to read."""
+        query = (
+            "SELECT texts.number, texts.text FROM waiting JOIN texts ON texts.number = waiting.text "
+            "WHERE waiting.model = ? ORDER BY waiting.text LIMIT ?"
+        )
+        return [(row[0], row[1]) for row in self.connection.execute(query, (model.id, limit))]
+
+    def count(self, model: Model | None) -> tuple[int, int]:
+        """How many texts wait for the model, and how many there are."""
+        (total,) = self.connection.execute("SELECT count(*) FROM texts").fetchone()
+        if model is None:
+            return total, total
+        (waiting,) = self.connection.execute("SELECT count(*) FROM waiting WHERE model = ?", (model.id,)).fetchone()
+        return waiting, total
+
+    def numbers(self, model: Model, words: Iterable[str]) -> dict[str, int]:
+        """The words among some that the model knows already."""
+        rows = self.connection.execute(
+            "SELECT word, number FROM words WHERE model = ? AND word IN (SELECT value FROM json_each(?))",
+            (model.id, json.dumps(list(words))),
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def write(
+        self,
+        model: Model,
+        words: Iterable[tuple[int, str, bytes, float]],
+        parts: Mapping[int, Sequence[bytes]],
+    ) -> None:
+        """Write new words, and the words of texts, of which none waits any more; a model that has all is the one in use then."""
+        with self.connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            rows = ((model.id, *word) for word in words)
+            connection.executemany(
+                "INSERT INTO words (model, number, word, vector, weight) VALUES (?, ?, ?, ?, ?)", rows
+            )
+            for text, own in parts.items():
+                connection.execute("DELETE FROM parts WHERE model = ? AND text = ?", (model.id, text))
+                connection.executemany(
+                    "INSERT INTO parts (model, text, part, words) VALUES (?, ?, ?, ?)",
+                    [(model.id, text, number, part) for number, part in enumerate(own)],
+                )
+                connection.execute("DELETE FROM waiting WHERE model = ? AND text = ?", (model.id, text))
+            if not connection.execute("SELECT 1 FROM waiting WHERE model = ? LIMIT 1", (model.id,)).fetchone():
+                connection.execute("UPDATE models SET ready = 1 WHERE id = ?", (model.id,))
+                _drop(connection, f"id < {model.id:d}")
+
+
+def _drop(connection: sqlite3.Connection, which: str) -> None:
+    for table in ("words", "parts", "waiting"):
+        connection.execute(f"DELETE FROM {table} WHERE model IN (SELECT id FROM models WHERE {which})")  # noqa: S608 - our own words
+    connection.execute(f"DELETE FROM models WHERE {which}")  # noqa: S608
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=10, check_same_thread=False, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        # Half of what SQLite would take of memory: all of the index is read once, and then only written.
+        connection.execute("PRAGMA cache_size = -1000")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def disk_problem(error: sqlite3.Error) -> Unavailable:
+    """The error of a database that cannot be written or read."""
+    return Unavailable(
+        f"The index of meanings cannot be used: {error}.", "Make room on the disk; it goes on by itself."
+    )

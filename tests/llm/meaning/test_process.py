@@ -1,0 +1,147 @@
+"""The index as a process: what it finds, and what a kill, another model and a full disk leave."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.llm.meaning import models
+from tests.llm.meaning.activator import QUESTION, TEXTS, IndexProcess, index
+from tests.support.waiting import wait_until
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which the table of the model that is shipped was made, with a few texts."""
+    home = tmp_path_factory.mktemp("prepared") / "home"
+    with index(home=home) as running:
+        running.put(TEXTS)
+        running.work()
+    return home
+
+
+@pytest.fixture
+def running(prepared: Path, tmp_path: Path) -> Iterator[IndexProcess]:
+    home = tmp_path / "home"
+    shutil.copytree(prepared, home)
+    with index(home=home) as process:
+        yield process
+
+
+def test_a_paraphrase_finds_its_text_with_the_model_that_is_shipped(running: IndexProcess) -> None:
+    assert running.find()[0] == "kevin"
+    assert running.find("who fixes churches")[0] == "ottilie"
+    assert running.find("?!") == []
+    assert running.find(collection="another") == []
+
+
+def test_it_runs_in_a_sandbox_without_a_network(prepared: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(prepared, home)
+    with index(home=home, program="parachute.sandbox.engines.meaning") as process:
+        assert process.find()[0] == "kevin"
+        assert process.process is not None
+        inside = _descendant(process.process.pid)
+        assert Path(f"/proc/{inside}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
+
+
+def _descendant(process: int) -> int:
+    while children := Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        process = int(children[0])
+    return process
+
+
+def test_what_changes_is_found_as_it_is_now(running: IndexProcess) -> None:
+    running.put({"maria": TEXTS["kevin"], "new": "Ships leave at six."}, "kevin")
+    assert running.work()["total"] == 3
+    assert set(running.find()) >= {"maria", "new"}
+    assert "kevin" not in running.find()
+
+
+def test_the_collection_of_a_module_that_is_gone_is_forgotten(running: IndexProcess) -> None:
+    first = running.put({})["index"]
+    running.work(keep=["c"])
+    assert running.find()[0] == "kevin"
+    running.work(keep=["others"])
+    assert running.find() == []
+    assert running.put({})["index"] != first
+
+
+def test_a_kill_in_the_middle_loses_nothing(running: IndexProcess) -> None:
+    running.put({f"filler-{number}": f"word{number} and other{number}" for number in range(3_000)})
+    status, answer = running.ask("POST", "/work", {"seconds": 0.001})
+    assert status == 200
+    assert answer["waiting"] > 0
+    assert running.process is not None
+    os.killpg(running.process.pid, signal.SIGKILL)
+    wait_until(lambda: bool(running.exits), "the process ends")
+    assert running.find()[0] == "kevin"
+    running.work()
+    assert running.find("other2999")[0] == "filler-2999"
+
+
+def test_a_kill_while_the_table_is_made_leaves_no_half_of_it(tmp_path: Path) -> None:
+    with index(home=tmp_path / "home") as process:
+        making = process.own / "tables" / "making-half"
+        making.mkdir(parents=True)
+        (making / "vectors.npy").write_bytes(b"half")
+        process.put(TEXTS)
+        process.work()
+        assert process.find()[0] == "kevin"
+        assert [path.name for path in (process.own / "tables").glob("making-*")] == []
+
+
+def test_another_model_is_read_in_the_background_while_the_old_one_answers(prepared: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(prepared, home)
+    with index(home=home, folder=models.write(tmp_path / "model")) as process:
+        process.put({f"filler-{number}": f"bread{number}" for number in range(500)})
+        assert process.find()[0] == "kevin"
+        process.ask("POST", "/work", {"seconds": 0.001})
+        assert process.find()[0] == "kevin"
+        assert [model["ready"] for model in process.ask("GET", "/status")[1]["models"]] == [True, False]
+        process.work()
+        (model,) = process.ask("GET", "/status")[1]["models"]
+        assert (model["dimension"], model["ready"]) == (2, True)
+        assert process.find("boats") == ["kevin"]
+
+
+def test_a_full_disk_is_said_and_what_is_there_is_found(running: IndexProcess) -> None:
+    assert running.find()[0] == "kevin"
+    assert running.process is not None
+    pid = running.process.pid
+    import resource
+
+    limits = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, limits[1]))
+    status, answer = running.ask("POST", "/put", {"collection": "c", "texts": {"big": "x " * 200_000}, "gone": []})
+    assert status == 503, answer
+    assert running.find()[0] == "kevin"
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+    running.put({"new": "Ships leave at six."})
+    running.work()
+    assert "new" in running.find()
+
+
+def test_a_damaged_index_is_made_anew_under_another_name(running: IndexProcess) -> None:
+    first = running.put({})["index"]
+    assert running.process is not None
+    os.killpg(running.process.pid, signal.SIGKILL)
+    wait_until(lambda: bool(running.exits), "the process ends")
+    (running.own / "index.db").write_bytes(b"no database" * 1000)
+    assert running.put(TEXTS)["index"] != first
+    running.work()
+    assert running.find()[0] == "kevin"
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"collection": 1}, {"collection": "c", "texts": {"a": 1}}, {"seconds": "long"}]
+)
+def test_bad_requests_change_nothing(running: IndexProcess, document: dict[str, object]) -> None:
+    for path in ("/put", "/work", "/find"):
+        assert running.ask("POST", path, document)[0] in (200, 422) if path == "/work" and not document else True
+        assert running.ask("POST", path, {**document, "limit": 0, "seconds": -1})[0] == 422
+    assert running.find(QUESTION)[0] == "kevin"

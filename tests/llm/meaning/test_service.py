@@ -1,0 +1,118 @@
+"""The server's side of the index, with the real process behind it."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import MeaningSettings
+from parachute.llm.meaning.models import MeaningUnavailable
+from parachute.llm.meaning.service import MeaningIndex
+from parachute.supervisor import control, units
+from tests.llm.meaning import models
+from tests.llm.meaning.activator import IndexProcess
+from tests.support.waiting import until
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return models.write(tmp_path / "model")
+
+
+@pytest.fixture
+def process(folder: Path, short_folder: Path) -> Iterator[IndexProcess]:
+    home = Home(short_folder)
+    environment = {"PARACHUTE_HOME": str(home.root), "PARACHUTE_MEANING_FOLDER": str(folder)}
+    running = IndexProcess(folder=short_folder, environment=environment)
+    place = units.meaning_socket(home)
+    place.parent.mkdir(parents=True)
+    running.listen(place, "parachute.llm.meaning")
+    yield running
+    assert running.end(), "the index does not end"
+
+
+@pytest.fixture
+async def asked(process: IndexProcess) -> AsyncIterator[list[dict[str, Any]]]:
+    """What the supervisor was asked."""
+    found: list[dict[str, Any]] = []
+
+    async def handle(request: dict[str, Any]) -> dict[str, Any]:
+        found.append(request)
+        return {}
+
+    server = await control.serve(Home(process.folder), handle)
+    yield found
+    server.close()
+    await server.wait_closed()
+
+
+@pytest.fixture
+async def index(process: IndexProcess, folder: Path, asked: list[dict[str, Any]]) -> AsyncIterator[MeaningIndex]:
+    service = MeaningIndex(Home(process.folder), MeaningSettings(folder=folder))
+    yield service
+    await service.close()
+
+
+async def _found(index: MeaningIndex, query: str, collection: str = "one") -> list[str]:
+    return [near.key for near in (await index.find(collection, query, 5))[1]]
+
+
+async def test_each_finds_its_own_texts_only(index: MeaningIndex, asked: list[dict[str, Any]], folder: Path) -> None:
+    await index.put("one", {"a": "ships", "b": "oven"})
+    await index.put("two", {"c": "ships"})
+    await until(lambda: index.progress and not index.waiting, "everything is read")
+    assert await _found(index, "boats") == ["a"]
+    assert await _found(index, "boats", "two") == ["c"]
+    assert {request["unit"] for request in asked} == {"meaning"}
+    assert asked[0]["environment"] == {"PARACHUTE_MEANING_FOLDER": str(folder)}
+    assert index.status() == {"enabled": True, "waiting": 0, "total": 3, "problem": None}
+
+
+async def test_nothing_is_read_while_chats_go_on(index: MeaningIndex) -> None:
+    chats = ["one"]
+    looked = 0
+
+    def is_busy() -> bool:
+        nonlocal looked
+        looked += 1
+        return bool(chats)
+
+    index.is_busy = is_busy
+    await index.put("one", {"a": "ships"})
+    await until(lambda: looked, "it looks whether there are chats")
+    assert await _found(index, "boats") == []
+    assert index.status()["waiting"] == 1
+    chats.clear()
+    await until(lambda: index.progress, "it is read afterwards")
+    assert await _found(index, "boats") == ["a"]
+
+
+async def test_texts_of_what_is_gone_are_forgotten(index: MeaningIndex) -> None:
+    index.collections = lambda: ["one"]
+    first = await index.put("two", {"c": "ships"})
+    await until(lambda: index.progress, "it is read")
+    assert await _found(index, "boats", "two") == []
+    assert await index.put("two", {"c": "ships"}) != first
+
+
+async def test_what_is_switched_off_starts_nothing(
+    process: IndexProcess, asked: list[dict[str, Any]], folder: Path
+) -> None:
+    index = MeaningIndex(Home(process.folder), MeaningSettings(enabled=False, folder=folder))
+    with pytest.raises(MeaningUnavailable):
+        await index.put("one", {"a": "ships"})
+    with pytest.raises(MeaningUnavailable):
+        await index.find("one", "boats", 5)
+    assert (asked, process.process) == ([], None)
+
+
+async def test_without_a_model_nothing_is_collected(
+    process: IndexProcess, asked: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    index = MeaningIndex(Home(process.folder), MeaningSettings(folder=tmp_path / "none"))
+    with pytest.raises(MeaningUnavailable, match="no model of words"):
+        await index.put("one", {"a": "ships"})
+    assert "no model of words" in index.status()["problem"]
+    assert (asked, process.process) == ([], None)

@@ -1,0 +1,26 @@
+"""What is written is found by what it means, with nothing but this machine."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.long
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_who_advises_us_on_boats_is_known_without_any_network() -> None:
+    inside = 'ip link set lo up && exec "$0" -m tests.official.without_network'
+    # As another user than root a namespace of its own is needed first.
+    mapped = [] if os.getuid() == 0 else ["--user", "--map-root-user"]
+    done = subprocess.run(
+        ["unshare", *mapped, "--net", "sh", "-c", inside, sys.executable],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
