@@ -46,6 +46,26 @@ _TEXTS: dict[str, dict[str, str]] = {
         "en": "[The file {name} was not taken: {why}]",
         "de": "[Die Datei {name} wurde nicht angenommen: {why}]",
     },
+    "voice_heard": {
+        "en": "[What was said in the voice note {name}, as this computer transcribed it; the recording is kept as {path}]",
+        "de": "[Was in der Sprachnachricht {name} gesagt wurde, von diesem Computer aufgeschrieben; die Aufnahme liegt in {path}]",
+    },
+    "voice_silent": {
+        "en": "[In the voice note {name} no words were heard; the recording is kept as {path}]",
+        "de": "[In der Sprachnachricht {name} waren keine Worte zu hören; die Aufnahme liegt in {path}]",
+    },
+    "voice_not_set_up": {
+        "en": "[The voice note {name} has no text: nothing that transcribes is set up on this computer.]",
+        "de": "[Die Sprachnachricht {name} hat keinen Text: Auf diesem Computer ist nichts eingerichtet, was ihn aufschreibt.]",
+    },
+    "voice_slow": {
+        "en": "[The voice note {name} has no text: transcribing it took too long.]",
+        "de": "[Die Sprachnachricht {name} hat keinen Text: Das Aufschreiben hat zu lange gedauert.]",
+    },
+    "voice_failed": {
+        "en": "[The voice note {name} has no text: transcribing it failed.]",
+        "de": "[Die Sprachnachricht {name} hat keinen Text: Das Aufschreiben ist misslungen.]",
+    },
     "owner_only": {"en": "Only the owner may do that.", "de": "Das darf nur der Besitzer."},
     "own_chat": {
         "en": "This is your own chat now: what bots' conversations ask appears here, with buttons. It gives no other rights.",

@@ -208,7 +208,9 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     automation = await build_automation(
         installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
     )
-    connectors = await build_connectors(installation, storage, events, llm, sandbox, sessions, chat, lifecycle)
+    connectors = await build_connectors(
+        installation, storage, events, llm, sandbox, sessions, chat, automation, lifecycle
+    )
     files = await build_files(installation, storage, chat, lifecycle)
     browsers = services.get(BrowserSessions)
     ops = await build_ops(installation, storage, events, llm, chat, suggestions, browsers, lifecycle)

@@ -28,6 +28,7 @@ from parachute.connectors.conversations.messages import (
     remove_files,
     text_of,
 )
+from parachute.connectors.conversations.voice_notes import VoiceNotes
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.platforms.models import Outgoing, Update
 from parachute.connectors.runtime.service import Connectors
@@ -66,6 +67,7 @@ class Conversations:
     configuration: BotConfiguration
     commands: Commands
     kill_switch: KillSwitch
+    voice_notes: VoiceNotes
     _working: dict[_Key, asyncio.Task[None]] = field(default_factory=dict, init=False)
     _arrived: dict[_Key, asyncio.Event] = field(default_factory=dict, init=False)
     _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE), init=False)
@@ -144,8 +146,10 @@ class Conversations:
             batch = await self._next_batch(chat)
             if batch is None:
                 return await self.store.count_waiting(*key) > 0
+        # Before a place is taken: no other chat waits for it.
+        heard = await self._heard(chat, batch)
         async with self._slots:
-            await self._answer(chat, batch)
+            await self._answer(chat, batch, heard)
         return True
 
     async def _next_batch(self, chat: LinkedChat) -> Batch | None:
@@ -195,7 +199,13 @@ class Conversations:
             await self.deliveries.put(chat.platform, f"command-{stored.number}", outgoing)
         await self.store.done([stored.number])
 
-    async def _answer(self, chat: LinkedChat, batch: Batch) -> None:
+    async def _heard(self, chat: LinkedChat, batch: Batch) -> list[Update]:
+        """The messages of a batch with what was said in their voice notes."""
+        updates = [each.update for each in await self.store.of_batch(batch.id)]
+        folder = self.connectors.files(chat.platform)
+        return list(await self.voice_notes.heard(folder, batch, updates, await self._language()))
+
+    async def _answer(self, chat: LinkedChat, batch: Batch, updates: list[Update]) -> None:
         stored = await self.store.of_batch(batch.id)
         if not stored:
             await self.store.finish(batch.id)
@@ -224,7 +234,7 @@ class Conversations:
             await self._say(chat, f"answer-{batch.id}.0", refusal, answer.answers)
             await self._finish(chat, batch)
             return
-        run = await self._begin(chat, batch, session, [each.update for each in stored], language)
+        run = await self._begin(chat, batch, session, updates, language)
         if run is None:
             await self._finish(chat, batch)
             return

@@ -13,6 +13,7 @@ from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.conversations.commands import Commands
 from parachute.connectors.conversations.messages import remove_files
 from parachute.connectors.conversations.service import Conversations
+from parachute.connectors.conversations.voice_notes import VoiceNotes
 from parachute.connectors.deliveries.inbox import DeliveriesSource
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.deliveries.store import DeliveryStore
@@ -24,6 +25,7 @@ from parachute.connectors.pairing.store import PairingStore
 from parachute.connectors.runtime.service import Connectors
 from parachute.connectors.updates.store import UpdateStore
 from parachute.llm.gateway.limits import SpendingLimit
+from parachute.server.composition.automation import AutomationServices
 from parachute.server.composition.chat import ChatServices, SessionServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
@@ -51,6 +53,7 @@ async def build_connectors(
     sandbox: SandboxServices,
     sessions: SessionServices,
     chat: ChatServices,
+    automation: AutomationServices,
     lifecycle: Lifecycle,
 ) -> ConnectorServices:
     """Start the bots that are switched on; without any nothing runs."""
@@ -97,6 +100,7 @@ async def build_connectors(
         configuration,
         commands,
         events.switch,
+        VoiceNotes(automation.transcriptions, storage.vault),
     )
     bots = Bots(
         configuration,
