@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from parachute.base.files import atomic_write
+from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
 from tests.connectors.bots.talking import Bot
-from tests.support.computer import Computer
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI
 from tests.support.telegram_api import TOKEN, TelegramApi
 
@@ -18,7 +19,7 @@ KEY = "sk-ant-api03-real"
 def running() -> Iterator[Bot]:
     """A computer with a bot that is switched on."""
     with TelegramApi() as telegram, MessagesAPI() as model:
-        computer = Computer(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url})
+        computer = ModuleComputer(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url})
         atomic_write(computer.home.root / "bots.yaml", f"telegram:\n  enabled: true\n  server_url: {telegram.url}\n")
         atomic_write(computer.home.root / "bot-tokens.json", f'{{"telegram": "{TOKEN}"}}')
         with computer:
@@ -45,3 +46,28 @@ def bot(_shared: Bot) -> Iterator[Bot]:
     yield _shared.anew()
     _shared.model.forget_script()
     _shared.forget_requests()
+
+
+@pytest.fixture(scope="package")
+def _transcriber() -> Iterator[ScriptedServer]:
+    with scripted_server() as found:
+        yield found
+
+
+@pytest.fixture
+def transcriber(_transcriber: ScriptedServer, bot: Bot) -> Iterator[ScriptedServer]:
+    """The owner's server, which transcribes for the bot's computer."""
+    with transcribing(_transcriber, bot):
+        yield _transcriber
+
+
+@contextlib.contextmanager
+def transcribing(server: ScriptedServer, bot: Bot) -> Iterator[None]:
+    """Have a server transcribe for a bot's computer."""
+    server.asked.clear()
+    server.answers[:] = [(200, SAID)]
+    server.free.set()
+    bot.command("config", "set", "voice.server", server.url)
+    yield
+    server.free.set()
+    bot.command("config", "unset", "voice.server")

@@ -7,7 +7,8 @@ from typing import Any
 import httpx2
 
 from parachute.security.keys.cli_token import CliToken
-from tests.support.computer import PLAIN, Computer
+from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.computer import PLAIN
 from tests.support.messages_api import MessagesAPI
 from tests.support.telegram_api import TelegramApi, Written
 
@@ -18,7 +19,7 @@ _PEOPLE = itertools.count(501)
 class Bot:
     """A computer with a bot; `person` is the id of who talks, and of the private chat."""
 
-    computer: Computer
+    computer: ModuleComputer
     telegram: TelegramApi
     model: MessagesAPI
     person: int = 500
@@ -34,6 +35,12 @@ class Bot:
         answer = httpx2.request(method, url, json=body, headers=headers, timeout=60, **PLAIN)
         assert answer.status_code == status, f"{path}: {answer.status_code} {answer.text[:500]}"
         return answer.json()
+
+    def command(self, *arguments: str) -> str:
+        """What the owner types; what it prints."""
+        done = self.computer.command(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def requests(self) -> list[dict[str, Any]]:
         """Everybody who waits."""
@@ -66,6 +73,16 @@ class Bot:
     def write(self, text: str, **fields: Any) -> None:
         """The person writes."""
         self.telegram.write(text, chat=self.person, **fields)
+
+    def speak(self, sound: bytes = b"OggS", **fields: Any) -> None:
+        """The person says something instead of writing it."""
+        voice = {
+            "file_id": self.telegram.add_file(sound),
+            "file_unique_id": "v",
+            "duration": 3,
+            "mime_type": "audio/ogg",
+        }
+        self.write("", voice=voice, **fields)
 
     def texts(self, chat: int | None = None) -> list[str]:
         """What a chat shows of the bot."""

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.connectors.bots.requests import reply_to_each
+from tests.automation.transcription.scripted_server import SAID, scripted_server
+from tests.connectors.bots.conftest import transcribing
+from tests.connectors.bots.requests import asked_with, reply_to_each
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import Gate, hold, several, text
 
@@ -72,6 +74,25 @@ def test_killed_with_many_that_wait_none_is_lost_and_all_come_in_their_order(own
     assert read == sorted(set(read))
     words = str(own_bot.session()["messages"])
     assert all(f"<message-{number:04}>" in words for number in range(60))
+
+
+def test_killed_while_a_voice_note_is_transcribed_its_words_come_once(own_bot: Bot) -> None:
+    own_bot.let_in()
+    own_bot.model.default(text("I have heard you."))
+    with scripted_server() as server, transcribing(server, own_bot):
+        server.free.clear()
+        own_bot.speak(b"OggS said once")
+        own_bot.computer.wait_until(lambda: server.asked, "it is being transcribed")
+        own_bot.computer.kill_core()
+        server.free.set()
+        own_bot.wait_text("I have heard you.")
+        _settle(own_bot, lambda: own_bot.call("GET", "/api/bots/status")["connectors"]["telegram"]["unsent"] == 0)
+        assert len(asked_with(own_bot, str(SAID["text"]).strip())) == 1
+        assert sum("heard you" in each for each in own_bot.texts()) == 1
+        (done,) = own_bot.call("GET", "/api/voice/transcriptions")["transcriptions"]
+        assert done["state"] == "done"
+        (kept,) = (own_bot.computer.vault / "Chat" / "recordings").iterdir()
+        assert kept.read_bytes() == b"OggS said once"
 
 
 def test_a_request_survives_and_is_made_once(own_bot: Bot) -> None:
