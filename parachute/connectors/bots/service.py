@@ -19,7 +19,7 @@ from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.conversations.service import Conversations
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.notices.service import Notices
-from parachute.connectors.platforms.available import names
+from parachute.connectors.platforms.available import check_installed, names
 from parachute.connectors.platforms.models import Identity, State
 from parachute.connectors.runtime.client import ConnectorDown
 from parachute.connectors.runtime.service import Connectors
@@ -133,6 +133,8 @@ class Bots:
     async def switch_on(self, platform: Platform, who: str) -> None:
         """Have a bot run from now on; errors: ParachuteError with what is missing, and then it stays off."""
         async with self._changing:
+            # Before the token: nobody shall make one that nothing takes.
+            await asyncio.to_thread(check_installed, platform)
             if await asyncio.to_thread(self.configuration.tokens.of, platform) is None:
                 raise Conflict(
                     f"The bot of {LABELS[platform]} has no token.",
@@ -176,6 +178,7 @@ class Bots:
             connection = self.connectors.connections().get(platform)
             if connection is not None and connection.state.kind != "refused":
                 return await self.connectors.identity(platform)
+            await asyncio.to_thread(check_installed, platform)
             if await asyncio.to_thread(self.configuration.tokens.of, platform) is None:
                 raise Conflict(f"The bot of {LABELS[platform]} has no token.", key="no_token")
             configuration = await asyncio.to_thread(self.configuration.read)

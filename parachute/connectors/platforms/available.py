@@ -25,7 +25,12 @@ def names() -> tuple[str, ...]:
 def platform(name: str) -> type[Platform]:
     """The class of a platform; error: NotFound."""
     if name not in names():
-        raise NotFound(f"There is no messenger {name[:40]!r}.", f"There are: {', '.join(names())}.")
+        known = ", ".join(each.capitalize() for each in names())
+        raise NotFound(
+            f"This computer cannot connect to {name[:40].capitalize()}: it has no connector for it.",
+            f"It has connectors for {known}. What is set for others is kept, and does nothing.",
+            key="no_connector",
+        )
     found: type[Platform] = _module(name).PLATFORM
     return found
 
