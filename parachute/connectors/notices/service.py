@@ -41,6 +41,7 @@ class Notices:
     configuration: BotConfiguration
     deliveries: Deliveries
     inbox: Inbox
+    _answering: set[int] = field(default_factory=set, init=False)
     _items: Sequence[Item] = field(default=(), init=False)
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _watching: asyncio.Task[None] | None = field(default=None, init=False)
@@ -85,12 +86,16 @@ class Notices:
         values = dict([json.loads(choice.question)]) if choice.question else {}
         # It may what a key without admin rights may, and confirms nothing.
         caller = Caller("key", who, READ_AND_WRITE, is_confirmed=False)
+        # What was answered here is gone from the inbox a moment before it is said here.
+        self._answering.add(notice.number)
         try:
             await self.inbox.answer(notice.item, notice.hash, Answer(choice.word, who, values), caller, is_owner=False)
-            said = say(language, "answered", answer=choice.label)
+            await self._end(chat, notice, say(language, "answered", answer=choice.label))
         except ParachuteError as error:
-            said = say(language, "not_waiting") if error.key in ("not_waiting", "changed", "busy") else error.message
-        await self._end(chat, notice, said)
+            is_over = error.key in ("not_waiting", "changed", "busy")
+            await self._end(chat, notice, say(language, "not_waiting") if is_over else error.message)
+        finally:
+            self._answering.discard(notice.number)
 
     async def _watch(self) -> None:
         async with contextlib.aclosing(self.inbox.watch()) as pages:
@@ -126,7 +131,7 @@ class Notices:
                     chat.platform, notice.key, Outgoing(chat.place, text, buttons=tuple(buttons)), again=True
                 )
         for notice in await self.store.open(chat.platform, chat.chat):
-            if (notice.item, notice.hash) not in waiting:
+            if (notice.item, notice.hash) not in waiting and notice.number not in self._answering:
                 await self._end(chat, notice, say(configuration.language, "not_waiting"))
 
     async def _is_wanted(self, item: Item, settings: NoticeSettings) -> bool:
