@@ -68,6 +68,8 @@ def computer(user: Host) -> Iterator[Services]:
     computer.run("parachute service install")
     computer.run(f"cp -r {MODULES}/prober . && sed -i 's/idle_seconds: .*/idle_seconds: 600/' prober/manifest.yaml")
     computer.install(f"{computer.home}/prober")
+    computer.run("parachute config set sandbox.required false")
+    open_units(computer)
     yield computer
     computer.run("parachute service uninstall")
     computer.run("rm -rf ~/.parachute ~/Parachute ~/prober")
@@ -127,8 +129,6 @@ def test_what_the_supervisor_writes_stays_writable(user: Host, free: dict[str, o
 
 
 def test_systemd_verify_says_nothing_about_any_unit(computer: Services) -> None:
-    computer.run("parachute config set sandbox.required false")
-    open_units(computer)
     files = computer.run(f"ls -d {INSTALLED}/parachute-*.s* {RUNTIME}/parachute-*.s*").split()
     names = {re.sub(r"@[^.]*", "@", file.rpartition("/")[2]) for file in files if not file.endswith(".d")}
     kinds = ("core", "direct", "mcp@", "meaning", "model", "module@", "programs", "sandbox@", "transcriber")
