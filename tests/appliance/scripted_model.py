@@ -1,17 +1,21 @@
 """A model for the guest that runs what the user's message says, and answers with what came of it: `scripted_model.py [PORT]`.
 
-It prints its address, and serves until its standard input ends. Only `run: COMMAND`, `call: TOOL JSON` and anything else is
-understood.
+It prints its address, and serves until its standard input ends. Only `run: COMMAND`, `call: TOOL JSON`, `hold: FILE` and anything
+else is understood.
 """
 
 import json
 import sys
+import threading
+import time
+from pathlib import Path
 from typing import Any
 
-from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
+from tests.support.messages_api import Gate, MessagesAPI, Reply, hold, several, text, tool_use
 
 PREFIX = "run: "
 CALL = "call: "
+HOLD = "hold: "
 
 
 def answer(body: dict[str, Any]) -> Reply:
@@ -32,7 +36,22 @@ def answer(body: dict[str, Any]) -> Reply:
         if said.startswith(CALL):
             name, _, arguments = said.removeprefix(CALL).partition(" ")
             return tool_use(name, json.loads(arguments))
+        if said.startswith(HOLD):
+            return _held(Path(said.removeprefix(HOLD).splitlines()[0]))
     return text("Hello.")
+
+
+def _held(file: Path) -> Reply:
+    """An answer that names a file, and whose end waits until it is there."""
+    gate = Gate()
+
+    def open_it() -> None:
+        while not file.exists():
+            time.sleep(0.05)
+        gate.open()
+
+    threading.Thread(target=open_it, daemon=True).start()
+    return several(text("Once upon a time "), hold(gate, text(f"there was {file.name}.")))
 
 
 def main() -> None:

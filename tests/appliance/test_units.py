@@ -15,7 +15,10 @@ from tests.appliance.recipe import ENVIRONMENT, SOURCE
 from tests.appliance.services import MODULES, RUNTIME, Services, service
 
 INSTALLED = "/home/parachute/.config/systemd/user"
-THRESHOLDS = {"parachute-core.service": 2.5, "parachute-supervisor.service": 2.5, service("prober"): 2.7}
+THRESHOLDS = {
+    **{"parachute-core.service": 2.5, "parachute-supervisor.service": 2.5, service("prober"): 2.7},
+    **{"parachute-meaning.service": 2.7, "parachute-transcriber.service": 2.7},
+}
 STOPS = 40
 PROBE = f"{ENVIRONMENT}/bin/python -IS {SOURCE}/tests/appliance/directives.py"
 CHANGED = object()
@@ -65,6 +68,8 @@ def computer(user: Host) -> Iterator[Services]:
     computer.run("parachute service install")
     computer.run(f"cp -r {MODULES}/prober . && sed -i 's/idle_seconds: .*/idle_seconds: 600/' prober/manifest.yaml")
     computer.install(f"{computer.home}/prober")
+    computer.run("parachute config set sandbox.required false")
+    open_units(computer)
     yield computer
     computer.run("parachute service uninstall")
     computer.run("rm -rf ~/.parachute ~/Parachute ~/prober")
@@ -124,11 +129,9 @@ def test_what_the_supervisor_writes_stays_writable(user: Host, free: dict[str, o
 
 
 def test_systemd_verify_says_nothing_about_any_unit(computer: Services) -> None:
-    computer.run("parachute config set sandbox.required false")
-    open_units(computer)
     files = computer.run(f"ls -d {INSTALLED}/parachute-*.s* {RUNTIME}/parachute-*.s*").split()
     names = {re.sub(r"@[^.]*", "@", file.rpartition("/")[2]) for file in files if not file.endswith(".d")}
-    kinds = ("core", "direct", "mcp@", "model", "module@", "programs", "sandbox@")
+    kinds = ("core", "direct", "mcp@", "meaning", "model", "module@", "programs", "sandbox@", "transcriber")
     expected = {f"parachute-{kind}.{suffix}" for kind in kinds for suffix in ("service", "socket")}
     assert names == {"parachute-supervisor.service", *expected}
     # A template is looked at as one of its units.
@@ -199,8 +202,10 @@ from parachute.config.settings.home import Home
 from parachute.supervisor import control
 
 async def main():
-    for unit in ("direct", "model", "mcp@prober", f"sandbox@{uuid.uuid4()}", "module@prober"):
+    for unit in ("direct", "meaning", "model", "mcp@prober", f"sandbox@{uuid.uuid4()}", "module@prober"):
         await control.ask(Home.find(), "open", unit=unit)
+    settings = {"PARACHUTE_VOICE_MODEL": "/srv", "PARACHUTE_VOICE_MEMORY_MEGABYTES": "256"}
+    await control.ask(Home.find(), "open", unit="transcriber", environment=settings)
 
 asyncio.run(main())
 """
