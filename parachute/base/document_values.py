@@ -1,6 +1,5 @@
 """Values of a document with their places: each is read as the type that it must have, or its mistake is collected."""
 
-import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -121,6 +120,8 @@ class Value:
             if key.value in known:
                 found[key.value] = self._inside(key.value, value)
                 continue
+            import difflib  # only for a mistake
+
             close = difflib.get_close_matches(key.value, known, 1)
             words = f"did you mean {close[0]}?" if close else f"allowed are {', '.join(known)}."
             self.note(f"There is no such field; {words}", line_of(key), key.value)

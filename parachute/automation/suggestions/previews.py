@@ -1,6 +1,5 @@
 """What a suggestion changes, as a person reads it: the text before, the text after, and the lines that differ."""
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ class Previewed:
 
 def previewed(title: str, before: str | None, after: str | None, problem: str | None = None) -> Previewed:
     """Compare two texts."""
+    import difflib  # not at every start: only where somebody looks at a suggestion
+
     lines = difflib.unified_diff((before or "").splitlines(), (after or "").splitlines(), lineterm="")
     # The first two are the names of files.
     return Previewed(title, before, after, "\n".join(list(lines)[2:]), problem)

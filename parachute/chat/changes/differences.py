@@ -1,6 +1,5 @@
 """Lines that a change adds and removes, and its text for a person."""
 
-import difflib
 from collections import Counter
 
 LONGEST = 256 * 1024
@@ -26,6 +25,8 @@ def difference(before: bytes, after: bytes, limit: int) -> tuple[str, bool]:
     """A unified difference of at most so many characters, and whether it was cut; error: ValueError for what is no text."""
     if not (is_text(before) and is_text(after)):
         raise ValueError
+    import difflib  # not at every start: only where somebody looks at a change
+
     old, new = (data.decode(errors="replace").splitlines() for data in (before, after))
     is_cut = len(old) > _MOST_LINES or len(new) > _MOST_LINES
     lines = difflib.unified_diff(old[:_MOST_LINES], new[:_MOST_LINES], lineterm="", n=3)

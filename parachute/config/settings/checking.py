@@ -1,6 +1,5 @@
 """Checks of `config.yaml`, of the environment over it and of declared settings: each mistake is a sentence with its place."""
 
-import difflib
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -90,6 +89,8 @@ def _hint(location: list[str]) -> str:
     """A command that mends the file, which no other command reads before."""
     name = ".".join(location[:-1] if len(location) > 1 and location[-1].isdecimal() else location)
     takes_out = f"`parachute config unset {name}` takes it out of the file."
+    import difflib  # only for a mistake
+
     near = difflib.get_close_matches(name, Settings.model_fields, 1)
     return f"Did you mean {near[0]}? {takes_out}" if near and near[0] != name else takes_out
 

@@ -1,6 +1,5 @@
 """Every setting with its value and where that comes from, and what is checked on this machine before one is written."""
 
-import difflib
 import os
 import socket
 from collections.abc import Iterator, Mapping
@@ -111,6 +110,8 @@ def check_name(name: str) -> None:
         return
     if inner := [each for each in known if each.startswith(f"{name}.")]:
         raise UnknownSetting(f"{name!r} is a group of settings.", f"Name one of them: {', '.join(inner)}.")
+    import difflib  # only for a mistake
+
     near = difflib.get_close_matches(name, known, 1)
     raise UnknownSetting(
         f"There is no setting {name!r}.",

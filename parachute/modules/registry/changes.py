@@ -1,6 +1,5 @@
 """Differences between the approved copy of a module and its folder in the vault, for a person to review."""
 
-import difflib
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -90,6 +89,8 @@ def text_change(path: str, before: bytes | None, after: bytes | None, *, is_whol
 
     With `is_whole` no line is cut, and none is too many: for what is approved word by word.
     """
+    import difflib  # not at every start: only where somebody looks at a change
+
     old, new = before is not None, after is not None
     kind: Kind = "changed" if old and new else "added" if new else "removed"
     before, after, note = before or b"", after or b"", None

@@ -2,8 +2,6 @@
 
 from urllib.parse import urlsplit
 
-import segno
-
 from parachute.base.addresses import is_loopback, parse_address
 from parachute.web.first_boot.addresses import addresses
 
@@ -30,5 +28,7 @@ def base_address(own: str | None, host: str, port: int, name: str | None) -> str
 
 def matrix(text: str) -> list[list[int]]:
     """The QR code of a text as rows of squares, 1 for dark, with its light margin."""
+    import segno  # half a megabyte, only while a device pairs
+
     rows = segno.make_qr(text, error="m").matrix_iter(border=_QUIET)
     return [[int(bool(square)) for square in row] for row in rows]

@@ -1,6 +1,5 @@
 """The authority as a configuration profile, which iPhones, iPads and Macs install from one tap."""
 
-import plistlib
 import ssl
 import uuid
 
@@ -11,6 +10,8 @@ MEDIA_TYPE = "application/x-apple-aspen-config"
 
 def profile(authority: Authority) -> bytes:
     """The profile; the same authority always gives the same one, so that a device replaces it and keeps no second."""
+    import plistlib  # with it comes a parser of XML
+
     made_for = uuid.uuid5(uuid.NAMESPACE_URL, f"parachute:{authority.fingerprint}")
     certificate = uuid.uuid5(made_for, "certificate")
     about = (
