@@ -5,8 +5,7 @@ import sys
 import warnings
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
-from types import UnionType
-from typing import Any, Union, get_origin
+from typing import Any
 
 
 def leave_out() -> None:
@@ -22,7 +21,6 @@ def leave_out() -> None:
     warnings.filterwarnings("ignore", category=UnsupportedFieldAttributeWarning)
     # FastAPI asks of every type whether it is one of pydantic 1, which it takes for absent when it cannot be imported.
     sys.modules.setdefault("pydantic.v1", None)  # type: ignore[arg-type]
-    _build_adapters_of_unions_late()
     # It carries traces from one program to another: FastAPI makes none here.
     late_module("opentelemetry.propagate")
     # They bring its command line, a reloader and multiprocessing.
@@ -34,27 +32,6 @@ def leave_out() -> None:
     late_module("mcp.server", Server="mcp.server.lowlevel.server")
     # The SDK checks arguments with it, of tools that are defined by its means: ours are not.
     late_module("jsonschema")
-
-
-def _build_adapters_of_unions_late() -> None:
-    """Save 2 MB with the first agent: MCP makes a validator of all its messages for each direction, and uses none of them."""
-    from pydantic import ConfigDict, TypeAdapter
-
-    build = TypeAdapter.__init__
-
-    def build_late(
-        self: TypeAdapter[Any],
-        type: Any,
-        *,
-        config: ConfigDict | None = None,
-        _parent_depth: int = 2,
-        module: str | None = None,
-    ) -> None:
-        if config is None and get_origin(type) in (Union, UnionType):
-            config = ConfigDict(defer_build=True)
-        build(self, type, config=config, _parent_depth=_parent_depth + 1, module=module)
-
-    TypeAdapter.__init__ = build_late  # type: ignore[method-assign]
 
 
 def late_module(name: str, **places: str) -> None:
