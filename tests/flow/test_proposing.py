@@ -50,6 +50,7 @@ def test_in_german_nouns_are_no_names_and_a_name_is_one_after_several_days(compu
     assert _proposed_for(computer, "Walpurga kam zu spät, wie immer.", "2026-01-05") == []
     assert _proposed_for(computer, "Mit Walpurga ist es nie langweilig.", "2026-01-09") == ["Walpurga"]
     proposed = computer.suggestions()[0]
+    assert proposed["payload"].pop("source").startswith("para:daily:")
     assert proposed["payload"] == {"type": "person", "name": "Walpurga"}
     assert proposed["reasoning"] == "The journal mentions it on 2026-01-05 and 2026-01-09."
 

@@ -69,6 +69,8 @@ class Listener:
             with contextlib.suppress(OSError):  # what a read-only disk keeps is removed when the next one is opened
                 self.path.unlink(missing_ok=True)
         await self.cut()
+        # A connection that was broken off gives its socket back in the next turn of the loop, which may end now.
+        await asyncio.sleep(0)
         self._account.decisions.flush()
 
     def refusal(self, target: Target) -> Refused | None:

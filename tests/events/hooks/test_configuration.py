@@ -147,6 +147,7 @@ def test_the_first_file_is_written_once(tmp_path: Path) -> None:
     assert list(yaml.safe_load(file.read_text())["hooks"]) == [
         "session.start",
         "session.end",
+        "context.review",
         "context.limit.approaching",
     ]
     assert file.stat().st_mode & 0o777 == 0o600

@@ -147,12 +147,13 @@ def test_a_fresh_computer_becomes_the_one_of_the_backup_and_its_browser_stays(
     assert f"vault: {computer.vault}" in config
     assert owners(computer, "POST", "/api/backups").status_code == 202
     assert ended(computer)["problem"] is None
-    records = [
-        json.loads(line)
-        for path in (computer.vault / ".parachute" / "audit").glob("*.jsonl")
-        for line in path.read_text().splitlines()
-    ]
-    (record,) = [each for each in records if each["event_type"] == "restore"]
+
+    def recorded() -> list[dict[str, Any]]:
+        files = (computer.vault / ".parachute" / "audit").glob("*.jsonl")
+        records = (json.loads(line) for path in files for line in path.read_text().splitlines())
+        return [each for each in records if each["event_type"] == "restore"]
+
+    (record,) = wait_until(recorded, "the restore is recorded")
     assert (record["success"], record["with_keys"], record["browser_kept"]) == (True, True, me["id"])
     # The log goes on where it is looked for.
     assert "is restored now" in (computer.home.logs / "supervisor.log").read_text()
