@@ -24,7 +24,7 @@ test: $(VENV)/.installed-development $(CONSOLE) ## Run the tests that are not ma
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long" $(ARGS)
 
-test-long: $(VENV)/.installed-development $(CONSOLE) ## Run those that are marked `long` (ARGS goes to pytest)
+test-long: $(VENV)/.installed-development $(CONSOLE) console/node_modules/axe-core ## Run those that are marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m long $(ARGS)
 
@@ -71,6 +71,10 @@ lock: $(VENV)/.installed-development ## Lock the newest versions that pyproject.
 	$(BIN)/uv pip compile --upgrade --group console --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements/console.txt
 	$(BIN)/python requirements/nix_wheels.py $(BIN)/uv
+
+# What examines screens is needed by tests alone; the check installs it.
+console/node_modules/axe-core: | $(VENV)/.installed-development
+	@console/build.sh $(BIN)/python check
 
 $(CONSOLE): $(shell find console -type f -not -path '*/node_modules/*' -not -path '*/.generated/*') | $(VENV)/bin/python
 	@echo "Building the console ..."
