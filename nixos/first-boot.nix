@@ -63,7 +63,8 @@ in
         ProtectControlGroups = true;
         ProtectClock = true;
         ProtectHostname = true;
-        RestrictAddressFamilies = "AF_UNIX AF_INET AF_INET6";
+        # The last one tells this machine's addresses, which the screen shows.
+        RestrictAddressFamilies = "AF_UNIX AF_INET AF_INET6 AF_NETLINK";
         RestrictNamespaces = true;
         RestrictRealtime = true;
         RestrictSUIDSGID = true;
