@@ -80,14 +80,14 @@ def test_they_go_when_nobody_asks_and_the_next_one_wakes_them(computer: Services
     before = {unit: shown(computer, unit)["InvocationID"] for unit in MEMORY}
     try:
         # The search waits a moment for the index and not for its start, which takes a slow machine longer.
-        computer.until(lambda: by_meaning(computer), "what it has read it knows after a start")
+        computer.until(lambda: bool(by_meaning(computer)), "what it has read it knows after a start")
         assert transcribed(computer)["state"] == "done"
         for unit in MEMORY:
             computer.until(lambda unit=unit: shown(computer, unit)["ActiveState"] == "inactive", f"{unit} ended")
             ended = shown(computer, unit)
             assert (ended["Result"], ended["InvocationID"] != before[unit]) == ("success", True), unit
             assert computer.run(f"systemctl --user is-active {unit.replace('.service', '.socket')}") == "active"
-        computer.until(lambda: by_meaning(computer), "a question wakes it")
+        computer.until(lambda: bool(by_meaning(computer)), "a question wakes it")
     finally:
         computer.run(f"rm -r {' '.join(f'{folder}/{unit}.d' for unit in MEMORY)}; systemctl --user daemon-reload")
 
