@@ -43,7 +43,7 @@ class Transcriptions:
         self._events = events
         self._tell = changed
         self._working = Working(home, vault, store, journal, is_chatting, self._changed)
-        self._news: dict[str, asyncio.Event] = {}
+        self._news: dict[str, set[asyncio.Event]] = {}
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._current: tuple[str, asyncio.Task[None]] | None = None
@@ -93,14 +93,19 @@ class Transcriptions:
 
     async def finished(self, identifier: str) -> Job:
         """Wait until a transcription is over: done, failed (`error` says why) or cancelled. Error: NotFound."""
-        while True:
-            news = self._news.setdefault(identifier, asyncio.Event())
-            try:
+        news = asyncio.Event()
+        self._news.setdefault(identifier, set()).add(news)
+        try:
+            while True:
+                news.clear()
                 if (job := await self.get(identifier)).state in OVER:
                     return job
                 await news.wait()
-            finally:
-                self._news.pop(identifier, None)
+        finally:
+            waiting = self._news[identifier]
+            waiting.discard(news)
+            if not waiting:
+                del self._news[identifier]
 
     async def get(self, identifier: str) -> Job:
         """One transcription; error: NotFound."""
@@ -233,6 +238,6 @@ class Transcriptions:
                 await self._wake.wait()
 
     def _changed(self, identifier: str) -> None:
-        if news := self._news.get(identifier):
+        for news in self._news.get(identifier, ()):
             news.set()
         self._tell(identifier)

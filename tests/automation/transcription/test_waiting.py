@@ -13,6 +13,7 @@ from parachute.automation.transcription.check import check
 from parachute.automation.transcription.journal import as_subtitles, recording_of
 from parachute.automation.transcription.model_folder import KINDS, ModelUnavailable, read_model
 from parachute.automation.transcription.models import Job, Segment, State, Transcription
+from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.transcription.working import Working
 from parachute.base.database import Database
@@ -97,6 +98,22 @@ async def test_what_somebody_waits_for_does_not_sleep(kept: tuple[Kept, Scripted
     made.chats.are_active = True
     await made.working.carry_out(await made.job(is_awaited=True))
     assert len(server.asked) == 1
+
+
+async def test_one_who_waits_no_more_takes_the_end_from_nobody(kept: tuple[Kept, ScriptedServer]) -> None:
+    made, _ = kept
+    job = await made.job()
+    unused: Any = None  # neither the journal nor events are asked by who waits
+    service = Transcriptions(made.home, Vault(made.home.root), made.store, unused, unused, made.chats, lambda _: None)
+    impatient, patient = (asyncio.create_task(service.finished(job.id)) for _ in range(2))
+    # Both wait: nothing but an answer of the database comes before that.
+    assert await made.store.get(job.id) is not None
+    await asyncio.sleep(0)
+    impatient.cancel()
+    await asyncio.wait({impatient})
+    await service.cancel(job.id)
+    async with asyncio.timeout(30):
+        assert (await patient).state is State.CANCELLED
 
 
 async def test_the_key_goes_to_the_server_and_languages_are_told(
