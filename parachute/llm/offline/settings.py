@@ -1,11 +1,11 @@
 """The settings of the offline model, from its environment."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from parachute.base.environment import number_in
 from parachute.base.errors import InvalidInput
 
 _IDLE_SECONDS = 300.0
@@ -28,9 +28,11 @@ class OfflineSettings:
         model = environment.get("PARACHUTE_OFFLINE_MODEL")
         settings = cls(
             model=Path(model) if model else None,
-            idle_seconds=_number(environment, "PARACHUTE_OFFLINE_IDLE_SECONDS", 0.1, 86_400, _IDLE_SECONDS),
-            context_tokens=int(_number(environment, "PARACHUTE_OFFLINE_CONTEXT_TOKENS", 512, 131_072, _CONTEXT_TOKENS)),
-            answer_tokens=int(_number(environment, "PARACHUTE_OFFLINE_ANSWER_TOKENS", 16, 65_536, _ANSWER_TOKENS)),
+            idle_seconds=number_in(environment, "PARACHUTE_OFFLINE_IDLE_SECONDS", 0.1, 86_400, _IDLE_SECONDS),
+            context_tokens=int(
+                number_in(environment, "PARACHUTE_OFFLINE_CONTEXT_TOKENS", 512, 131_072, _CONTEXT_TOKENS)
+            ),
+            answer_tokens=int(number_in(environment, "PARACHUTE_OFFLINE_ANSWER_TOKENS", 16, 65_536, _ANSWER_TOKENS)),
         )
         # Without this the question itself could be left with no room.
         if settings.answer_tokens > settings.context_tokens // 2:
@@ -43,16 +45,3 @@ class OfflineSettings:
                 )
             return cls(settings.model, settings.idle_seconds, settings.context_tokens, half)
         return settings
-
-
-def _number(environment: Mapping[str, str], name: str, lowest: float, highest: float, default: float) -> float:
-    text = environment.get(name)
-    if not text:
-        return default
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not lowest <= number <= highest:
-        raise InvalidInput(f"{name} is {text!r}, and a number from {lowest:g} to {highest:g} is allowed.")
-    return number

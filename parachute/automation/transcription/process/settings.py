@@ -1,11 +1,11 @@
 """The settings of the process, from its environment."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from parachute.base.environment import number_in
 from parachute.base.errors import InvalidInput
 
 
@@ -27,19 +27,6 @@ class VoiceSettings:
         return cls(
             Path(model),
             environment.get("PARACHUTE_VOICE_KIND") or None,
-            _number(environment, "PARACHUTE_VOICE_IDLE_SECONDS", 0.1, 86_400, 300),
-            int(_number(environment, "PARACHUTE_VOICE_MEMORY_MEGABYTES", 256, 1 << 20, 2048)) << 20,
+            number_in(environment, "PARACHUTE_VOICE_IDLE_SECONDS", 0.1, 86_400, 300),
+            int(number_in(environment, "PARACHUTE_VOICE_MEMORY_MEGABYTES", 256, 1 << 20, 2048)) << 20,
         )
-
-
-def _number(environment: Mapping[str, str], name: str, lowest: float, highest: float, default: float) -> float:
-    text = environment.get(name)
-    if not text:
-        return default
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not lowest <= number <= highest:
-        raise InvalidInput(f"{name} is {text!r}, and a number from {lowest:g} to {highest:g} is allowed.")
-    return number
