@@ -13,6 +13,7 @@ import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.computer import PLAIN
+from tests.support.waiting import still_running
 
 pytestmark = pytest.mark.long
 
@@ -99,8 +100,7 @@ def test_a_module_that_is_removed_while_it_works_leaves_nothing(computer: Module
     working.shutdown()
     assert (answer.status_code, answer.json()) == (200, {"done": True})
     assert removed.json() == {"success": True}
-    _, alive = psutil.wait_procs(family, timeout=60)
-    assert not alive
+    assert not still_running(family)
     assert not (computer.home.run / "module" / "busy").exists()
     assert not (computer.home.root / "module-data" / "busy").exists()
     assert not (computer.home.root / "modules" / "busy").exists()
