@@ -52,7 +52,7 @@ class Booted(ABC):
                 process.kill()
             if not family:
                 self._process.kill()
-            self._process.wait(20)
+            self._process.wait(60)
             self._process = None
             assert not (alive := still_running(family)), f"Left behind: {alive}"
         self._console.close()

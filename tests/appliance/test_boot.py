@@ -78,7 +78,7 @@ def test_nothing_is_left_behind_when_the_tests_are_ended(number: signal.Signals,
         family = psutil.Process(tests.pid).children(recursive=True)
         assert any(process.name() == "systemd" for process in family)
         os.kill(tests.pid, number)
-        tests.wait(30)
+        tests.wait(60)
         # The command that entered the guest is ended with the guest's namespace, like everything else in there.
         assert not still_running(family)
     cgroups.remove(cgroups.make())  # removes those of the tests that had no time to

@@ -244,7 +244,7 @@ def test_twenty_modules_cost_nothing_until_they_are_used(alone: ModuleComputer) 
     assert [name for name in names if alone.host_process(name) is not None] == ["many-7"]
     alone.stop()
     alone.start()
-    with httpx2.Client(base_url=alone.url, **PLAIN, timeout=30) as client:
+    with httpx2.Client(base_url=alone.url, **PLAIN, timeout=60) as client:
         # Whoever asks before the units are open waits for that, and for nothing else.
         assert client.get("/api/health").status_code == 200
         assert client.get("/api/many-19/").json() == {"fine": True}
