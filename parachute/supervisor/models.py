@@ -137,6 +137,9 @@ class Launcher(Protocol):
     async def run_beside(self, name: str, command: Sequence[str]) -> None:
         """Start a program that outlives the supervisor and its units; error: Unavailable if it runs already."""
 
+    async def end_beside(self, name: str) -> None:
+        """Ask such a program to end."""
+
     async def lost(self) -> None:
         """Return when it can do nothing any more, and another supervisor has to take over what runs."""
 

@@ -132,6 +132,10 @@ class ProcessLauncher(OpenUnits[_Entry]):
     async def run_beside(self, name: str, command: Sequence[str]) -> None:
         self._spawn_beside(name, command)
 
+    async def end_beside(self, name: str) -> None:
+        if process := self._beside.get(name):
+            os.kill(process, signal.SIGTERM)
+
     def _spawn_beside(self, name: str, command: Sequence[str]) -> None:
         if beside := self._beside.get(name):
             raise Unavailable(

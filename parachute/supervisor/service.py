@@ -250,10 +250,15 @@ class Supervisor:
         return {}
 
     async def _update(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Start an update from `source`, or from where the settings say, or go `back`; it outlives us."""
+        """Start an update from `source`, or from where the settings say, or go `back`, or `cancel` one; it outlives us."""
+        if request.get("cancel") is True:
+            await self._launcher.end_beside("update")
+            return {}
         source = request.get("source")
         if source is not None and not (isinstance(source, str) and Path(source).is_absolute()):
             raise InvalidInput("source: expected a path from / on.")
-        words = ["--back"] if request.get("back") is True else ["--", source] if source else []
+        words = ["--back"] if request.get("back") is True else []
+        words += ["--unrehearsed"] if request.get("unrehearsed") is True else []
+        words += ["--", source] if source else []
         await self._launcher.run_beside("update", (sys.executable, "-m", "parachute.ops.updates", *words))
         return {}

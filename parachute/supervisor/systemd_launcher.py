@@ -70,6 +70,9 @@ class SystemdLauncher(OpenUnits[_Entry]):
         log = log_path(self._home, name)
         await self._manager.run_beside(f"{rendering.PREFIX}{name}.service", [command], self._home.root, log=log)
 
+    async def end_beside(self, name: str) -> None:
+        await self._manager.job("StopUnit", f"{rendering.PREFIX}{name}.service")
+
     async def lost(self) -> None:
         await self._manager.lost()
 

@@ -12,7 +12,9 @@ from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load
-from parachute.ops.updates.models import Check, Version
+from parachute.ops.rehearsal.models import Check, Rehearsal
+from parachute.ops.rehearsal.service import rehearse
+from parachute.ops.updates.models import Version
 from parachute.ops.updates.service import Updates
 from parachute.ops.updates.versions import running
 
@@ -24,27 +26,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="parachute-update")
     parser.add_argument("source", nargs="?", type=Path)
     parser.add_argument("--back", action="store_true")
+    parser.add_argument("--unrehearsed", action="store_true")
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     home = Home.named()
     try:
         settings = load(home)
-        return asyncio.run(_run(home, settings, options.source, back=options.back))
+        return asyncio.run(_run(home, settings, options))
     except ParachuteError as error:
         log.error("%s %s", error.message, error.hint or "")
         return 1
 
 
-async def _run(home: Home, settings: Settings, source: Path | None, *, back: bool) -> int:
-    async def rehearse(new: Version, report: Callable[[Check], None]) -> bool:
-        from parachute.ops.rehearsal.service import rehearse as rehearsed
+async def _run(home: Home, settings: Settings, options: argparse.Namespace) -> int:
+    async def rehearse_(new: Version, report: Callable[[Check], None]) -> Rehearsal:
+        return await rehearse(home, new.python, report)
 
-        return (await rehearsed(home, new.python, report)).ok
-
-    updates = Updates(home, settings.vault, rehearse, settings.updates.probation_minutes * 60)
-    task = asyncio.ensure_future(updates.go_back() if back else updates.run(source or source_of(settings)))
-    # Until it is put in place, it can be cancelled; after that whoever is killed is started again, and takes it up.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    probation = settings.updates.probation_minutes * 60
+    updates = Updates(home, settings.vault, rehearse_, probation, unrehearsed=options.unrehearsed)
+    if options.back:
+        task = asyncio.ensure_future(updates.go_back())
+    else:
+        task = asyncio.ensure_future(updates.run(options.source or source_of(settings)))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, lambda: updates.can_be_cancelled and task.cancel())
     try:
         update = await task
     except asyncio.CancelledError:

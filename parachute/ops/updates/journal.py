@@ -11,7 +11,8 @@ from parachute.base.alone import Taken, alone
 from parachute.base.clock import now
 from parachute.base.errors import Conflict
 from parachute.base.files import atomic_write, private_folder, read_regular
-from parachute.ops.updates.models import Check, Phase, Update, Version
+from parachute.ops.rehearsal.models import Check
+from parachute.ops.updates.models import Phase, Update, Version
 
 _LIMIT = 256 * 1024
 
@@ -82,6 +83,7 @@ def _parsed(document: dict[str, Any]) -> Update:
         old=versions["old"],
         new=versions["new"],
         checks=tuple(Check(**each) for each in document.pop("checks")),
+        changes=tuple(map(str, document.pop("changes"))),
         since=tuple(map(str, document.pop("since"))),
         **document,
     )

@@ -5,6 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from parachute.base.errors import ParachuteError
+from parachute.ops.rehearsal.models import Check
 
 
 class UpdateFailed(ParachuteError):
@@ -52,15 +53,6 @@ class Version:
         return self.prefix / "bin" / "python"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One check of a rehearsal, as it is shown."""
-
-    name: str
-    ok: bool
-    sentence: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
     """The update under way, or the last one. `until` is when the probation ends; `since` names what is kept of what was written in it."""
@@ -76,6 +68,11 @@ class Update:
     problem: str | None = None
     hint: str | None = None
     checks: tuple[Check, ...] = ()
+    changes: tuple[str, ...] = ()
+    """What the new version changes, in sentences of its rehearsal."""
     since: tuple[str, ...] = field(default=())
     manager: str = "process"
     """Who starts the computer: `process` or `systemd`."""
+    host: str = ""
+    port: int = 0
+    """Where it serves."""

@@ -5,7 +5,6 @@ import json
 import os
 import select
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -71,15 +70,21 @@ class Held(Place):
         pass  # the link is all there is
 
     def _start(self, old: Version) -> None:
-        with (self._home.logs / "supervisor.log").open("ab") as log:
-            subprocess.Popen(
-                [str(old.python), "-m", "parachute.supervisor", *self._address],
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        log = str(self._home.logs / "supervisor.log")
+        environment = {**os.environ, "PARACHUTE_HOME": str(self._home.root)}
+        # It outlives this process, which is no parent to wait for it.
+        os.posix_spawn(
+            old.python,
+            [str(old.python), "-m", "parachute.supervisor", *self._address],
+            environment,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+            setsid=True,
+            setsigmask=(),
+        )
 
 
 class Units(Place):

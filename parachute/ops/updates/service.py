@@ -13,7 +13,8 @@ from parachute.base.errors import Conflict, ParachuteError
 from parachute.config.settings.home import Home
 from parachute.ops.updates.health import Health, running_health
 from parachute.ops.updates.journal import Journal
-from parachute.ops.updates.models import IN_PLACE, Check, Phase, Update, UpdateFailed, Version
+from parachute.ops.rehearsal.models import Check, Rehearsal
+from parachute.ops.updates.models import IN_PLACE, Phase, Update, UpdateFailed, Version
 from parachute.ops.updates.place import Held, Place, Units
 from parachute.ops.updates.program_link import repoint
 from parachute.ops.updates.staging import Staging
@@ -25,35 +26,48 @@ log = logging.getLogger(__name__)
 
 _UP_SECONDS = 180.0
 _ILL_SECONDS = 60.0
+_SILENT_SECONDS = 20.0
+"""A supervisor answers within a second or two of its start, whatever the server does; systemd starts one again within these."""
 _POLL_SECONDS = 2.0
 _RESTARTS = 3
 
-Rehearse = Callable[[Version, Callable[[Check], None]], Awaitable[bool]]
-"""Tries a version on copies; each check is reported, and False says that one has failed. Error: ParachuteError if it cannot be tried."""
+Rehearse = Callable[[Version, Callable[[Check], None]], Awaitable[Rehearsal]]
+"""Tries a version on copies, and reports each check at once. Error: ParachuteError if it could not be begun."""
 
 
 class Updates:
-    """Updates one installation; `rehearse` tries a version, `probation` is for how long a new one is watched, in seconds."""
+    """Updates one installation; `rehearse` tries a version, `probation` is for how long a new one is watched, in seconds.
 
-    def __init__(self, home: Home, vault: Path, rehearse: Rehearse, probation: float) -> None:
+    `unrehearsed`: go on as well where nothing can be rehearsed on this machine.
+    """
+
+    def __init__(
+        self, home: Home, vault: Path, rehearse: Rehearse, probation: float, *, unrehearsed: bool = False
+    ) -> None:
         self._home = home
         self._journal = Journal(home.root)
         self._state = State(self._journal.folder, home.root, vault / ".parachute")
         self._versions = Versions(home)
         self._rehearse = rehearse
         self._probation = probation
+        self._unrehearsed = unrehearsed
+        self.can_be_cancelled = True
+        """Until it is put in place; after that whoever is killed is started again, and takes it up."""
 
     async def run(self, source: Path) -> Update:
         """Update from a clone or a wheel, or take up what an update that was killed has left; how it ended."""
         with self._journal.held():
             update = self._journal.read()
             if update is not None and update.phase in IN_PLACE:
+                self.can_be_cancelled = False
                 return await self._take_up(update)
             update, new = await self._prepare(source)
+            self.can_be_cancelled = False
             return await self._put(update, new) if new is not None else update
 
     async def go_back(self) -> Update:
         """Put the version before the last update in place again, with its state. Error: Conflict if there is none."""
+        self.can_be_cancelled = False
         with self._journal.held():
             update = self._journal.read()
             if update is not None and update.phase in IN_PLACE:
@@ -68,7 +82,7 @@ class Updates:
         update = self._journal.write(Update(phase=Phase.STAGING, old=old, began=began, at=began))
         try:
             health = await running_health(self._home)
-            update = replace(update, manager=health.manager)
+            update = replace(update, manager=health.manager, host=health.host, port=health.port)
             if health.manager == "systemd" and not (installed.folder() / installed.SUPERVISOR).exists():
                 raise UpdateFailed(
                     "The system's configuration brings this computer: it is updated with that.",
@@ -87,7 +101,14 @@ class Updates:
                 nonlocal update
                 update = self._journal.write(replace(update, checks=(*update.checks, check)))
 
-            if not await self._rehearse(new, checked):
+            rehearsal = await self._rehearse(new, checked)
+            update = replace(update, changes=rehearsal.changes)
+            if rehearsal.impossible and not self._unrehearsed:
+                raise UpdateFailed(
+                    f"It cannot be rehearsed on this machine: {rehearsal.impossible}",
+                    "`parachute update --unrehearsed` updates all the same: it is on probation, and what was before can come back.",
+                )
+            if not rehearsal.impossible and not rehearsal.ok:
                 raise UpdateFailed(
                     "The new version did not pass its rehearsal; nothing has changed.",
                     "`parachute update status` lists what it did not pass.",
@@ -101,7 +122,7 @@ class Updates:
 
     async def _put(self, update: Update, new: Version) -> Update:
         try:
-            place = await self._place(update)
+            place = self._place(update)
             await asyncio.to_thread(self._state.forget)
         except (ParachuteError, OSError) as error:
             return self._ended(update, Phase.REFUSED, error)
@@ -137,7 +158,7 @@ class Updates:
         """Put the old version back; `problem` is why, None if its owner wants it."""
         log.warning("The version before comes back: %s", problem or "its owner wants it.")
         update = self._journal.enter(update, Phase.RETURNING, problem=problem or update.problem, until=None)
-        place = await self._place(update)
+        place = self._place(update)
         since = await place.put_back(update.old)
         try:
             await self._comes_up(update.old)
@@ -154,15 +175,16 @@ class Updates:
         new = update.new
         runs_new = new is not None and health is not None and health.program == str(new.prefix)
         if new is not None and runs_new and update.phase in (Phase.PROBATION, Phase.BLESSING):
-            return await self._watch(update, new, await self._place(update))
+            return await self._watch(update, new, self._place(update))
         return await self._return(update, update.problem or "The update was cut off.")
 
     async def _comes_up(self, version: Version) -> None:
         """Wait until a version serves; error: UpdateFailed."""
         deadline = time.monotonic() + _UP_SECONDS
-        problem = "it did not answer"
-        while time.monotonic() < deadline:
+        problem, silent = "it did not answer", 0.0
+        while time.monotonic() < deadline and silent < _SILENT_SECONDS:
             health = await self._try_health()
+            silent = 0.0 if health is not None else silent + _POLL_SECONDS / 8
             if health is not None and health.program == str(version.prefix):
                 problem = health.problem or ""
                 if not problem:
@@ -197,18 +219,10 @@ class Updates:
         except ParachuteError:
             return None
 
-    async def _place(self, update: Update) -> Place:
-        health = await self._try_health()
-        host, port = (health.host, health.port) if health is not None else self._address()
+    def _place(self, update: Update) -> Place:
         if update.manager == "systemd":
-            return Units(self._home, self._state, host, port, self._since)
-        return Held(self._home, self._state, host, port)
-
-    def _address(self) -> tuple[str, int]:
-        from parachute.config.settings.store import load
-
-        settings = load(self._home)
-        return settings.host, settings.port
+            return Units(self._home, self._state, update.host, update.port, self._since)
+        return Held(self._home, self._state, update.host, update.port)
 
     def _since(self) -> list[str]:
         update = self._journal.read()

@@ -7,10 +7,12 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import httpx2
+import psutil
 import pytest
 
 from parachute.ops.updates.journal import Journal
-from parachute.ops.updates.models import Check, Phase, Update, Version
+from parachute.ops.rehearsal.models import Check, Rehearsal
+from parachute.ops.updates.models import Phase, Update, Version
 from parachute.ops.updates.service import Updates
 from parachute.ops.updates.versions import Versions
 from tests.support.computer import PLAIN, Computer
@@ -32,7 +34,10 @@ ALL = (
 MIGRATES: Changes = {**NEWER, "parachute/chat/sessions/migrations.py": ("\nALL = (", _COLOUR)}
 FAILS_AT_START: Changes = {
     **NEWER,
-    "parachute/server/app.py": ("    first_boot = FirstBoot(", "    raise SystemExit('broken')\n    first_boot = FirstBoot("),
+    "parachute/server/app.py": (
+        "    first_boot = FirstBoot(",
+        "    raise SystemExit('broken')\n    first_boot = FirstBoot(",
+    ),
 }
 FAILS_AFTER_MIGRATING: Changes = {
     **MIGRATES,
@@ -65,9 +70,10 @@ class Installation:
         return await self.updates(probation).run(changed(self._wheel, self._folder, changes))
 
     def updates(self, probation: float) -> Updates:
-        async def passed(new: Version, report: Callable[[Check], None]) -> bool:
-            report(Check("start", True, "It starts."))
-            return True
+        async def passed(new: Version, report: Callable[[Check], None]) -> Rehearsal:
+            check = Check("start", True, "It starts.")
+            report(check)
+            return Rehearsal((check,))
 
         return Updates(self.computer.home, self.computer.vault, passed, probation)
 
@@ -154,6 +160,11 @@ async def test_a_broken_version_goes_by_itself(installation: Installation, chang
 
 
 async def test_a_supervisor_that_does_not_start_goes_as_well(installation: Installation) -> None:
-    update = await installation.update(SUPERVISOR_FAILS, probation=600)
-    assert update.phase is Phase.BACK
-    assert installation.running() == "0.1.0"
+    try:
+        update = await installation.update(SUPERVISOR_FAILS, probation=600)
+        assert update.phase is Phase.BACK
+        assert installation.running() == "0.1.0"
+    finally:
+        process = psutil.Process(int(installation.computer.home.pid_file.read_text()))
+        process.terminate()
+        process.wait(60)
