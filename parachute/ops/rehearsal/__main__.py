@@ -43,7 +43,7 @@ def main() -> int:
     _print(options.json, result)
     if result.impossible is not None:
         return _IMPOSSIBLE
-    return _PASSED if result.has_passed else _FAILED
+    return _PASSED if result.ok else _FAILED
 
 
 def _print(as_json: bool, found: Check | Rehearsal) -> None:
@@ -58,7 +58,7 @@ def _print(as_json: bool, found: Check | Rehearsal) -> None:
     else:
         for change in found.changes:
             _say(f"change  {change}")
-        _say("The new version may take over." if found.has_passed else "The new version must not take over; nothing has changed.")
+        _say("The new version may take over." if found.ok else "The new version must not take over; nothing has changed.")
 
 
 def _refused(as_json: bool, error: ParachuteError | OSError) -> int:

@@ -13,9 +13,12 @@ from parachute.base.errors import ParachuteError
 from parachute.ops.rehearsal.plan import Plan
 from parachute.sandbox.engines import views
 
-_HIDDEN = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108 - sockets of other programs lie there
+HIDDEN = ("/tmp", "/run", "/var/tmp")  # noqa: S108 - sockets of other programs lie there
 _NEEDED = ("/run/current-system", "/run/booted-system", "/run/wrappers")
 """Of NixOS, where programs are found by these names."""
+
+_DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
+_STREAMS = {"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}
 
 _NAMESPACES = [
     *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
@@ -43,8 +46,8 @@ def main() -> None:
 
 
 def _options(plan: Plan, mounted: list[tuple[int, str]]) -> list[str]:
-    options = ["bwrap", *_NAMESPACES, "--ro-bind", "/", "/", "--dev", "/dev"]
-    for folder in _HIDDEN:
+    options = ["bwrap", *_NAMESPACES, "--ro-bind", "/", "/", *_devices()]
+    for folder in HIDDEN:
         if Path(folder).is_dir() and not Path(folder).is_symlink():
             options += ["--tmpfs", folder]
     for folder in (*_NEEDED, *plan.shown):
@@ -56,6 +59,16 @@ def _options(plan: Plan, mounted: list[tuple[int, str]]) -> list[str]:
     for path in plan.masked:
         options += ["--ro-bind", "/dev/null", path]
     return [*options, "--chdir", "/"]
+
+
+def _devices() -> list[str]:
+    """A few devices; with bubblewrap's own /dev the rehearsal would have no rights over these mounts."""
+    options = ["--tmpfs", "/dev"]
+    for name in _DEVICES:
+        options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for name, number in _STREAMS.items():
+        options += ["--symlink", f"/proc/self/fd{number}", f"/dev/{name}"]
+    return [*options, "--dir", "/dev/shm"]  # noqa: S108
 
 
 if __name__ == "__main__":

@@ -39,14 +39,14 @@ class Rehearsal:
     impossible: str | None = None
 
     @property
-    def has_passed(self) -> bool:
+    def ok(self) -> bool:
         """Return whether everything was tried, and went well."""
         return self.impossible is None and bool(self.checks) and all(check.ok for check in self.checks)
 
     def as_json(self) -> dict[str, Any]:
         """Return the form for `--json`."""
         return {
-            "passed": self.has_passed,
+            "passed": self.ok,
             "impossible": self.impossible,
             "checks": [check.as_json() for check in self.checks],
             "changes": list(self.changes),

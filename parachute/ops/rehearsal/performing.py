@@ -18,6 +18,7 @@ from parachute.base.errors import Conflict, InvalidInput, ParachuteError, Unavai
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load
+from parachute.ops.rehearsal.entering import HIDDEN
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.rehearsal.plan import Plan
 from parachute.ops.rehearsal.staging import Scratch, Staged
@@ -163,7 +164,7 @@ def _lines(process: "subprocess.Popen[bytes]", deadline: float) -> Iterator[dict
 def _plan(
     home: Home, settings: Settings, python: Path, environment: dict[str, str], staged: Staged, *, is_probe: bool = False
 ) -> Plan:
-    hidden = [Path(folder) for folder in ("/tmp", "/run", "/var/tmp", "/dev/shm")]  # noqa: S108
+    hidden = [Path(folder) for folder in HIDDEN]
     needed = {Path(sys.prefix), Path(sys.base_prefix), _package_folder(), python.absolute().parent.parent, Scratch.of(home).folder}
     login = Path.home() / ".claude" / ".credentials.json"
     return Plan(
