@@ -74,6 +74,7 @@ SECTIONS = {
         "first-boot": "Make the key with which a new computer is set up, and show it with its address and a code to scan",
         "tls": "Show and renew the certificate for https, and trust it on this machine",
         "backup": "Encrypted backups of the vault and, apart from it, of keys and approvals",
+        "update": "Update this computer: the new version is rehearsed on copies, watched, and can be taken back",
         "service": "Run the computer as services of systemd, also after a boot",
         "completion": "Print what completes this program's commands with the Tab key in bash, zsh or fish",
         "version": "Show the version",

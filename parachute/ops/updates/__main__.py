@@ -64,7 +64,7 @@ def source_of(settings: Settings) -> Path:
     if named is None:
         raise Conflict(
             "Where new versions come from is not known.",
-            "Name a clone of the repository or a wheel: `parachute update FOLDER|FILE`, or `parachute config set updates.source FOLDER`.",
+            "Name a clone of the repository or a wheel: `parachute update --from PATH`, or `parachute config set updates.source PATH`.",
             key="no_source",
         )
     if not named.is_absolute():

@@ -39,9 +39,7 @@ class Orders:
         """Read how things are, waiting for the disk; error: Conflict."""
         update = self._journal.read()
         is_held = self._journal.is_held()
-        can_go_back = (
-            not is_held and update is not None and update.phase is Phase.DONE and update.old.python.exists()
-        )
+        can_go_back = not is_held and update is not None and update.phase is Phase.DONE and update.old.python.exists()
         return Situation(running(), parachute.__version__, update, is_held, can_go_back)
 
     async def begin(self, source: Path | None = None, *, unrehearsed: bool = False) -> None:
@@ -65,12 +63,12 @@ class Orders:
             raise Conflict("No update is under way.", "It has ended by itself.", key="nothing_under_way")
         if situation.update.phase in IN_PLACE:
             raise Conflict(
-                "It is in place already.", "`parachute update back` puts the version before in place again.", key="too_late"
+                "It is in place already.",
+                "`parachute update back` puts the version before in place again.",
+                key="too_late",
             )
         await control.ask(self._home, "update", cancel=True)
 
     async def _check_free(self) -> None:
         if await asyncio.to_thread(self._journal.is_held):
-            raise Conflict(
-                "An update is under way.", "`parachute update status` shows how far it is.", key="busy"
-            )
+            raise Conflict("An update is under way.", "`parachute update status` shows how far it is.", key="busy")

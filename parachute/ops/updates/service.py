@@ -11,9 +11,9 @@ from pathlib import Path
 from parachute.base.clock import as_text, now
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.config.settings.home import Home
+from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.health import Health, running_health
 from parachute.ops.updates.journal import Journal
-from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.models import IN_PLACE, Phase, Update, UpdateFailed, Version
 from parachute.ops.updates.place import Held, Place, Units
 from parachute.ops.updates.program_link import repoint

@@ -10,8 +10,8 @@ import httpx2
 import psutil
 import pytest
 
-from parachute.ops.updates.journal import Journal
 from parachute.ops.rehearsal.models import Check, Rehearsal
+from parachute.ops.updates.journal import Journal
 from parachute.ops.updates.models import Phase, Update, Version
 from parachute.ops.updates.service import Updates
 from parachute.ops.updates.versions import Versions
