@@ -106,10 +106,10 @@ _ELSEWHERE = {
     "login": "`parachute auth login` connects Claude, or a server such as Ollama.",
     "logout": "`parachute auth logout` forgets the stored credential.",
     "search": "`parachute daily search WORDS` and `parachute brain search WORDS` do.",
-    "update": "docs/updating.md tells how to update: `git pull`, then `make run`, then `parachute restart`.",
+    "upgrade": "`parachute update` brings a new version, and can take it back.",
     "uninstall": "docs/removing.md tells how to remove the computer; `parachute modules remove NAME` removes a module.",
 }
-_ELSEWHERE |= {"upgrade": _ELSEWHERE["update"], "remove": _ELSEWHERE["uninstall"]}
+_ELSEWHERE |= {"remove": _ELSEWHERE["uninstall"]}
 
 _PLAIN = {"int": "NUMBER", "float": "NUMBER", "str": "TEXT", "list[str]": "TEXT"}
 

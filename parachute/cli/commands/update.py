@@ -51,18 +51,19 @@ def update(
         named = source.expanduser().absolute()
         if not named.exists():
             raise InvalidInput(f"There is no {source}.", "Name a clone of the repository or a wheel.")
-    before = orders.read().update
+    before = orders.last()
     asyncio.run(orders.begin(named, unrehearsed=unrehearsed))
     _shown(orders, before, as_json, follow=follow)
 
 
 def status(as_json: bool = JSON) -> None:
     """Show which version runs, and how far an update is or how the last one ended."""
-    situation = Orders(Home.find()).read()
+    situation = asyncio.run(Orders(Home.find()).situation())
     if as_json:
         print_json(_document(situation))
         return
-    print(f"Version {situation.number} ({situation.running.name}) is this program.")
+    named = f" ({situation.running.name})" if situation.running.name != situation.number else ""
+    print(f"Version {situation.number}{named} {'runs' if situation.runs else 'is this program; nothing runs'}.")
     if situation.update is None:
         print("There was no update yet.")
         return
@@ -78,7 +79,7 @@ def back(
 ) -> None:
     """Put the version before the last update in place again, with the state that it can read."""
     orders = Orders(Home.find())
-    situation = orders.read()
+    situation = asyncio.run(orders.situation())
     if situation.can_go_back and situation.update is not None and not yes:
         since = f"What was written since {local(situation.update.began)} and it cannot read is kept, and named."
         if not agrees(f"Go back to version {situation.update.old.name}? {since}"):
@@ -123,7 +124,7 @@ def _followed(orders: Orders, before: Update | None, *, quiet: bool) -> Situatio
     deadline = time.monotonic() + _BEGIN_SECONDS
     try:
         while True:
-            situation = orders.read()
+            situation = asyncio.run(orders.situation())
             found = situation.update
             if found is not None and (before is None or found.at != before.at):
                 for text in _progress(found):

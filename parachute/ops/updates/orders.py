@@ -1,24 +1,31 @@
 """What a person orders: begin an update, go back, cancel, and how far it is. It is the supervisor that starts it."""
 
 import asyncio
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import parachute
-from parachute.base.errors import Conflict
+from parachute.base.errors import Conflict, Unavailable
 from parachute.config.settings.home import Home
 from parachute.ops.updates.journal import Journal
 from parachute.ops.updates.models import ENDS, IN_PLACE, Phase, Update, Version
-from parachute.ops.updates.versions import running
+from parachute.ops.updates.versions import running, version_at
 from parachute.supervisor import control
+
+_ASK_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What runs, how far an update is, and whether something can be done about it."""
+    """What runs, how far an update is, and whether something can be done about it.
+
+    `number` is of what runs, `runs` False if nothing does: then it is of this program.
+    """
 
     running: Version
     number: str
+    runs: bool
     update: Update | None
     is_under_way: bool
     can_go_back: bool
@@ -32,15 +39,24 @@ class Orders:
         self._journal = Journal(home.root)
 
     async def situation(self) -> Situation:
-        """Read how things are; error: Conflict if what is written down cannot be read."""
-        return await asyncio.to_thread(self.read)
+        """Ask what runs, and read how things are; error: Conflict if what is written down cannot be read."""
+        try:
+            status = await control.ask(self._home, "status", _ASK_SECONDS)
+            number = status["supervisor_version"]
+            version, runs = version_at(Path(status.get("program", sys.prefix)), number), True
+        except Unavailable:
+            number, version, runs = parachute.__version__, running(), False
+        return await asyncio.to_thread(self._situation, version, number, runs)
 
-    def read(self) -> Situation:
-        """Read how things are, waiting for the disk; error: Conflict."""
+    def last(self) -> Update | None:
+        """The update under way, or the last one; error: Conflict if what is written down cannot be read."""
+        return self._journal.read()
+
+    def _situation(self, version: Version, number: str, runs: bool) -> Situation:
         update = self._journal.read()
         is_held = self._journal.is_held()
         can_go_back = not is_held and update is not None and update.phase is Phase.DONE and update.old.python.exists()
-        return Situation(running(), parachute.__version__, update, is_held, can_go_back)
+        return Situation(version, number, runs, update, is_held, can_go_back)
 
     async def begin(self, source: Path | None = None, *, unrehearsed: bool = False) -> None:
         """Begin an update; errors: Conflict while one is under way, Unavailable if the computer does not run."""

@@ -74,7 +74,7 @@ class Updates:
                 return await self._take_up(update)
             if update is None or update.phase is not Phase.DONE or not update.old.python.exists():
                 raise Conflict("There is no version to go back to.", "Only the one before the last update is kept.")
-            return await self._return(update, None)
+            return await self._return(replace(update, checks=(), changes=()), None)
 
     async def _prepare(self, source: Path) -> tuple[Update, Version | None]:
         """Stage and rehearse, which changes nothing of what runs; the version that may be put in place, None if it is refused."""

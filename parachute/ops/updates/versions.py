@@ -52,12 +52,16 @@ class Versions:
 
 def running() -> Version:
     """The version that this process is."""
-    prefix = Path(sys.prefix)
+    return version_at(Path(sys.prefix), parachute.__version__)
+
+
+def version_at(prefix: Path, number: str) -> Version:
+    """The version of an environment; one that no update has made is called by its number."""
     named = prefix / "complete"
-    source = checkout()
     if named.exists():
         return Version(prefix.name, prefix, named.read_text().strip())
-    return Version(parachute.__version__, prefix, str(source or ""))
+    clone = checkout() if prefix == Path(sys.prefix) else None
+    return Version(number, prefix, str(clone or ""))
 
 
 def checkout() -> Path | None:
