@@ -58,7 +58,9 @@ def _print(as_json: bool, found: Check | Rehearsal) -> None:
     else:
         for change in found.changes:
             _say(f"change  {change}")
-        _say("The new version may take over." if found.ok else "The new version must not take over; nothing has changed.")
+        _say(
+            "The new version may take over." if found.ok else "The new version must not take over; nothing has changed."
+        )
 
 
 def _refused(as_json: bool, error: ParachuteError | OSError) -> int:

@@ -198,7 +198,9 @@ class Checking:
         rows = _rows(computer)
         for row in rows:
             if row["state"] in _WAITS and row["name"] not in waited:
-                self._changed(f"The module {row['name']} waits for your approval: `parachute modules approve {row['name']}`.")
+                self._changed(
+                    f"The module {row['name']} waits for your approval: `parachute modules approve {row['name']}`."
+                )
         ready = [str(row["name"]) for row in rows if row.get("state") == "ready" and row.get("enabled")]
         down = []
         for name in ready:
@@ -214,7 +216,9 @@ class Checking:
         if down:
             self._say("modules", False, f"Modules do not run with the new version: {len(down)}.", "\n".join(down))
         else:
-            self._say("modules", True, f"All {len(ready)} modules run." if ready else "No module is installed that could run.")
+            self._say(
+                "modules", True, f"All {len(ready)} modules run." if ready else "No module is installed that could run."
+            )
 
     def _ends(self, computer: NewVersion) -> None:
         reason = computer.end()

@@ -16,7 +16,13 @@ _AGENT = {"name": str, "tools?": [str], "source?": str}
 _SKILL = {"name": str, "description?": str, "allowed_tools?": [str]}
 _ENTRY = {"name": str, "type": str, "path": str, "relativePath": str, "isDirectory": bool}
 _PROMPT = {"promptSource": str, "contextFiles": [str], "totalPromptTokens": int, "prompt": str}
-_DAILY_AGENT = {"name": str, "description": str, "schedule": {"time": str}, "state": {"runCount": int}, "outputPath": str}
+_DAILY_AGENT = {
+    "name": str,
+    "description": str,
+    "schedule": {"time": str},
+    "state": {"runCount": int},
+    "outputPath": str,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,9 @@ CALLS = (
     Call("/api/chat?limit=500&search=rehearsal", {"sessions": [_SESSION]}),
     Call("/api/chat/{session}", {**_SESSION, "messages": [_MESSAGE]}),
     Call("/api/chat/{session}/stream-status", {"active": bool}),
-    Call("/api/chat/{session}/transcript?after_compact=true", {"sessionId": str, "events": [_EVENT], "segments": [dict]}),
+    Call(
+        "/api/chat/{session}/transcript?after_compact=true", {"sessionId": str, "events": [_EVENT], "segments": [dict]}
+    ),
     Call("/api/chat/{session}/pending-questions", {"pending": [dict]}),
     Call("/api/chat/active-streams", {"streams": list}),
     Call("/api/workspaces", {"workspaces": [_WORKSPACE]}, {"workspace": ("workspaces", 0, "slug")}),
@@ -66,12 +74,20 @@ CALLS = (
     Call("/api/bots/config", {"telegram": _BOT, "discord": _BOT, "matrix": _BOT}),
     Call("/api/bots/pairing/count", {"pending": int}),
     Call("/api/modules", {"modules": [{"name": str, "trust_level": str}]}),
-    Call("/api/hooks", {"hooks": [{"name": str, "events": [str], "blocking": bool}], "health": {"recent_errors_count": int}}),
+    Call(
+        "/api/hooks",
+        {"hooks": [{"name": str, "events": [str], "blocking": bool}], "health": {"recent_errors_count": int}},
+    ),
     Call("/api/hooks/errors", {"errors": [{"hook": str, "message": str, "timestamp": str}]}),
     Call("/api/config", {}),
     Call(
         "/supervisor/status",
-        {"supervisor_version": str, "supervisor_uptime_seconds": int, "main_server_healthy": bool, "main_server_status": str},
+        {
+            "supervisor_version": str,
+            "supervisor_uptime_seconds": int,
+            "main_server_healthy": bool,
+            "main_server_status": str,
+        },
     ),
     Call("/supervisor/models", {"models": [{"id": str, "display_name": str, "created_at": str, "family": str}]}),
     Call("/api/modules/daily/agents", {"agents": [_DAILY_AGENT]}, module="daily"),
@@ -80,12 +96,24 @@ CALLS = (
         {"files": [{"path": str, "hash": str, "size": int, "modified": float}]},
         module="daily",
     ),
-    Call("/api/sync/changes?root=Daily&since=0&pattern=*&include_binary=false", {"files": [{"path": str}]}, module="daily"),
+    Call(
+        "/api/sync/changes?root=Daily&since=0&pattern=*&include_binary=false",
+        {"files": [{"path": str}]},
+        module="daily",
+    ),
     Call("/api/brain/schemas", {"schemas": [{"name": str, "fields": dict}]}, {"type": ("schemas", 0, "name")}, "brain"),
     Call("/api/brain/entities/{type}?limit=20&offset=0", {"results": [dict]}, module="brain"),
     Call("/api/brain/types", [{"name": str, "fields": list}], module="brain"),
-    Call("/api/brain/queries", {"queries": [{"id": str, "name": str, "entity_type": str, "filters": [dict]}]}, module="brain"),
-    Call("/api/brain/search?q=rehearsal", {"query": str, "count": int, "results": [{"para_id": str, "name": str}]}, module="brain"),
+    Call(
+        "/api/brain/queries",
+        {"queries": [{"id": str, "name": str, "entity_type": str, "filters": [dict]}]},
+        module="brain",
+    ),
+    Call(
+        "/api/brain/search?q=rehearsal",
+        {"query": str, "count": int, "results": [{"para_id": str, "name": str}]},
+        module="brain",
+    ),
 )
 
 

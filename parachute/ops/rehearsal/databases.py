@@ -24,7 +24,9 @@ def content_of(path: Path) -> Content:
     """Look into a database; one that is none, or cannot be read, has nothing. Waits."""
     try:
         with closing(_opened(path)) as connection:
-            found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")
+            found = connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+            )
             names = [str(name) for (name,) in found if not str(name).startswith("sqlite_")]
             applied = connection.execute("SELECT name FROM migrations").fetchall() if "migrations" in names else []
             quoted = {name: name.replace('"', '""') for name in names}

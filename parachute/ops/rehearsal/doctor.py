@@ -56,5 +56,10 @@ def compared(before: dict[str, dict[str, Any]], known: frozenset[str], after: di
     if new:
         names = ", ".join(str(check["id"]) for check in new)
         lines = [f"{check['id']}: {check.get('message')} {check.get('next') or ''}".strip() for check in new]
-        return Check("doctor", False, f"The doctor finds with the new version what it did not find before: {names}.", "\n".join(lines))
+        return Check(
+            "doctor",
+            False,
+            f"The doctor finds with the new version what it did not find before: {names}.",
+            "\n".join(lines),
+        )
     return Check("doctor", True, f"The doctor finds nothing new in {len(after)} checks.")

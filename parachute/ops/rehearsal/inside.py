@@ -26,7 +26,9 @@ def main() -> int:
             _say(probe=_unavailable(plan))
             return 0
         _put_databases(plan)
-        checking = Checking(plan, report=lambda check: _say(check=check.as_json()), changed=lambda text: _say(change=text))
+        checking = Checking(
+            plan, report=lambda check: _say(check=check.as_json()), changed=lambda text: _say(change=text)
+        )
         try:
             checking.run()
         except OSError as error:
@@ -58,7 +60,11 @@ def _unavailable(plan: Plan) -> str | None:
     # As the new version will: without rights in this namespace.
     code = "from parachute.sandbox.engines.bubblewrap import unavailable; print(unavailable() or '')"
     tried = subprocess.run(
-        confined.command([sys.executable, "-c", code]), env=plan.environment, capture_output=True, text=True, check=False
+        confined.command([sys.executable, "-c", code]),
+        env=plan.environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if tried.returncode != 0:
         return (tried.stderr.strip().splitlines() or ["A namespace in a namespace cannot be entered."])[-1]

@@ -21,9 +21,7 @@ class Check:
     def from_json(cls, document: dict[str, Any]) -> "Check":
         """Read what `as_json` wrote; error: KeyError."""
         detail = document["detail"]
-        return cls(
-            str(document["name"]), document["ok"] is True, str(document["sentence"]), detail and str(detail)
-        )
+        return cls(str(document["name"]), document["ok"] is True, str(document["sentence"]), detail and str(detail))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,9 @@ class NotAnswered(Exception):
 class NewVersion:
     """A supervisor and all below it. `largest` is what they may take of the memory, in bytes: over that they are ended."""
 
-    def __init__(self, python: str, port: int, home: Path, environment: dict[str, str], token: str, largest: int) -> None:
+    def __init__(
+        self, python: str, port: int, home: Path, environment: dict[str, str], token: str, largest: int
+    ) -> None:
         self._python = python
         self._port = port
         self._home = home
@@ -202,5 +204,3 @@ def _is_zombie(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (OSError, IndexError):
         return True
-
-

@@ -49,7 +49,9 @@ def perform(home: Home, python: Path, report: Callable[[Check], None]) -> Rehear
     Errors: InvalidInput for what is no interpreter, Conflict while another rehearsal is under way, ConfigError, OSError.
     """
     if not os.access(python, os.X_OK) or python.is_dir():
-        raise InvalidInput(f"There is no program {python}.", "Name the interpreter of the new version.", key="no_interpreter")
+        raise InvalidInput(
+            f"There is no program {python}.", "Name the interpreter of the new version.", key="no_interpreter"
+        )
     deadline = time.monotonic() + SECONDS
     if sys.platform != "linux":
         return Rehearsal(impossible="A rehearsal needs the namespaces of Linux.")
@@ -165,7 +167,13 @@ def _plan(
     home: Home, settings: Settings, python: Path, environment: dict[str, str], staged: Staged, *, is_probe: bool = False
 ) -> Plan:
     hidden = [Path(folder) for folder in HIDDEN]
-    needed = {Path(sys.prefix), Path(sys.base_prefix), _package_folder(), python.absolute().parent.parent, Scratch.of(home).folder}
+    needed = {
+        Path(sys.prefix),
+        Path(sys.base_prefix),
+        _package_folder(),
+        python.absolute().parent.parent,
+        Scratch.of(home).folder,
+    }
     login = Path.home() / ".claude" / ".credentials.json"
     return Plan(
         home=str(home.root),
@@ -209,4 +217,6 @@ def _not_copied(error: ParachuteError | OSError) -> Check:
     if isinstance(error, ParachuteError):
         return Check("copies", False, error.message, error.hint)
     name = f": {error.filename}" if error.filename else ""
-    return Check("copies", False, f"The copies cannot be made: {error.strerror or error}{name}.", "Look at that file or folder.")
+    return Check(
+        "copies", False, f"The copies cannot be made: {error.strerror or error}{name}.", "Look at that file or folder."
+    )

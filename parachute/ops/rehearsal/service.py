@@ -27,7 +27,16 @@ async def rehearse(home: Home, python: Path, report: Callable[[Check], None]) ->
 
     Nothing of the running computer changes, also where this is cancelled. Error: ParachuteError if it could not be begun.
     """
-    command = [sys.executable, "-m", "parachute.ops.rehearsal", "--home", str(home.root), "--python", str(python), "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "parachute.ops.rehearsal",
+        "--home",
+        str(home.root),
+        "--python",
+        str(python),
+        "--json",
+    ]
     process = await asyncio.create_subprocess_exec(
         # Where systemd holds a service back, no namespaces are made in it.
         *outside(command),

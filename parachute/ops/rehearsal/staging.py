@@ -26,7 +26,17 @@ SECRETS = (
 )
 """Files of the state directory that are in no copy: with them a program could act for the owner elsewhere."""
 
-_PASSING = ("run", "logs", "sandboxes", "caches", "views", "runtime-plugins", "meaning", "**/*.unfinished", "**/.*.lock")
+_PASSING = (
+    "run",
+    "logs",
+    "sandboxes",
+    "caches",
+    "views",
+    "runtime-plugins",
+    "meaning",
+    "**/*.unfinished",
+    "**/.*.lock",
+)
 _NOT_OF_A_REHEARSAL = ("hooks", "hooks.yaml", "panic.json")
 """Hooks are the owner's programs, which would do their work twice; a stopped computer would refuse the conversation."""
 
@@ -88,7 +98,9 @@ class Scratch:
             return _Staging(self.folder, home.root.resolve(), vault.resolve()).run()
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise NoSpace("The disk became full while the copies were made.", "Make room, and try again.") from error
+                raise NoSpace(
+                    "The disk became full while the copies were made.", "Make room, and try again."
+                ) from error
             raise
 
 
@@ -170,4 +182,3 @@ def _without(part: Part) -> Callable[[str], bool]:
 
 def _size(count: int) -> str:
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
-
