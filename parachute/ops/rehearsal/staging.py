@@ -34,6 +34,7 @@ _PASSING = (
     "views",
     "runtime-plugins",
     "meaning",
+    "copies",
     "**/*.unfinished",
     "**/.*.lock",
 )
@@ -116,7 +117,7 @@ class _Staging:
         if vault.is_relative_to(root):
             left_out.append(str(vault.relative_to(root)))
         self._state = Part("state", root, tuple(left_out), ("**/*.db",))
-        self._data = Part("vault", vault, ("**/*.unfinished",), (f"{_VAULT_STATE}/**/*.db",))
+        self._data = Part("vault", vault, ("**/*.unfinished", f"{_VAULT_STATE}/copies"), (f"{_VAULT_STATE}/**/*.db",))
         self._staged = Staged()
 
     def run(self) -> Staged:
@@ -153,7 +154,7 @@ class _Staging:
     def _vault_measured(self) -> Measured:
         if self._views_fail:
             return measure(self._vault, self._data.is_left_out, self._data.is_database)
-        inner = Part("", self._vault / _VAULT_STATE, self._data.left_out, ("**/*.db",))
+        inner = Part("", self._vault / _VAULT_STATE, ("copies", "**/*.unfinished"), ("**/*.db",))
         if not inner.root.is_dir():
             return Measured()
         found = measure(inner.root, inner.is_left_out, inner.is_database)
