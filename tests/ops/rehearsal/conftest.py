@@ -10,8 +10,10 @@ import httpx2
 import pytest
 
 from parachute.base.files import walk_tree
+from parachute.config.declared.file import VARIABLE
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.rehearsal.service import rehearse
+from tests.config.declared.declaring import write
 from tests.ops.rehearsal.versions import version
 from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI, text
@@ -19,12 +21,22 @@ from tests.support.messages_api import MessagesAPI, text
 SECRET = "must-be-in-no-copy"
 
 
+class Declaring(Computer):
+    """A computer for which the system declares something."""
+
+    def start(self) -> None:
+        if not (declaration := self.folder / "declared.json").exists():
+            write(declaration)
+        self._environment[VARIABLE] = str(declaration)
+        super().start()
+
+
 @pytest.fixture(scope="module")
 def owned() -> Iterator[Computer]:
     """The computer, which does not run."""
     with MessagesAPI() as api:
         environment = {"ANTHROPIC_API_KEY": SECRET, "ANTHROPIC_BASE_URL": api.url}
-        with Computer(environment=environment, settings={"hostnames": ["mine.example"]}) as computer:
+        with Declaring(environment=environment, settings={"hostnames": ["mine.example"]}) as computer:
             api.default(text("Hello."))
             body = {"message": "Hi", "sessionId": "new", "module": "chat"}
             assert '"done"' in httpx2.post(f"{computer.url}/api/chat", json=body, timeout=60, **PLAIN).text

@@ -14,7 +14,7 @@ import yaml
 from parachute.config.settings.home import Home
 from parachute.ops.recovery.inspection import problem
 from parachute.ops.rehearsal.copying import DamagedDatabase
-from parachute.ops.rehearsal.staging import NoSpace, Scratch
+from parachute.ops.rehearsal.staging import NoSpace, Scratch, TooSlow
 from tests.support.small_disk import small_disk
 
 
@@ -117,6 +117,12 @@ def test_what_does_not_fit_is_refused_with_what_is_missing(tmp_path: Path) -> No
         with installation.scratch.made(), pytest.raises(NoSpace, match=r"need 2[67]\d MB .* are missing"):
             installation.scratch.stage(installation.home, installation.vault)
         assert not installation.scratch.folder.exists()
+
+
+def test_copies_that_take_too_long_are_given_up(installation: Installation) -> None:
+    with installation.scratch.made(), pytest.raises(TooSlow):
+        installation.scratch.stage(installation.home, installation.vault, deadline=0.0)
+    assert not installation.scratch.folder.exists()
 
 
 def test_a_damaged_database_is_named(installation: Installation) -> None:

@@ -1,14 +1,19 @@
 """Whole rehearsals, of this version and of broken ones; nothing of the computer changes in any of them."""
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from parachute.ops.rehearsal.models import Check, Rehearsal
+from parachute.ops.rehearsal.service import rehearse
+from tests.config.declared.declaring import write
 from tests.conftest import needs_bubblewrap
 from tests.ops.rehearsal.conftest import SECRET
+from tests.ops.rehearsal.versions import version
 from tests.support.computer import Computer
 
 pytestmark = [pytest.mark.long, needs_bubblewrap, pytest.mark.usefixtures("views_work")]
@@ -40,13 +45,30 @@ def failed(result: Rehearsal) -> Check:
     return wrong[0]
 
 
-def test_a_version_that_is_well(rehearsed: Rehearsed, owned: Computer) -> None:
-    result = rehearsed({MIGRATIONS: f"+{ADDS}"})
-    assert [(check.name, check.ok) for check in result.checks] == [(name, True) for name in ORDER], result
+def test_a_version_that_is_well_beside_a_running_computer(
+    owned: Computer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(owned.folder))
+    python = version(tmp_path / "version", {MIGRATIONS: f"+{ADDS}"})
+    # What the system declares goes over every variable, and no container starts in a rehearsal.
+    write(owned.folder / "declared.json", settings={"sandbox": {"engine": "podman"}, "provider": "offline"})
+    told: list[Check] = []
+    owned.start()
+    try:
+        core = owned.find_process("parachute.server").pid
+        result = asyncio.run(rehearse(owned.home, python, told.append))
+        assert owned.find_process("parachute.server").pid == core
+    finally:
+        owned.stop()
+        write(owned.folder / "declared.json")
+    assert [(check.name, check.ok) for check in told] == [(name, True) for name in ORDER], told
+    assert result == Rehearsal(
+        tuple(told), ("trust.db is migrated: m9001_rehearsed. The present version cannot open it after that.",)
+    )
     assert result.ok
-    assert result.changes == ("trust.db is migrated: m9001_rehearsed. The present version cannot open it after that.",)
     with closing(sqlite3.connect(owned.home.trust_database)) as connection:
         assert not connection.execute("SELECT * FROM sqlite_master WHERE name = 'rehearsed'").fetchall()
+    assert not (owned.vault / "Projects").exists()
 
 
 SPY = f"""
@@ -61,7 +83,7 @@ for path in (path for root in (home, vault) for path in root.rglob("*") if path.
 (vault / "Notes.md").write_text("changed")
 (vault / "made.md").write_text("made")
 (home / "config.yaml").write_text("changed")
-for path in (Path(os.environ["HOME"], "outside.md"), Path("/etc/outside"), Path(sys.prefix, "outside")):
+for path in (Path("/etc/outside"), Path("/usr/outside"), Path(sys.prefix, "outside")):
     try:
         path.write_text("written")
         found.append(str(path))
