@@ -24,8 +24,8 @@ START_PROCESSOR_SECONDS = 6.0
 RESIDENT_MEGABYTES = 135
 """One and a half times the budget of server and supervisor at rest."""
 
-_LARGEST_MEGABYTES = 1500
-"""All processes of the new version together."""
+_LEAST_MEGABYTES, _LARGEST_MEGABYTES = 500, 1500
+"""What all processes of the new version together may take: half of what is free, within these."""
 
 _WAITS = ("pending_approval", "not_installed")
 _DOWN = (500, 502, 503, 504)
@@ -58,7 +58,7 @@ class Checking:
                 self._say("doctor", False, "The running version cannot examine the copies.", str(error))
                 return
             token = CliToken(self._home.root).obtain()
-            largest = min(_LARGEST_MEGABYTES << 20, _available_bytes() // 2)
+            largest = min(_LARGEST_MEGABYTES << 20, max(_LEAST_MEGABYTES << 20, _available_bytes() // 2))
             computer = NewVersion(python, self._plan.port, self._home.root, self._environment, token, largest)
             try:
                 if self._starts(computer):

@@ -1,5 +1,6 @@
 """The new version's computer in the namespace: its supervisor is started, asked, measured and ended."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -13,13 +14,17 @@ from typing import Any
 
 from parachute_runner import processes
 
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
 from parachute.ops.logs import files as log_files
 from parachute.ops.rehearsal import confined
+from parachute.supervisor import control
 from parachute.supervisor.memory import held_bytes
 
 START_SECONDS = 60.0
 _END_SECONDS = 45.0
 _ANSWER_SECONDS = 20.0
+_HEALTH_SECONDS = 5.0
 _PAUSE = 0.1
 _LARGEST = 64 * 1024 * 1024
 _LINES = 12
@@ -72,14 +77,16 @@ class NewVersion:
             if (code := self._process.poll()) is not None:
                 return f"Its supervisor ended with {code}."
             try:
-                status, document = self.ask("/api/health", seconds=max(1.0, deadline - time.monotonic()))
+                # The socket holds what comes in while the server starts, and also when it never will.
+                status, document = self.ask("/api/health", seconds=_HEALTH_SECONDS)
             except NotAnswered as error:
                 said = str(error)
-                time.sleep(_PAUSE)
-                continue
-            if status == 200 and isinstance(document, dict):
-                return None
-            said = f"Its health answers {status}."
+                if reason := self._given_up():
+                    return reason
+            else:
+                if status == 200 and isinstance(document, dict):
+                    return None
+                said = f"Its health answers {status}."
             time.sleep(_PAUSE)
         return f"It was not healthy within {START_SECONDS:.0f} seconds. {said}"
 
@@ -176,6 +183,15 @@ class NewVersion:
     def _family(self) -> list[int]:
         assert self._process is not None
         return [self._process.pid, *processes.descendants(self._process.pid)]
+
+    def _given_up(self) -> str | None:
+        """Say that its supervisor starts the server no more, if that is so."""
+        try:
+            units = asyncio.run(control.ask(Home(self._home), "status", _HEALTH_SECONDS))["units"]
+            core = next(unit for unit in units if unit["name"] == "core")
+        except (ParachuteError, OSError, ValueError, LookupError, TypeError, StopIteration):
+            return None  # it does not answer yet, or in another way than it did
+        return f"Its server ends again and again: {core.get('reason')}" if core.get("state") == "failed" else None
 
     def _watch(self) -> None:
         assert self._process is not None

@@ -1,6 +1,5 @@
 """Performing a rehearsal: the copies are made, the namespace is started and watched, and everything is removed again."""
 
-import asyncio
 import json
 import os
 import selectors
@@ -9,38 +8,25 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from parachute.base.alone import Taken, alone
-from parachute.base.errors import Conflict, InvalidInput, ParachuteError, Unavailable
+from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load
+from parachute.ops.rehearsal import environment
 from parachute.ops.rehearsal.entering import HIDDEN
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.rehearsal.plan import Plan
 from parachute.ops.rehearsal.staging import Scratch, Staged
-from parachute.supervisor import control
 
 SECONDS = 300.0
 """The most that a rehearsal takes, copies included."""
 
 _LINE = 1 << 20
-_VARIABLES = ("HOME", "LANG", "LC_ALL", "PATH", "TZ", "USER", "LOGNAME")
-_NOT_PASSED = frozenset(
-    ("PARACHUTE_HOME", "PARACHUTE_HOST", "PARACHUTE_PORT", "PARACHUTE_PROGRAMS", "PARACHUTE_CREDENTIALS_FD")
-)
-_OF_A_REHEARSAL = {
-    "PARACHUTE_PROVIDER": "anthropic",
-    # What reached a limit today has nothing to do with it, and the index of meanings would take minutes to make.
-    "PARACHUTE_DAILY_SPENDING_LIMIT": "1000",
-    "PARACHUTE_MEANING__ENABLED": "false",
-    # Containers do not start in a namespace like this.
-    "PARACHUTE_SANDBOX__ENGINE": "bubblewrap",
-    "PARACHUTE_AGENTS__SPARE": "false",
-}
 
 
 def perform(home: Home, python: Path, report: Callable[[Check], None]) -> Rehearsal:
@@ -57,6 +43,11 @@ def perform(home: Home, python: Path, report: Callable[[Check], None]) -> Rehear
         return Rehearsal(impossible="A rehearsal needs the namespaces of Linux.")
     if not shutil.which("bwrap"):
         return Rehearsal(impossible="bubblewrap is not installed.")
+    running = environment.of_running(home)
+    # What it was started with counts, and not what this shell says.
+    for name in [name for name in os.environ if name.startswith("PARACHUTE_")]:
+        del os.environ[name]
+    os.environ.update(running)
     settings = load(home)
     scratch = Scratch.of(home)
     checks: list[Check] = []
@@ -73,17 +64,17 @@ def perform(home: Home, python: Path, report: Callable[[Check], None]) -> Rehear
                 f"A rehearsal is under way (process {error.process}).", "Wait for its end.", key="rehearsal_under_way"
             ) from error
         stack.enter_context(scratch.made())
-        environment = _environment(home)
-        probe = _plan(home, settings, python, environment, _empty(scratch, home), is_probe=True)
+        variables = environment.of_new_version(home, scratch, running)
+        probe = _plan(home, settings, python, variables, _empty(scratch, home), is_probe=True)
         if (reason := _probed(scratch, probe, deadline)) is not None:
             return Rehearsal(impossible=reason)
         try:
-            staged = scratch.stage(home, settings.vault)
+            staged = scratch.stage(home, settings.vault, deadline)
         except (ParachuteError, OSError) as error:
             found(_not_copied(error))
             return Rehearsal(tuple(checks))
         found(Check("copies", True, "Everything that the new version may change is copied."))
-        plan = _plan(home, settings, python, environment, staged)
+        plan = _plan(home, settings, python, variables, staged)
         changes = _followed(scratch, plan, deadline, found)
     return Rehearsal(tuple(checks), tuple(changes))
 
@@ -164,7 +155,7 @@ def _lines(process: "subprocess.Popen[bytes]", deadline: float) -> Iterator[dict
 
 
 def _plan(
-    home: Home, settings: Settings, python: Path, environment: dict[str, str], staged: Staged, *, is_probe: bool = False
+    home: Home, settings: Settings, python: Path, variables: dict[str, str], staged: Staged, *, is_probe: bool = False
 ) -> Plan:
     hidden = [Path(folder) for folder in HIDDEN]
     needed = {
@@ -187,7 +178,7 @@ def _plan(
         databases=staged.databases,
         shown=sorted(str(path) for path in needed if any(path.is_relative_to(folder) for folder in hidden)),
         masked=[str(login.resolve())] if login.exists() else [],
-        environment=environment,
+        environment=variables,
         is_probe=is_probe,
     )
 
@@ -196,16 +187,6 @@ def _empty(scratch: Scratch, home: Home) -> Staged:
     empty = scratch.folder / "empty"
     empty.mkdir(mode=0o700)
     return Staged(binds=[(str(empty), str(home.root.resolve()))])
-
-
-def _environment(home: Home) -> dict[str, str]:
-    """The environment of the new version: that of the running one, without credentials, and what a rehearsal sets."""
-    own = {name: value for name, value in os.environ.items() if name.startswith("PARACHUTE_")}
-    with suppress(Unavailable, OSError, LookupError):  # nothing runs
-        own = dict(asyncio.run(control.ask(home, "started_with", 10))["environment"])
-    own = {name: str(value) for name, value in own.items() if name.upper() not in _NOT_PASSED}
-    plain = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
-    return {**plain, **own, **_OF_A_REHEARSAL, "HOME": str(Path.home()), "PARACHUTE_HOME": str(home.root)}
 
 
 def _package_folder() -> Path:

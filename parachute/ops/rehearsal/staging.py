@@ -1,8 +1,10 @@
 """Staging: the copies on which a new version is started, in a scratch folder next to the state directory."""
 
 import errno
+import math
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -34,6 +36,7 @@ _PASSING = (
     "views",
     "runtime-plugins",
     "meaning",
+    "copies",
     "**/*.unfinished",
     "**/.*.lock",
 )
@@ -52,6 +55,12 @@ class NoSpace(Unavailable):
     """The copies do not fit on the disk."""
 
     key = "disk_full"
+
+
+class TooSlow(Unavailable):
+    """The disk takes longer than a rehearsal may."""
+
+    key = "too_slow"
 
 
 @dataclass(slots=True)
@@ -92,10 +101,10 @@ class Scratch:
                 View(view).remove()
         remove_tree(self.folder)
 
-    def stage(self, home: Home, vault: Path) -> Staged:
-        """Make the copies; errors: NoSpace, DamagedDatabase, OSError."""
+    def stage(self, home: Home, vault: Path, deadline: float = math.inf) -> Staged:
+        """Make the copies until a moment of the monotonic clock; errors: NoSpace, TooSlow, DamagedDatabase, OSError."""
         try:
-            return _Staging(self.folder, home.root.resolve(), vault.resolve()).run()
+            return _Staging(self.folder, home.root.resolve(), vault.resolve(), deadline).run()
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise NoSpace(
@@ -105,10 +114,11 @@ class Scratch:
 
 
 class _Staging:
-    def __init__(self, folder: Path, root: Path, vault: Path) -> None:
+    def __init__(self, folder: Path, root: Path, vault: Path, deadline: float) -> None:
         self._folder = folder
         self._root = root
         self._vault = vault
+        self._deadline = deadline
         self._views_fail = views.unavailable(folder / "tried")
         left_out = [*SECRETS, *_PASSING, *_NOT_OF_A_REHEARSAL]
         if not self._views_fail:
@@ -116,7 +126,7 @@ class _Staging:
         if vault.is_relative_to(root):
             left_out.append(str(vault.relative_to(root)))
         self._state = Part("state", root, tuple(left_out), ("**/*.db",))
-        self._data = Part("vault", vault, ("**/*.unfinished",), (f"{_VAULT_STATE}/**/*.db",))
+        self._data = Part("vault", vault, ("**/*.unfinished", f"{_VAULT_STATE}/copies"), (f"{_VAULT_STATE}/**/*.db",))
         self._staged = Staged()
 
     def run(self) -> Staged:
@@ -124,13 +134,13 @@ class _Staging:
         vault = self._vault_measured()
         self._check_space(state, vault)
         copy = private_folder(self._folder / "state")
-        copy_folder(self._root, copy, _without(self._state))
+        copy_folder(self._root, copy, self._without(self._state))
         for path in state.found:
             copy_database(self._root / path, copy / path)
         self._staged.binds.append((str(copy), str(self._root)))
         if self._views_fail:
             data = private_folder(self._folder / "vault")
-            copy_folder(self._vault, data, _without(self._data))
+            copy_folder(self._vault, data, self._without(self._data))
             self._staged.binds.append((str(data), str(self._vault)))
         else:
             self._view(self._vault)
@@ -145,6 +155,17 @@ class _Staging:
                 self._staged.databases.append((str(staged), str(self._vault / path)))
         return self._staged
 
+    def _without(self, part: Part) -> Callable[[str], bool]:
+        def is_left_out(path: str) -> bool:
+            if time.monotonic() > self._deadline:
+                raise TooSlow(
+                    "The copies were not made in time.",
+                    "This disk may be very busy; try again when it is not.",
+                )
+            return part.is_left_out(path) or part.is_database(path)
+
+        return is_left_out
+
     def _view(self, folder: Path) -> None:
         view = View(self._folder / "views" / str(len(self._staged.views))).make()
         shutil.copymode(folder, view.upper)
@@ -153,7 +174,7 @@ class _Staging:
     def _vault_measured(self) -> Measured:
         if self._views_fail:
             return measure(self._vault, self._data.is_left_out, self._data.is_database)
-        inner = Part("", self._vault / _VAULT_STATE, self._data.left_out, ("**/*.db",))
+        inner = Part("", self._vault / _VAULT_STATE, ("copies", "**/*.unfinished"), ("**/*.db",))
         if not inner.root.is_dir():
             return Measured()
         found = measure(inner.root, inner.is_left_out, inner.is_database)
@@ -174,10 +195,6 @@ class _Staging:
                 f"{_size(needed - free)} are missing.{why}",
                 "Make room on that disk: `parachute doctor disk-space` says what takes it.",
             )
-
-
-def _without(part: Part) -> Callable[[str], bool]:
-    return lambda path: part.is_left_out(path) or part.is_database(path)
 
 
 def _size(count: int) -> str:
