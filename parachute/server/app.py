@@ -105,9 +105,8 @@ class _Application(FastAPI):
         )
         self.installation = installation
         self.services = self.state.services = services
-        self.include_router(status_routes)
-        # Not among the late routes: reading those takes descriptors, and there may be none when agents have to be stopped.
-        self.include_router(panic_routes)
+        # Panic is not among the late routes: reading those takes descriptors, and there may be none when agents have to be stopped.
+        self.router.routes.extend([*status_routes.routes, *panic_routes.routes])
         self.late_routes = LateRoutes(self, _late_routers, self.router.default)
         self.router.default = self.late_routes
 
