@@ -21,6 +21,9 @@ def leave_out() -> None:
     warnings.filterwarnings("ignore", category=UnsupportedFieldAttributeWarning)
     # FastAPI asks of every type whether it is one of pydantic 1, which it takes for absent when it cannot be imported.
     sys.modules.setdefault("pydantic.v1", None)  # type: ignore[arg-type]
+    # Uvicorn configures logging with them, which it does not do here; Starlette writes a page of errors for debugging.
+    for name in ("logging.config", "configparser", "html"):
+        late_module(name)
     # It carries traces from one program to another: FastAPI makes none here.
     late_module("opentelemetry.propagate")
     # They bring its command line, a reloader and multiprocessing.
