@@ -20,8 +20,9 @@ def leave_out() -> None:
     warnings.filterwarnings("ignore", category=UnsupportedFieldAttributeWarning)
     # FastAPI asks of every type whether it is one of pydantic 1, which it takes for absent when it cannot be imported.
     sys.modules.setdefault("pydantic.v1", None)  # type: ignore[arg-type]
-    # Uvicorn configures logging with them, which it does not do here; Starlette writes a page of errors for debugging.
-    for name in ("logging.config", "configparser", "html"):
+    # Libraries import them for what is rare or does not happen here: configuring logging, pages of errors for debugging,
+    # reading installed packages, names of hosts that are not ASCII.
+    for name in ("configparser", "csv", "html", "http.cookies", "idna", "logging.config", "zipfile"):
         late_module(name)
     # It carries traces from one program to another: FastAPI makes none here.
     late_module("opentelemetry.propagate")
