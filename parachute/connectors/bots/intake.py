@@ -62,7 +62,7 @@ class Intake:
             raise Conflict(f"The bot of {platform} has no token.", f"`parachute bots set-token {platform}` takes one.")
         settings = configuration.of(name)
         user = str(getattr(settings, "user_id", ""))
-        return Start(token, await self.store.position(platform), settings.address, user)
+        return Start(token, await self.store.position(platform), settings.address, user, configuration.language)
 
     async def changed(self, platform: str, state: State) -> None:
         """Hear how the connection to a platform is."""
