@@ -9,13 +9,10 @@ from typing import Any
 from parachute.connectors.platforms.matrix.api import CLIENT, Api
 from parachute.connectors.platforms.matrix.problems import Problem, RateLimited
 from parachute.connectors.platforms.matrix.reading import USER, events, identifier, mapping
-from parachute.connectors.platforms.matrix.rooms import Rooms
+from parachute.connectors.platforms.matrix.rooms import MOST_DIRECT, Rooms
 from parachute.connectors.platforms.matrix.translation import MEMBER
 
 log = logging.getLogger("parachute.connector")
-
-_DIRECT = 3
-"""Private rooms with one person; more are not joined."""
 
 _JOINS, _JOIN_SECONDS = 60, 600.0
 _JOIN_WAIT = 20.0
@@ -58,7 +55,7 @@ class Invites:
                 continue
             direct = self._rooms.direct_with(invite.by)
             try:
-                if invite.is_direct and room not in direct and len(direct) >= _DIRECT:
+                if invite.is_direct and room not in direct and len(direct) >= MOST_DIRECT:
                     await self._api.ask("POST", f"{CLIENT}/rooms", room, "leave", body={})
                     continue
                 if invite.is_direct:

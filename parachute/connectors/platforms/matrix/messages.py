@@ -120,10 +120,12 @@ class Messages:
         return []
 
     async def _joined(self, room: str, event: dict[str, Any]) -> list[Update]:
+        await self._rooms.settle(room)
         about = await self._rooms.about(room)
         if about.is_encrypted:
             await self._encrypted(room)
-            if self._rooms.is_direct(room):
+            # It was made for the bot alone, which is of no use there.
+            if about.kind == "private":
                 await self._calls.leave(room)
             return []
         inviter = about.other or translation.inviter_of(event)

@@ -12,8 +12,10 @@ from parachute.connectors.platforms.texts import clean
 
 DIRECT = "m.direct"
 _NAME = 200
+MOST_DIRECT = 3
+"""Private rooms with one person."""
+
 _ROOMS, _PEOPLE = 500, 2_000
-_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class About:
 class Rooms:
     """Asks the home server, and remembers until something changes. Errors of all: ConnectionError, Problem, Refused.
 
-    Private is what the account's own list of direct chats (m.direct) has, while nobody but one is in it or invited to it.
+    Private is what the account's own list of direct chats (m.direct) has, until a third person is in it or invited to it.
     """
 
     def __init__(self, api: Api, user: str) -> None:
@@ -117,23 +119,35 @@ class Rooms:
         """Somebody in a room."""
         return Sender(user, self._names.get((room, user)) or user, is_bot)
 
+    async def settle(self, room: str) -> None:
+        """Have a room count as private into which the bot has just come, and in which there is one other person alone."""
+        if self.is_direct(room):
+            return
+        others = await self._others(room)
+        if len(others) == 1 and len(self.direct_with(other := others.pop())) < MOST_DIRECT:
+            await self.add_direct(room, other)
+
     async def _private(self, about: About) -> About:
-        """The room as a private one, if nobody else is in it."""
-        try:
-            found = await self._api.ask(
-                "GET", f"{CLIENT}/rooms", about.id, "members", query={"not_membership": "leave"}
-            )
-        except TooLarge:
-            return about
-        people = set()
-        for event in events(found.get("chunk")):
-            self.named(about.id, event)
-            if mapping(event, "content").get("membership") in ("join", "invite"):
-                people.add(text(event.get("state_key")))
-        others = people - {self._user}
-        if len(people) > _PAIR or len(others) > 1:
+        """The room as a private one. Once others have come it never is again: they know what was written there."""
+        others = await self._others(about.id)
+        if len(others) > 1:
+            await self.remove_direct(about.id)
             return about
         return About(about.id, "private", "", about.is_encrypted, next(iter(others), ""))
+
+    async def _others(self, room: str) -> set[str]:
+        """Who is in a room, or invited to it, beside the bot."""
+        query = {"not_membership": "leave"}
+        try:
+            found = await self._api.ask("GET", f"{CLIENT}/rooms", room, "members", query=query)
+        except TooLarge:
+            return {"", room}  # thousands, whoever they are
+        people = set()
+        for event in events(found.get("chunk")):
+            self.named(room, event)
+            if mapping(event, "content").get("membership") in ("join", "invite"):
+                people.add(text(event.get("state_key")))
+        return people - {self._user}
 
     async def _title(self, room: str) -> str:
         name = text((await self._state(room, "m.room.name")).get("name"))
