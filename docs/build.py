@@ -39,6 +39,7 @@ GROUPS = {
         "inbox",
         "messengers",
         "messengers-discord",
+        "messengers-matrix",
         "undo",
         "files",
         "network",

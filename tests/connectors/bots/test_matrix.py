@@ -117,7 +117,13 @@ def test_a_stranger_waits_is_let_in_and_is_answered(rooms: Rooms) -> None:
     rooms.api.write(room, user, "Where is the boat?")
     rooms.wait_text(room, "The **boat** is in Kiel.")
     (chat,) = [each for each in rooms.bot.call("GET", "/api/bots/chats")["chats"] if each["chat_id"] == room]
-    session = rooms.bot.session(chat["session_id"])
+
+    def answered() -> dict[str, Any] | None:
+        found = rooms.bot.session(chat["session_id"])
+        return found if len(found["messages"]) == 2 else None
+
+    # It is shown as it grows.
+    session = rooms.bot.computer.wait_until(answered, "the answer is complete")
     assert (session["linkedBotPlatform"], session["effectiveExecutionMode"]) == ("matrix", "sandboxed")
     assert [each["role"] for each in session["messages"]] == ["user", "assistant"]
     rooms.api.write(room, user, "!help")
