@@ -34,6 +34,7 @@ _READ_SECONDS = 30.0
 _TIMELINE = 50
 _QUIET = 100
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
+_LONGEST_PAUSE = 300.0
 _STATE = (MEMBER, ENCRYPTION, "m.room.name", "m.room.canonical_alias")
 _TYPES = (MESSAGE, REACTION, REDACTION, ENCRYPTED, *_STATE)
 _BAD_REQUEST = 400
@@ -186,7 +187,7 @@ class Reader:
             self._position.since = ""
             return
         await self._report(State("waiting", str(error), self._user))
-        await asyncio.sleep(error.seconds if isinstance(error, RateLimited) else self._wait)
+        await asyncio.sleep(min(error.seconds, _LONGEST_PAUSE) if isinstance(error, RateLimited) else self._wait)
         self._wait = min(2 * self._wait, _LONGEST_WAIT)
 
 
