@@ -113,9 +113,9 @@ def test_a_stranger_waits_is_let_in_and_is_answered(rooms: Rooms) -> None:
     rooms.wait_text(room, request["code"])
     rooms.bot.call("POST", f"/api/bots/pairing/{request['id']}/approve", {})
     rooms.wait_text(room, "write to me now")
-    rooms.bot.model.script(text("The **boat** is in Kiel."))
-    rooms.api.write(room, user, "Where is the boat?")
-    rooms.wait_text(room, "The **boat** is in Kiel.")
+    rooms.bot.model.script(text("The **ship** lies in Kiel."))
+    rooms.api.write(room, user, "Where does the ship lie?")
+    rooms.wait_text(room, "The **ship** lies in Kiel.")
     (chat,) = [each for each in rooms.bot.call("GET", "/api/bots/chats")["chats"] if each["chat_id"] == room]
 
     def answered() -> dict[str, Any] | None:
