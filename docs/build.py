@@ -51,6 +51,7 @@ GROUPS = {
     "Extend": ["installing-modules", "modules", "api"],
     "Run": [
         "updating",
+        "rehearsal",
         "removing",
         "appliance",
         "nixos",
