@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
@@ -21,42 +21,18 @@ from parachute.ops.updates.versions import Versions
 from tests.support.computer import PLAIN, Computer
 from tests.support.waiting import until
 
+from .versions import (
+    FAILS_AFTER_MIGRATING,
+    FAILS_AT_START,
+    FAILS_LATER,
+    MIGRATES,
+    NEWER,
+    SUPERVISOR_FAILS,
+    Changes,
+)
 from .wheels import built, changed
 
 pytestmark = pytest.mark.long
-
-Changes = Mapping[str, tuple[str, str]]
-NEWER: Changes = {"parachute/__init__.py": ('__version__ = "0.1.0"', '__version__ = "0.2.0"')}
-_COLOUR = """
-def m0009_colours(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE sessions ADD COLUMN colour TEXT")
-
-
-ALL = (
-    m0009_colours,"""
-MIGRATES: Changes = {**NEWER, "parachute/chat/sessions/migrations.py": ("\nALL = (", _COLOUR)}
-FAILS_AT_START: Changes = {
-    **NEWER,
-    "parachute/server/app.py": (
-        "    first_boot = FirstBoot(",
-        "    raise SystemExit('broken')\n    first_boot = FirstBoot(",
-    ),
-}
-FAILS_AFTER_MIGRATING: Changes = {
-    **MIGRATES,
-    "parachute/server/composition/storage.py": ("    recovery.start()\n", "    raise SystemExit('broken')\n"),
-}
-FAILS_LATER: Changes = {
-    **MIGRATES,
-    "parachute/server/__main__.py": (
-        "    interval = watchdog_interval()\n",
-        "    asyncio.get_running_loop().call_later(3, os._exit, 1)\n    interval = watchdog_interval()\n",
-    ),
-}
-SUPERVISOR_FAILS: Changes = {
-    **NEWER,
-    "parachute/supervisor/main.py": ("    keep_private()\n", "    raise SystemExit('broken')\n"),
-}
 
 
 class Installation:
