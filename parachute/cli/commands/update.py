@@ -182,7 +182,10 @@ def _print_end(found: Update) -> None:
 
 def _document(situation: Situation) -> dict[str, Any]:
     document = asdict(situation)
-    for version in (document["running"], *((document["update"] or {}).get(name) for name in ("old", "new", "previous"))):
+    for version in (
+        document["running"],
+        *((document["update"] or {}).get(name) for name in ("old", "new", "previous")),
+    ):
         if version:
             version["prefix"] = str(version["prefix"])
     return document
