@@ -57,7 +57,8 @@ def install(root: Path) -> None:
     # Scripts that name the interpreter of this machine, and where the wheel lay.
     for left in (packages / "bin", packages / ".lock", *packages.glob("*.dist-info/direct_url.json")):
         subprocess.run(["rm", "-rf", str(left)], check=True)
-    command = place / "bin" / "parachute"
+    # Another name than the one to type: what is printed then names that one, and not this path.
+    command = place / "bin" / "parachute-cli"
     command.write_text(_COMMAND)
     command.chmod(0o755)
 

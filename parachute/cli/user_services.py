@@ -37,7 +37,7 @@ def check_possible(home: Home) -> None:
             "The system's configuration has these services already.",
             "Change it where they come from: on NixOS in `services.parachute`.",
         )
-    if lifecycle.is_running(home) and not (installed.folder() / installed.SUPERVISOR).exists():
+    if lifecycle.is_running(home) and not are_installed(home):
         raise Conflict(
             "The computer is running already, but not as a service.", "`parachute stop` ends it; then try again."
         )
