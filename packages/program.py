@@ -48,7 +48,9 @@ def install(root: Path) -> None:
     (place / "pyvenv.cfg").write_text(f"home = /usr/bin\nversion = {PYTHON}\n")
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        (folder / "requirements.txt").write_text(requirements((TREE / "requirements" / "run.txt").read_text(), needed()))
+        (folder / "requirements.txt").write_text(
+            requirements((TREE / "requirements" / "run.txt").read_text(), needed())
+        )
         # This machine may have another Python: nothing is compiled for it here.
         into = ("--only-binary", ":all:", "--target", str(packages), "--python-version", PYTHON)
         into += ("--python-platform", f"{platform.machine()}-manylinux_{_GLIBC}")
@@ -65,7 +67,7 @@ def install(root: Path) -> None:
 
 def wheel(folder: Path) -> Path:
     """Build the wheel into a folder, as `make wheel` does."""
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder.absolute())]
     subprocess.run(command, cwd=TREE, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     (built,) = folder.glob("*.whl")
     return built
@@ -89,5 +91,16 @@ def requirements(locked: str, names: set[str]) -> str:
 
 
 def _pip(*arguments: str) -> None:
-    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps", "--no-config", "--link-mode", "copy"]
+    command = [
+        sys.executable,
+        "-m",
+        "uv",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-config",
+        "--link-mode",
+        "copy",
+    ]
     subprocess.run([*command, *arguments], check=True, stdin=subprocess.DEVNULL)

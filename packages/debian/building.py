@@ -67,9 +67,7 @@ def pack(root: Path, target: Path, revision: str = REVISION, compression: str = 
         _write(control / name, _filled(name), 0o755)
     package = target / f"{NAME}_{version}_{program.architecture()}.deb"
     command = ["dpkg-deb", "--root-owner-group", f"-Z{compression}", "--build", str(root), str(package)]
-    subprocess.run(
-        command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)}
-    )
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)})
     return package
 
 

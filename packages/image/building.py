@@ -143,8 +143,10 @@ def _write_layer(root: Path, layer: Path) -> None:
         entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
         return entry
 
-    with layer.open("wb") as file, io.BufferedWriter(file, 1 << 20) as buffered, tarfile.open(
-        fileobj=buffered, mode="w", format=tarfile.PAX_FORMAT
-    ) as tar:
+    with (
+        layer.open("wb") as file,
+        io.BufferedWriter(file, 1 << 20) as buffered,
+        tarfile.open(fileobj=buffered, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
         for path in sorted(root.iterdir()):
             tar.add(path, path.name, filter=owned)

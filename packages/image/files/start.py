@@ -15,4 +15,4 @@ and where AppArmor is in force, --security-opt apparmor=unconfined as well."""
 if reason := bubblewrap.unavailable():
     sys.exit(_REFUSAL.format(reason=reason))
 address = ("--host", os.environ["PARACHUTE_HOST"], "--port", os.environ["PARACHUTE_PORT"])
-os.execv(sys.executable, [sys.executable, "-m", "parachute.supervisor", *address])
+os.execv(sys.executable, [sys.executable, "-m", "parachute.supervisor", *address])  # noqa: S606 - no shell is the point
