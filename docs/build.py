@@ -47,7 +47,7 @@ GROUPS = {
         "scheduled-agents",
         "hooks",
     ],
-    "Extend": ["installing-modules", "modules", "api"],
+    "Extend": ["installing-modules", "afternoon", "modules", "api"],
     "Run": [
         "updating",
         "removing",
