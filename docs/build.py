@@ -61,6 +61,7 @@ GROUPS = {
     "Extend": ["installing-modules", "afternoon", "modules", "api"],
     "Run": [
         "updating",
+        "rehearsal",
         "removing",
         "appliance",
         "nixos",
