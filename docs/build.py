@@ -50,6 +50,7 @@ GROUPS = {
         "inbox",
         "messengers",
         "messengers-discord",
+        "messengers-matrix",
         "undo",
         "files",
         "network",
