@@ -9,9 +9,9 @@ from parachute.base.addresses import is_loopback
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.cli.api import Api, ask_supervisor
 from parachute.cli.commands import JSON, group
+from parachute.cli.installation import settings
 from parachute.cli.output import counted, duration, money, print_error, print_facts, print_json, print_note, print_table
 from parachute.config.settings.home import Home
-from parachute.config.settings.store import load
 from parachute.ops.backup.kit.protection import concerns
 from parachute.ops.backup.state import State
 from parachute.security.kill_switch.switch import KillSwitch, Panic
@@ -179,7 +179,7 @@ def _backup(home: Home) -> list[str]:
     if not state.operations:
         return []
     try:
-        return concerns(home, load(home))
+        return concerns(home, settings(home))
     except ParachuteError:
         return state.concerns()  # the settings cannot be read, which is said elsewhere
 

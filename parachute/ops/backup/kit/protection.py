@@ -5,16 +5,19 @@ import hmac
 import json
 import secrets
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from parachute.base.clock import now
 from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write, private_folder, read_regular
 from parachute.base.secret_files import read_secret
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import Settings
 from parachute.ops.backup.access import SECRETS, Access, find
 from parachute.ops.backup.places import FOLDER, Places
 from parachute.ops.backup.state import State
+
+if TYPE_CHECKING:  # pydantic, for which nobody should wait
+    from parachute.config.settings.models import Settings
 
 FILE = "kit.json"
 _LIMIT, _VERSION = 16 * 1024, 1
@@ -35,7 +38,7 @@ class Opened:
     identity: str
 
 
-def opened(home: Home, settings: Settings) -> Opened | None:
+def opened(home: Home, settings: "Settings") -> Opened | None:
     """Return when the kit has opened the backups; None if it never did, or their place, password or credentials are others since."""
     try:
         document = json.loads(read_regular(home.root / FOLDER / FILE, _LIMIT))
@@ -57,7 +60,7 @@ def record(home: Home, access: Access, identity: str) -> Opened:
     return found
 
 
-def concerns(home: Home, settings: Settings) -> list[str]:
+def concerns(home: Home, settings: "Settings") -> list[str]:
     """What needs attention of the backups that are made now, a sentence each."""
     if not settings.backup.repository:
         return ["No place for backups is set."]
@@ -68,7 +71,7 @@ def concerns(home: Home, settings: Settings) -> list[str]:
     return found
 
 
-def named_credentials(home: Home, settings: Settings) -> list[str]:
+def named_credentials(home: Home, settings: "Settings") -> list[str]:
     """The names of the credentials with which the place is opened; none if they cannot be read."""
     try:
         return sorted(access_of(home, settings).variables)
@@ -76,7 +79,7 @@ def named_credentials(home: Home, settings: Settings) -> list[str]:
         return []
 
 
-def access_of(home: Home, settings: Settings) -> Access:
+def access_of(home: Home, settings: "Settings") -> Access:
     """The access that the settings name; errors: NotSetUp, InvalidInput."""
     backup = settings.backup
     return find(Places(home.root, settings.vault), backup.repository, backup.password_file, backup.environment_file)
