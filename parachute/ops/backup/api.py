@@ -39,7 +39,7 @@ class Running(BaseModel):
 class Status(BaseModel):
     """How backups are: sentences about what needs attention, and how the last of each operation ended.
 
-    `protected` since `kit_opened_at`, when the emergency kit has opened them; `credentials` are the names of those of the place.
+    `concerns` has nothing of the kit: they are `protected` since `kit_opened_at`, when the emergency kit has opened them; `credentials` are the names of those of the place.
     """
 
     configured: bool
@@ -168,7 +168,7 @@ def _status(home: Home, jobs: BackupJobs) -> Status:
         protected=opened is not None,
         kit_opened_at=opened.at if opened is not None else None,
         credentials=protection.named_credentials(home, settings),
-        concerns=protection.concerns(home, settings),
+        concerns=[each for each in protection.concerns(home, settings) if each != protection.NOT_PROTECTED],
         create=last.get("create"),
         verify=last.get("verify"),
         drill=last.get("drill"),

@@ -56,7 +56,7 @@ async def test_a_backup_is_made_listed_and_drilled(computer: Computer, owner: ht
     assert (second.status_code, second.json()["key"]) == (409, "busy")
     found = await ended(owner)
     assert (found["create"]["result"], found["problem"]) == ("ok", None)
-    assert (found["concerns"], found["protected"]) == ([NOT_PROTECTED], False)
+    assert (found["concerns"], found["protected"]) == ([], False)
     (made,) = (await owner.get("/api/backups/list")).json()["backups"]
     assert (made["id"], made["own"], made["finished"]) == (found["create"]["backup"], True, True)
     assert made["protected"] is False

@@ -24,6 +24,8 @@ interface Setup {
 export interface Backups {
   configured: boolean;
   repository: string | null;
+  protected: boolean;
+  kit_opened_at: string | null;
   create: { result: string } | null;
   running: { kind: string; step: string | null } | null;
   problem: string | null;
