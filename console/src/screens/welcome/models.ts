@@ -72,7 +72,7 @@ export function isDone(step: StepName, { setup, modules, devices, backups }: Kno
     model: setup.model_chosen,
     modules: modules.length > 0,
     phone: devices.length > 0,
-    backup: backups.configured,
+    backup: backups.configured && backups.protected,
   }[step];
 }
 
