@@ -37,7 +37,8 @@ const KIT = /^[\w-]{43}$/;
 
 /** What confirms who somebody is: besides a code and a key the password on the emergency kit. */
 export function proofOf(text: string): { code: string } | { key: string } | { kit: string } {
-  return KIT.test(text.trim()) ? { kit: text.trim() } : secretOf(text);
+  const joined = text.replace(/\s+/g, "");
+  return KIT.test(joined) ? { kit: joined } : secretOf(text);
 }
 
 /** A typed text as what it is: a pairing code has eight characters, a key many more. */

@@ -28,7 +28,14 @@ export function isKit(text: string): boolean {
 /** A password as the computer makes it, somewhere in the text that was kept with it. */
 const MADE = /(?<![\w-])[\w-]{43}(?![\w-])/;
 
-/** The password in what somebody has typed or pasted: the whole text that was kept may be given. */
+/** The password in what somebody has typed or pasted: the whole text that was kept may be given, or groups as the sheet has them. */
 export function passwordIn(text: string): string {
-  return /\s/.test(text.trim()) ? (MADE.exec(text)?.[0] ?? text.trim()) : text.trim();
+  const found = MADE.exec(text)?.[0];
+  const joined = text.replace(/\s+/g, "");
+  return found ?? (MADE.exec(joined)?.[0] === joined ? joined : text.trim());
+}
+
+/** A password in groups that the eye can follow from paper. */
+export function grouped(password: string): string[] {
+  return MADE.exec(password)?.[0] === password ? (password.match(/.{1,6}/g) ?? []) : [password];
 }

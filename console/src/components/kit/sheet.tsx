@@ -1,6 +1,6 @@
 /** The emergency kit as a sheet of paper: what is printed, and nothing else of the page. */
 import { Qr } from "~/components/qr";
-import type { Kit } from "./models";
+import { grouped, type Kit } from "./models";
 import { t } from "./texts";
 
 export function Sheet({ kit }: { kit: Kit }) {
@@ -23,7 +23,8 @@ export function Sheet({ kit }: { kit: Kit }) {
             <div key={name}>
               <dt>{name}</dt>
               <dd>
-                <bdi>{value}</bdi>
+                {/* Groups are set apart by style, so that what is copied has no spaces. */}
+                <bdi>{value === kit.password ? grouped(value).map((part, index) => <span key={index}>{part}</span>) : value}</bdi>
               </dd>
             </div>
           ))}

@@ -46,7 +46,7 @@ def check_kit(home: Home, brought: str) -> Opened:
     access = protection.access_of(home, settings)
     own = Kit.of(access, "", "")
     whole = models.parse(brought) if brought.strip().startswith(TITLE[:-1]) else None
-    kit = whole or Kit(own.repository, brought.strip(), own.variables)
+    kit = whole or Kit(own.repository, _typed(brought), own.variables)
     if BackupSettings(repository=own.repository).repository != _place(kit):
         raise _other()
     if not kit.password.isprintable() or not kit.password:
@@ -66,11 +66,18 @@ def confirms(home: Home, typed: str) -> bool:
     """Return whether somebody has the kit with which the backups were opened: its password, made by this computer, which nobody guesses."""
     try:
         settings = load(home)
+        typed = _typed(typed)
         if not is_made(typed) or protection.opened(home, settings) is None:
             return False
         return hmac.compare_digest(_password(protection.access_of(home, settings)).encode(), typed.encode())
     except (ParachuteError, OSError):
         return False
+
+
+def _typed(text: str) -> str:
+    """A password as it was typed: the sheet shows those that a computer has made in groups."""
+    joined = "".join(text.split())
+    return joined if is_made(joined) else text.strip()
 
 
 def _place(kit: Kit) -> str | None:
