@@ -1,5 +1,5 @@
 /** The emergency kit from its page to the proof that it opens the backups. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
@@ -24,6 +24,10 @@ export async function readKit(): Promise<Kit> {
 export function EmergencyKit({ protection, reload, made }: Props) {
   const [kit, setKit] = useState(made);
   const [isChecking, setChecking] = useState(false);
+  // The stream of changes may be quicker than the answer that has it.
+  useEffect(() => {
+    if (made) setKit(made);
+  }, [made]);
   const show = async () => {
     if (await confirm(t("show_title"), t("show_text"), t("show"), "primary")) setKit(await readKit());
   };
