@@ -14,7 +14,7 @@ export function Sheet({ kit }: { kit: Kit }) {
   ];
   return (
     <article class="kit-sheet" aria-label={t("title")}>
-      <h3>{t("title")}</h3>
+      <h2>{t("title")}</h2>
       <p>{t("keep_away")}</p>
       <div class="kit-content">
         <Qr rows={kit.qr} label={t("code")} />
@@ -30,7 +30,7 @@ export function Sheet({ kit }: { kit: Kit }) {
           ))}
         </dl>
       </div>
-      <h4>{t("to_restore")}</h4>
+      <h3>{t("to_restore")}</h3>
       <ol>
         <li>{t("step_new")}</li>
         <li>{t("step_disk")}</li>
