@@ -178,7 +178,7 @@ def make_a_place_for_backups(page: Page, place: Path) -> str:
     page.get_by_label("Where backups go").fill(str(place))
     page.get_by_role("button", name="Make it").click()
     sheet = page.get_by_role("article", name="Emergency kit")
-    password = sheet.locator("div", has=page.get_by_text("Password", exact=True)).locator("dd").last.inner_text()
+    password = sheet.locator("dl > div", has=page.get_by_text("Password", exact=True)).locator("dd").last.inner_text()
     page.get_by_role("button", name="I have it on paper").click()
     page.get_by_label("Password on the sheet").fill(password)
     page.get_by_role("button", name="Open the backups with it").click()
