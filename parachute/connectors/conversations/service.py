@@ -25,12 +25,12 @@ from parachute.connectors.conversations.messages import (
     attachments_of,
     is_answered,
     joined,
-    remove_files,
     text_of,
 )
 from parachute.connectors.conversations.voice_notes import VoiceNotes
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.platforms.models import Outgoing, Update
+from parachute.connectors.platforms.shared_files import remove_files
 from parachute.connectors.runtime.service import Connectors
 from parachute.connectors.texts import Language, say
 from parachute.connectors.updates.store import Batch, Stored, UpdateStore
@@ -340,8 +340,7 @@ class Conversations:
 
     async def _remove_files(self, chat: LinkedChat, stored: list[Stored]) -> None:
         names = [file.path for each in stored for file in each.update.files if file.path]
-        if names:
-            await remove_files(self.connectors.files(chat.platform), names)
+        await remove_files(self.connectors.files(chat.platform), names)
 
     async def _say(self, chat: LinkedChat, key: str, sentence: str, answers: str) -> None:
         outgoing = Outgoing(chat.place, say(await self._language(), sentence), answers=answers)

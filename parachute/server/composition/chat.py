@@ -92,6 +92,7 @@ class ChatServices:
     """Everything of conversations that runs; `agents` prepare agents, also those of other wings."""
 
     agents: AgentServices
+    preparation: PersonPreparation
     runs: Runs
     prewarming: Prewarming
     workspaces: Workspaces
@@ -222,6 +223,7 @@ async def build_chat(
     sessions.sessions.closed = (await lifecycle.start(ending)).session_closed
     return ChatServices(
         agents=agents,
+        preparation=preparation,
         runs=runs,
         prewarming=prewarming,
         workspaces=workspaces,

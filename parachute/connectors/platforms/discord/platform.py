@@ -19,6 +19,7 @@ class Discord:
     # A session of the gateway is resumed at a host of its own below discord.gg.
     hosts = ("discord.com", "*.discord.gg", "cdn.discordapp.com")
     message_limit = 2000
+    file_limit = 10 * 1024 * 1024  # of servers that nobody pays for
     library = "discord"
 
     def __init__(self) -> None:
