@@ -94,7 +94,7 @@ class Runs:
         self._pool.warm_up()
         decoded = await self._decode(request.attachments)
         session = await self._admission.session_of(request, profile, self._prewarmed, by_owner=by_owner)
-        with self._reservation(session.id):
+        with self.reserved(session.id):
             added = await self._admission.admit(session, request, profile, caller)
             run = await self._new_run(session, request, profile)
             run.added = added
@@ -284,7 +284,7 @@ class Runs:
         return None if agent is None or self._is_used(agent.specification.session) else agent.specification.session
 
     @contextlib.contextmanager
-    def _reservation(self, session: str) -> Iterator[None]:
+    def reserved(self, session: str) -> Iterator[None]:
         """Keep all other messages out of a session while its run is made; error: Conflict if it is busy."""
         if self._stopping:
             raise Conflict("The computer is stopping.", "Try again when it is up.")

@@ -102,6 +102,7 @@ async def build_connectors(
         commands,
         events.switch,
         VoiceNotes(automation.transcriptions, storage.vault),
+        chat.broken_off,
     )
     bots = Bots(
         configuration,

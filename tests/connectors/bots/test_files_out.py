@@ -32,13 +32,10 @@ def settle(bot: Bot) -> None:
     bot.computer.wait_until(is_done, "nothing is left to do")
 
 
-def answers(bot: Bot, since: int) -> list[dict[str, object]]:
-    """What the tools said in the requests behind the first ones."""
-    found = []
-    for each in bot.model.conversation[since:]:
-        content = each.body["messages"][-1]["content"]
-        found += [part for part in content if isinstance(part, dict) and part.get("type") == "tool_result"]
-    return found
+def answers(bot: Bot) -> list[dict[str, object]]:
+    """What the tools said in the newest request."""
+    parts = [part for each in bot.model.conversation[-1].body["messages"] for part in each["content"]]
+    return [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
 
 
 def test_files_of_the_workspace_arrive_and_nothing_of_them_stays(bot: Bot) -> None:
@@ -80,22 +77,13 @@ def test_files_of_the_workspace_arrive_and_nothing_of_them_stays(bot: Bot) -> No
 def test_no_link_no_secret_nothing_hidden_nothing_outside_and_nothing_too_large(bot: Bot) -> None:
     bot.let_in(template="personal")
     make = (
-        "ln -s /etc/passwd passwd.txt; ln -s /etc way; printf x > .hidden; mkdir .git; printf x > .git/config; printf x > a.pem; "
-        "printf x > credentials.json; mkfifo pipe; mkdir folder; truncate -s 60M film.bin; printf x > /tmp/elsewhere"
+        "ln -s /etc/passwd passwd.txt; ln -s /etc way; printf x > .hidden; "
+        "mkfifo pipe; mkdir folder; truncate -s 60M film.bin"
     )
     paths = (
-        *(
-            "passwd.txt",
-            "way/hostname",
-            ".hidden",
-            ".git/config",
-            "a.pem",
-            "credentials.json",
-            "pipe",
-            "folder",
-            "film.bin",
-        ),
+        *("passwd.txt", "way/hostname", ".hidden", ".git/config", "a.pem", "credentials.json", "pipe", "folder"),
         *("../../tmp/elsewhere", "/tmp/elsewhere", "/etc/passwd", "nothing", "", ".", "a\x00b", "/", "~/.ssh/id_rsa"),
+        "film.bin",
     )
     bot.model.script(
         tool_use("Bash", {"command": make, "description": "x"}),
@@ -104,11 +92,11 @@ def test_no_link_no_secret_nothing_hidden_nothing_outside_and_nothing_too_large(
         tool_use(SEND, {"path": "nothing", "caption": "x" * 2000}),
         text("None of it."),
     )
-    before = len(bot.model.conversation)
     bot.write("Send me everything.")
     bot.wait_text("None of it.")
     settle(bot)
-    found = answers(bot, before + 2)
+    made, *found = answers(bot)
+    assert not made.get("is_error"), made
     assert len(found) == len(paths) + 2
     for path, answer in zip((*paths, 7, "caption"), found, strict=True):
         assert answer["is_error"] is True, (path, answer)
@@ -130,7 +118,7 @@ def test_who_may_not_read_files_has_none_to_send(bot: Bot, template: str) -> Non
     bot.wait_text("Well.")
     offered = {tool["name"] for tool in bot.model.conversation[before].body["tools"]}
     assert (SEND in offered) is (template == "family")
-    (answer,) = answers(bot, before + 1)
+    (answer,) = answers(bot)
     assert answer["is_error"] is True
 
 
