@@ -2,7 +2,6 @@
 
 import re
 import signal
-import time
 from collections.abc import Callable
 
 import psutil
@@ -17,21 +16,77 @@ from tests.support.waiting import SECONDS
 
 pytestmark = pytest.mark.long
 
-MOMENTS = ((0.0, 0.02, 0.05), (0.08, 0.12, 0.2), (0.01, 0.3, 0.5))
-"""Seconds after a message was written; an answer takes about 0.2."""
+
+def _while_it_is_given_out(bot: Bot, message: str) -> None:
+    held = bot.telegram.hold("getUpdates", done=True)
+    bot.write(message)
+    held.wait_reached()
+    bot.computer.kill_core()
+    held.release()
 
 
-@pytest.mark.parametrize("moments", MOMENTS, ids=str)
-def test_killed_at_any_moment_each_message_is_answered_once(own_bot: Bot, moments: tuple[float, ...]) -> None:
+def _when_it_is_stored(bot: Bot, message: str) -> None:
+    written = bot.telegram.write(message, chat=bot.person)
+    bot.computer.wait_until(lambda: written in bot.telegram.confirmed, "the message is stored")
+    bot.computer.kill_core()
+
+
+def _when_the_model_is_asked(bot: Bot, message: str) -> None:
+    gate = Gate()
+    bot.model.script(hold(gate, text("Never said.")))
+    bot.write(message)
+    gate.wait_reached()
+    bot.computer.kill_core()
+    gate.open()
+
+
+def _when_a_draft_is_shown(bot: Bot, message: str) -> None:
+    gate, before = Gate(), len(bot.telegram.drafts)
+    bot.model.script(several(text("Half of it "), hold(gate, text("and never more."))))
+    bot.write(message)
+    bot.computer.wait_until(lambda: len(bot.telegram.drafts) > before, "a draft is shown")
+    bot.computer.kill_core()
+    gate.open()
+
+
+def _while_it_is_answered(bot: Bot, message: str) -> None:
+    held = bot.telegram.hold("sendMessage", done=True)
+    bot.write(message)
+    held.wait_reached()
+    core = bot.computer.find_process("parachute.server")
+    core.kill()
+    held.release()
+    core.wait()
+
+
+def _when_the_answer_is_there(bot: Bot, message: str) -> None:
+    bot.write(message)
+    bot.wait_text(f"{message.strip('<>')}.")
+    bot.computer.kill_core()
+
+
+MOMENTS: tuple[tuple[Callable[[Bot, str], None], ...], ...] = (
+    (_while_it_is_given_out, _when_it_is_stored, _when_the_model_is_asked),
+    (_when_a_draft_is_shown, _while_it_is_answered, _when_the_answer_is_there),
+)
+"""Each writes a message, waits for something that happens to it, and kills the server."""
+
+
+@pytest.mark.parametrize("moments", MOMENTS, ids=["before its answer", "during its answer"])
+def test_killed_at_each_step_each_message_is_answered_once(
+    own_bot: Bot, moments: tuple[Callable[[Bot, str], None], ...]
+) -> None:
     own_bot.let_in()
     own_bot.model.default(reply_to_each)
-    for number, seconds in enumerate(moments):
-        own_bot.write(f"<message-{number:04}>")
-        time.sleep(seconds)  # not waited for: any moment is as good as another
-        own_bot.computer.kill_core()
+    for number, moment in enumerate(moments):
+        moment(own_bot, f"<message-{number:04}>")
         own_bot.wait_text(f"Read up to message-{number:04}.")
+    _settle(own_bot, lambda: _open_work(own_bot) == (0, 0))
     for number in range(len(moments)):
         assert sum(f"message-{number:04}." in each for each in own_bot.texts()) == 1, own_bot.texts()
+    assert [each for role, each in _said(own_bot) if role == "user"] == [
+        f"<message-{number:04}>" for number in range(len(moments))
+    ]
 
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["the first message", "a later one"])
