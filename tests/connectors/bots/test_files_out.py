@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.connectors.bots.talking import Bot
-from tests.support.messages_api import text, tool_use
+from tests.support.messages_api import several, text, tool_use
 from tests.support.telegram_api import Written
 
 SEND = "mcp__parachute__send_file"
@@ -87,9 +87,11 @@ def test_no_link_no_secret_nothing_hidden_nothing_outside_and_nothing_too_large(
     )
     bot.model.script(
         tool_use("Bash", {"command": make, "description": "x"}),
-        *(tool_use(SEND, {"path": path}) for path in paths),
-        tool_use(SEND, {"path": 7}),
-        tool_use(SEND, {"path": "nothing", "caption": "x" * 2000}),
+        several(
+            *(tool_use(SEND, {"path": path}) for path in paths),
+            tool_use(SEND, {"path": 7}),
+            tool_use(SEND, {"path": "nothing", "caption": "x" * 2000}),
+        ),
         text("None of it."),
     )
     bot.write("Send me everything.")
