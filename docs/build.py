@@ -39,6 +39,7 @@ GROUPS = {
         "inbox",
         "messengers",
         "messengers-discord",
+        "messengers-matrix",
         "undo",
         "files",
         "network",
@@ -50,6 +51,7 @@ GROUPS = {
     "Extend": ["installing-modules", "modules", "api"],
     "Run": [
         "updating",
+        "rehearsal",
         "removing",
         "appliance",
         "nixos",
