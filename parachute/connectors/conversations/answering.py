@@ -69,9 +69,9 @@ class Answer:
             self._text = ""
         self._again = True
 
-    async def refuse(self, sentence: str) -> None:
+    async def refuse(self, text: str) -> None:
         """Say why there is no answer, or no more of it."""
-        await self._complete(say(self.language, sentence))
+        await self._complete(text)
 
     async def _take(self, event: Event, showing: "asyncio.Task[None] | None") -> None:
         match event:

@@ -240,7 +240,7 @@ class Conversations:
             await answer.resume(begun.said)
             message, attachments = begun.message, []
         if refusal := await self._refusal(session, batch):
-            await answer.refuse(refusal)
+            await answer.refuse(say(language, refusal, sign=chat.sign))
             await self._finish(chat, batch)
             return
         run = await self._begin(chat, batch, session, updates, message, attachments, answer)
@@ -304,7 +304,7 @@ class Conversations:
                 if error.status >= 500:
                     raise
                 log.warning("A message of %s was refused: %s", chat.platform, error)
-                await answer.refuse("failed")
+                await answer.refuse(say(answer.language, "failed"))
                 return None
 
     async def _until_free(self, session: str) -> None:
