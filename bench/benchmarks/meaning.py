@@ -47,7 +47,7 @@ def _quality(folder: Path) -> Iterator[Result]:
     found: dict[str, dict[Question, list[int]]] = {"words": {}, "meaning": {}, "both": {}}
     for question in questions:
         hits = words.search(question.text)
-        close = index.find("texts", question.text, MOST)[1]
+        close = index.find("texts", question.text, MOST)["results"]
         near = [(int(each.key), True) for each in close]
         found["words"][question] = [place for place, _ in hits]
         found["meaning"][question] = [place for place, _ in near]

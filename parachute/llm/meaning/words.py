@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from parachute.llm.meaning.models import Near
+from parachute.llm.meaning.ranking import nearest
 from parachute.llm.meaning.store import Model, Store
 from parachute.llm.meaning.table import Table
 
@@ -40,11 +41,11 @@ def parts_of(text: str) -> list[list[str]]:
     return [list(dict.fromkeys(part)) for part in parts] or [[]]
 
 
-def read(store: Store, table: Table, model: Model, texts: Sequence[tuple[int, str]]) -> None:
+def read(store: Store, table: Table, model: Model, texts: Sequence[tuple[int, str, bytes]]) -> None:
     """Read texts with the table, and write what they hold."""
     import numpy
 
-    parts = {number: parts_of(text) for number, text in texts}
+    parts = {number: parts_of(text) for number, text, _ in texts}
     wanted = dict.fromkeys(word for own in parts.values() for part in own for word in part)
     numbers = store.numbers(model, wanted)
     (first,) = store.connection.execute(
@@ -137,7 +138,7 @@ class Collection:
         for likeness, weight in zip(self._vocabulary.likeness(vectors), weights, strict=True):
             scores += weight * self._best(likeness)
         scores /= weights.sum() * numpy.maximum(self._length, 1e-6)
-        return self._top(scores, limit, least)
+        return nearest(self._keys, scores, limit, least)
 
     def _asked(self, table: Table, asked: Iterable[str]) -> tuple[Any, Any]:
         import numpy
@@ -174,15 +175,3 @@ class Collection:
             # In this order the best word of a part comes last, and stays.
             best[self._parts[places]] = numpy.repeat(likeness[words], counts)
         return best
-
-    def _top(self, scores: Any, limit: int, least: float) -> list[Near]:
-        import numpy
-
-        most = min(len(scores), limit * 4)
-        likely = numpy.argpartition(-scores, most - 1)[:most]
-        found: dict[str, float] = {}
-        for place in likely[numpy.argsort(-scores[likely], kind="stable")]:
-            if scores[place] < least or len(found) == limit:
-                break
-            found.setdefault(self._keys[place], min(1.0, round(float(scores[place]), 3)))
-        return [Near(key, score) for key, score in found.items()]
