@@ -22,6 +22,7 @@ from parachute.web.http.incoming import Gone
 _log = logging.getLogger(__name__)
 _MOST_SECONDS = 5.0
 _LOWEST_PRIORITY = 19
+_MOST_MISSING = 5_000
 
 Document = dict[str, Any]
 
@@ -38,6 +39,8 @@ class IndexApp:
             ("POST", "/wanted"): self._wanted,
             ("POST", "/vectors"): self._vectors,
             ("POST", "/find"): self._find,
+            ("POST", "/missing"): self._missing,
+            ("POST", "/search"): self._search,
             ("GET", "/status"): self._status,
         }
 
@@ -69,8 +72,17 @@ class IndexApp:
         texts, gone = object_field(body, "texts"), body.get("gone", [])
         if not all(isinstance(text, str) for text in texts.values()) or not all(isinstance(key, str) for key in gone):
             raise InvalidInput("texts: texts by their keys are expected.")
-        collection, server = text_field(body, "collection"), _server(body)
-        return await asyncio.to_thread(self._index.put, collection, texts, gone, server)
+        collection, server, marks = text_field(body, "collection"), _server(body), _marks(body)
+        return await asyncio.to_thread(self._index.put, collection, texts, gone, server, marks)
+
+    async def _missing(self, body: Document) -> Document:
+        collection, marks = text_field(body, "collection"), _marks(body)
+        return await asyncio.to_thread(self._index.missing, collection, marks, _limit(body, _MOST_MISSING))
+
+    async def _search(self, body: Document) -> Document:
+        collection, query = text_field(body, "collection"), text_field(body, "query")
+        found = await asyncio.to_thread(self._index.search, collection, query, _limit(body, 200))
+        return {"results": [[hit.key, hit.score, hit.has_all, hit.snippet] for hit in found]}
 
     async def _work(self, body: Document) -> Document:
         seconds, keep = body.get("seconds"), body.get("keep")
@@ -118,9 +130,7 @@ class IndexApp:
         return self._index.take(server, given)
 
     async def _find(self, body: Document) -> Document:
-        limit = body.get("limit")
-        if not isinstance(limit, int) or not 0 < limit <= 200:
-            raise InvalidInput("limit: 1 to 200 is allowed.")
+        limit = _limit(body, 200)
         collection, query = text_field(body, "collection"), text_field(body, "query")
         vector = None
         if "vector" in body:
@@ -144,6 +154,20 @@ def _yield() -> None:
 
 def _server(body: Document) -> ServerModel | None:
     return ServerModel.named(text_field(body, "server")) if body.get("server") is not None else None
+
+
+def _limit(body: Document, most: int) -> int:
+    limit = body.get("limit")
+    if not isinstance(limit, int) or not 0 < limit <= most:
+        raise InvalidInput(f"limit: 1 to {most} is allowed.")
+    return limit
+
+
+def _marks(body: Document) -> dict[str, str]:
+    marks = object_field(body, "marks")
+    if not all(isinstance(mark, str) for mark in marks.values()):
+        raise InvalidInput("marks: texts by their keys are expected.")
+    return marks
 
 
 def _document(data: bytes) -> Document:

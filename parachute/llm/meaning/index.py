@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.llm.meaning import vectors, words
+from parachute.llm.meaning import full_text, vectors, words
 from parachute.llm.meaning.models import MeaningUnavailable, Near, ServerModel
 from parachute.llm.meaning.source import Source
 from parachute.llm.meaning.store import Model, Store, disk_problem
@@ -41,16 +41,41 @@ class Index:
         self._embedded: dict[tuple[Model, str], vectors.Collection] = {}
 
     def put(
-        self, collection: str, texts: Mapping[str, str], gone: Sequence[str], server: ServerModel | None = None
+        self,
+        collection: str,
+        texts: Mapping[str, str],
+        gone: Sequence[str],
+        server: ServerModel | None = None,
+        marks: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Take texts over, and forget others; error: Unavailable for a full disk."""
+        """Take texts over, with what marks them as they are now, and forget others; error: Unavailable for a full disk."""
         with self._lock:
             store = self._open()
             try:
                 store.put(collection, texts, gone)
+                full_text.mark(store, collection, marks or {})
                 if gone:
                     self._forget()
                 return {"index": store.index(collection), "waiting": store.count(self._wanted(store, server))[0]}
+            except sqlite3.Error as error:
+                raise disk_problem(error) from error
+
+    def missing(self, collection: str, marks: Mapping[str, str], limit: int) -> dict[str, Any]:
+        """Keys whose texts are not there as these marks say; all others of the collection are forgotten. Error: Unavailable."""
+        with self._lock:
+            store = self._open()
+            try:
+                found = full_text.missing(store, collection, marks, limit)
+            except sqlite3.Error as error:
+                raise disk_problem(error) from error
+            self._forget()
+            return {"missing": found}
+
+    def search(self, collection: str, question: str, limit: int) -> list[full_text.Hit]:
+        """Texts by their words; error: Unavailable."""
+        with self._lock:
+            try:
+                return full_text.search(self._open(), collection, question, limit)
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
 
@@ -180,7 +205,9 @@ class Index:
     def _open(self) -> Store:
         if self._store is None:
             try:
-                self._store = Store.open(self._folder / "index.db")
+                store = Store.open(self._folder / "index.db")
+                full_text.prepare(store)
+                self._store = store
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
         return self._store

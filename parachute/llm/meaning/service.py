@@ -16,6 +16,7 @@ from parachute.core.errors import error_from_document
 from parachute.llm.gateway.embeddings import Embeddings
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.meaning.asking import Asking
+from parachute.llm.meaning.full_text import Hit
 from parachute.llm.meaning.models import MeaningUnavailable, Near
 from parachute.llm.meaning.source import Source
 from parachute.supervisor import control, units
@@ -61,6 +62,11 @@ class MeaningIndex:
         """False where it is switched off."""
         return self._settings.enabled
 
+    @property
+    def is_ready(self) -> bool:
+        """True where meanings are known; words can be searched without."""
+        return self.is_on and self._source.error is None
+
     async def put(self, collection: str, texts: Mapping[str, str], gone: Iterable[str] = ()) -> str:
         """Take texts over by their keys, and forget others; the name of the index: another one has none of the earlier texts.
 
@@ -73,6 +79,26 @@ class MeaningIndex:
         if self.waiting or gone:
             self._wake()
         return str(answer["index"])
+
+    async def put_marked(self, collection: str, texts: Mapping[str, str], marks: Mapping[str, str]) -> None:
+        """Take texts over with what marks them as they are now, also where no meanings are known. Error: Unavailable."""
+        own = {key: text[:_LONGEST_TEXT] for key, text in texts.items()}
+        document = {"collection": collection, "texts": own, "marks": dict(marks), **self._named()}
+        answer = await self._request("POST", "/put", document, _ANSWER_SECONDS)
+        if self.is_ready:
+            self.waiting = int(answer["waiting"])
+            self._wake()
+
+    async def missing(self, collection: str, marks: Mapping[str, str], limit: int) -> list[str]:
+        """Keys whose texts are not there as these marks say; all others of the collection are forgotten. Error: Unavailable."""
+        document = {"collection": collection, "marks": dict(marks), "limit": limit}
+        return list(map(str, (await self._request("POST", "/missing", document, _ANSWER_SECONDS))["missing"]))
+
+    async def search(self, collection: str, question: str, limit: int) -> list[Hit]:
+        """Texts of a collection that was put with marks, by their words, the best first. Error: Unavailable."""
+        document = {"collection": collection, "query": question[:_LONGEST_QUESTION], "limit": max(1, min(limit, 200))}
+        answer = await self._request("POST", "/search", document, _ANSWER_SECONDS)
+        return [Hit(str(key), float(score), bool(all_), str(said)) for key, score, all_, said in answer["results"]]
 
     async def find(self, collection: str, question: str, limit: int) -> tuple[str, list[Near]]:
         """Texts of a collection that are near to a question, the nearest first, and the name of the index.
@@ -160,9 +186,12 @@ class MeaningIndex:
             )
         if self._source.error is not None:
             raise MeaningUnavailable(self._source.error.message, self._source.error.hint)
+        return await self._request(method, path, document, seconds)
+
+    async def _request(self, method: str, path: str, document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         try:
             await control.ask(self._home, "open", unit="meaning", environment=self._environment())
-            body = json.dumps(document).encode()
+            body = (await asyncio.to_thread(json.dumps, document)).encode()
             headers = [(b"host", b"meaning"), (b"content-type", b"application/json")]
             asking = local_http.request(units.meaning_socket(self._home), method, path, headers, body)
             status, answer = await local_http.ask(asking, seconds, _LARGEST_ANSWER)
