@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from parachute.core.telling import telling
 from parachute.llm.meaning.store import Store
 
 FILES = "files"
@@ -55,15 +56,15 @@ def search(store: Store, collection: str, question: str, limit: int) -> list[Hit
     words = _WORD.findall(unicodedata.normalize("NFC", question))[:_MOST_WORDS]
     if not words:
         return []
-    quoted = [f'"{word}"' for word in words]
-    if len(words[-1]) >= _BEGINNING:
-        quoted[-1] += "*"
     query = (
         "SELECT texts.key, full_text.rank, snippet(full_text, 1, '', '', '…', 24) FROM full_text "
         "JOIN texts ON texts.number = full_text.rowid WHERE full_text MATCH ? AND texts.collection = ? "
         "ORDER BY full_text.rank LIMIT ?"
     )
-    for joint in (" AND ", " OR ") if len(words) > 1 else (" AND ",):
+    for joint, wanted in ((" AND ", words), (" OR ", telling(words))):
+        quoted = [f'"{word}"' for word in wanted]
+        if wanted[-1] is words[-1] and len(words[-1]) >= _BEGINNING:
+            quoted[-1] += "*"
         rows = store.connection.execute(query, (joint.join(quoted), collection, limit)).fetchall()
         if rows:
             return [Hit(key, _score(rank), joint == " AND ", " ".join(found.split())) for key, rank, found in rows]
