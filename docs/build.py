@@ -50,6 +50,7 @@ GROUPS = {
     "Extend": ["installing-modules", "modules", "api"],
     "Run": [
         "updating",
+        "rehearsal",
         "removing",
         "appliance",
         "nixos",

@@ -74,6 +74,7 @@ SECTIONS = {
         "first-boot": "Make the key with which a new computer is set up, and show it with its address and a code to scan",
         "tls": "Show and renew the certificate for https, and trust it on this machine",
         "backup": "Encrypted backups of the vault and, apart from it, of keys and approvals",
+        "update": "Update this computer: the new version is rehearsed on copies, watched, and can be taken back",
         "service": "Run the computer as services of systemd, also after a boot",
         "completion": "Print what completes this program's commands with the Tab key in bash, zsh or fish",
         "version": "Show the version",
@@ -105,10 +106,10 @@ _ELSEWHERE = {
     "login": "`parachute auth login` connects Claude, or a server such as Ollama.",
     "logout": "`parachute auth logout` forgets the stored credential.",
     "search": "`parachute daily search WORDS` and `parachute brain search WORDS` do.",
-    "update": "docs/updating.md tells how to update: `git pull`, then `make run`, then `parachute restart`.",
+    "upgrade": "`parachute update` brings a new version, and can take it back.",
     "uninstall": "docs/removing.md tells how to remove the computer; `parachute modules remove NAME` removes a module.",
 }
-_ELSEWHERE |= {"upgrade": _ELSEWHERE["update"], "remove": _ELSEWHERE["uninstall"]}
+_ELSEWHERE |= {"remove": _ELSEWHERE["uninstall"]}
 
 _PLAIN = {"int": "NUMBER", "float": "NUMBER", "str": "TEXT", "list[str]": "TEXT"}
 

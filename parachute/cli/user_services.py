@@ -71,8 +71,13 @@ def not_held_back() -> str | None:
     )
 
 
-def install(home: Home, host: str, port: int, linger: Linger, *, confined: bool = True) -> list[Path]:
-    """Write, enable and start the units; returns their files. Error: Unavailable, and then the old ones are back."""
+def install(
+    home: Home, host: str, port: int, linger: Linger, *, confined: bool = True, keeps_running: bool = False
+) -> list[Path]:
+    """Write and enable the units, and start them unless they run as they are; returns their files.
+
+    Error: Unavailable, and then the old ones are back.
+    """
     folder = installed.folder()
     folder.mkdir(parents=True, exist_ok=True)
     files = installed.render(home, host, port, lingers_for_us=linger.by_us, confined=confined)
@@ -82,10 +87,11 @@ def install(home: Home, host: str, port: int, linger: Linger, *, confined: bool 
             atomic_write(folder / name, text, 0o644)
         _systemctl("daemon-reload")
         _systemctl("enable", "--quiet", *installed.NAMES)
-        _systemctl("reset-failed", *installed.NAMES, check=False)
-        _systemctl("restart", installed.CORE_SOCKET)
-        _systemctl("restart", installed.SUPERVISOR)
-        _systemctl("restart", installed.CORE_SERVICE)
+        if not keeps_running:
+            _systemctl("reset-failed", *installed.NAMES, check=False)
+            _systemctl("restart", installed.CORE_SOCKET)
+            _systemctl("restart", installed.SUPERVISOR)
+            _systemctl("restart", installed.CORE_SERVICE)
     except BaseException:
         _restore(folder, before)
         raise

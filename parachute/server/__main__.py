@@ -91,6 +91,10 @@ def main() -> int:
         credentials = Credentials.take()
         home = Home.find()
         settings = load(home)
+        if (home.root / "updates" / "update.json").exists():
+            from parachute.ops.updates.starting import finish  # most computers were never updated
+
+            finish(home, settings.vault)
         host, port = sockets[0].getsockname()[:2]
         app = create(home, settings.model_copy(update={"host": host, "port": port}), credentials)
     except ParachuteError as error:

@@ -44,6 +44,7 @@ from parachute.ops.doctor.api import router as doctor
 from parachute.ops.export.api import router as export
 from parachute.ops.logs.api import router as logs
 from parachute.ops.settings.api import router as config
+from parachute.ops.updates.api import router as updates
 from parachute.sandbox.image.api import router as image
 from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
@@ -86,6 +87,7 @@ ROUTERS = (
     backups,
     export,
     restores,
+    updates,
     doctor,
     logs,
     config,

@@ -1,5 +1,6 @@
 """Units that are there at boot: the supervisor and core as files in ~/.config/systemd/user."""
 
+import json
 import os
 import sys
 from collections.abc import Iterable
@@ -103,3 +104,9 @@ def _supervisor(home: Home, host: str, port: int, lingers_for_us: bool, hardened
     if lingers_for_us:
         lines += ["", "# systemd skips this; `parachute service uninstall` does not.", "[X-Parachute]", _LINGER]
     return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    # An update has the units rendered by the version that they are to start.
+    home, host, port, lingers, confined = json.loads(sys.argv[1])
+    print(json.dumps(render(Home(Path(home)), host, port, lingers_for_us=lingers, confined=confined)))  # noqa: T201

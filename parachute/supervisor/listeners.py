@@ -14,6 +14,9 @@ from parachute.base.files import private_folder
 _BACKLOG = 128
 _HIGH_FD = 100  # our own descriptors stay above those that a child is given, so that no dup2 overwrites its next source
 
+HANDED_ON = "PARACHUTE_LISTENERS"
+"""Names the descriptors of the server's sockets, in their order, for the supervisor of another version."""
+
 Address = Path | tuple[str, int]
 
 
@@ -30,6 +33,26 @@ def listen(addresses: Sequence[Address]) -> list[socket.socket]:
         close(sockets, addresses)
         raise
     return sockets
+
+
+def hand_on(sockets: Sequence[socket.socket]) -> None:
+    """Let the program that this process becomes take the sockets over."""
+    for listener in sockets:
+        listener.set_inheritable(True)
+    os.environ[HANDED_ON] = " ".join(str(listener.detach()) for listener in sockets)
+
+
+def handed_on(addresses: Sequence[Address]) -> list[socket.socket] | None:
+    """The sockets that the program before has left for these addresses, once; None if there are none, or others."""
+    numbers = os.environ.pop(HANDED_ON, "").split()
+    sockets = [socket.socket(fileno=int(number)) for number in numbers]
+    for listener in sockets:
+        listener.set_inheritable(False)
+    if sockets and [listener.getsockname()[:2] for listener in sockets] == list(addresses):
+        return sockets
+    for listener in sockets:
+        listener.close()
+    return None
 
 
 def close(sockets: Sequence[socket.socket], addresses: Sequence[Address]) -> None:

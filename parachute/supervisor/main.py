@@ -44,8 +44,8 @@ def main() -> int:
         if options.launcher == "process":
             _finish_restore(Home.named())
         credentials = Credentials.take()
-        if asyncio.run(_run(Home.find(), credentials, options.host, options.port, options.launcher)):
-            _start_again(credentials)
+        if python := asyncio.run(_run(Home.find(), credentials, options.host, options.port, options.launcher)):
+            _start_again(credentials, python)
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1
@@ -64,17 +64,17 @@ def _finish_restore(home: Home) -> None:
         log.warning("%s", said)
 
 
-def _start_again(credentials: Credentials) -> NoReturn:
-    """Become the same program anew, without credentials in its environment: what a process was started with stays readable."""
+def _start_again(credentials: Credentials, python: str = sys.executable) -> NoReturn:
+    """Become the same program anew, or that of another version, without credentials in its environment: what a process was started with stays readable."""
     pipe = credentials.pipe()
     os.set_inheritable(pipe, True)
     os.environ[CREDENTIALS_FD] = str(pipe)
-    command = [sys.executable, "-m", "parachute.supervisor", *sys.argv[1:]]
+    command = [python, "-m", "parachute.supervisor", *sys.argv[1:]]
     os.execv(command[0], command)  # noqa: S606 - no shell is the point
 
 
-async def _run(home: Home, credentials: Credentials, host: str, port: int, kind: str) -> bool:
-    """Run until the end; whether to begin anew then."""
+async def _run(home: Home, credentials: Credentials, host: str, port: int, kind: str) -> str | None:
+    """Run until the end; the interpreter of the program to become then."""
     units.check_home(home)
     with _single_instance(home):
         launcher = await _launcher(kind, home, credentials)
@@ -116,7 +116,7 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             if not supervisor.ended.is_set():
                 raise Unavailable("The connection to systemd is lost.", "The next supervisor takes over what runs.")
         finally:
-            if not supervisor.begins_anew:
+            if supervisor.next_python is None:
                 notify("STOPPING=1")
             server.close()
             if web:
@@ -127,8 +127,10 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             # What systemd keeps goes on when the supervisor is only started anew.
             if kind == "process" or supervisor.shut_down:
                 await supervisor.close()
+            if supervisor.next_python is not None and isinstance(launcher, ProcessLauncher):
+                launcher.hand_on()
             home.control_socket.unlink(missing_ok=True)
-        return supervisor.begins_anew
+        return supervisor.next_python
 
 
 def _prove(home: Home) -> None:

@@ -1,6 +1,7 @@
 """Units: what the supervisor may start, and what it knows of each."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -132,6 +133,12 @@ class Launcher(Protocol):
 
         With a `problem`, it is what was there before a restore that is started then.
         """
+
+    async def run_beside(self, name: str, command: Sequence[str]) -> None:
+        """Start a program that outlives the supervisor and its units; error: Unavailable if it runs already."""
+
+    async def end_beside(self, name: str) -> None:
+        """Ask such a program to end."""
 
     async def lost(self) -> None:
         """Return when it can do nothing any more, and another supervisor has to take over what runs."""

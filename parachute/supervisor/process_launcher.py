@@ -2,15 +2,18 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import select
 import signal
 import socket
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from parachute_runner import processes
 
+from parachute.base.errors import Unavailable
 from parachute.config.settings.home import Home
 from parachute.supervisor import listeners
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials
@@ -24,6 +27,8 @@ _START_PERIOD = 300.0
 _SHORT_LIFE, _SHORT_LIVES = 1.0, 20
 _OWN_VARIABLES = ("LISTEN_FDNAMES", "LISTEN_FDS", "LISTEN_PID", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
 """Variables for the supervisor alone."""
+_BESIDE = "PARACHUTE_BESIDE"
+"""Names the processes that `run_beside` has started, for the program that this process becomes."""
 
 
 @dataclass(slots=True)
@@ -51,6 +56,8 @@ class ProcessLauncher(OpenUnits[_Entry]):
         super().__init__(home)
         self._credentials = credentials
         self._loop = asyncio.get_running_loop()
+        # The program that was in our place before may have started some.
+        self._beside: dict[str, int] = json.loads(os.environ.pop(_BESIDE, "{}"))
         self._loop.add_signal_handler(signal.SIGCHLD, self._reap)
         # What a killed unit leaves behind becomes our child, and can be ended.
         processes.adopt_orphans()
@@ -64,7 +71,8 @@ class ProcessLauncher(OpenUnits[_Entry]):
                     self._ignore_connections(entry)
                     self._begin(entry)
                 return
-            entry = _Entry(unit, Status(unit.name), listeners.listen(unit.listen))
+            sockets = listeners.handed_on(unit.listen) if unit.name == "core" else None
+            entry = _Entry(unit, Status(unit.name), sockets or listeners.listen(unit.listen))
             self._entries[unit.name] = entry
             self._begin(entry)
 
@@ -112,6 +120,42 @@ class ProcessLauncher(OpenUnits[_Entry]):
 
     async def begin_anew(self, problem: str | None = None) -> bool:
         return False
+
+    def hand_on(self) -> None:
+        """Leave what is still open to the program that this process becomes: the server's sockets, and what runs beside it."""
+        os.environ[_BESIDE] = json.dumps(self._beside)
+        if entry := self._entries.get("core"):
+            listeners.hand_on(entry.sockets)
+            if entry.notify:
+                entry.notify.close()
+
+    async def run_beside(self, name: str, command: Sequence[str]) -> None:
+        self._spawn_beside(name, command)
+
+    async def end_beside(self, name: str) -> None:
+        if process := self._beside.get(name):
+            os.kill(process, signal.SIGTERM)
+
+    def _spawn_beside(self, name: str, command: Sequence[str]) -> None:
+        if beside := self._beside.get(name):
+            raise Unavailable(
+                f"Another {name} is under way (process {beside}).", "Wait until it has ended.", key="busy"
+            )
+        log = os.open(log_path(self._home, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, log, 1),
+            (os.POSIX_SPAWN_DUP2, log, 2),
+        ]
+        inherited = {name: value for name, value in os.environ.items() if name not in _OWN_VARIABLES}
+        environment = {**inherited, "PARACHUTE_HOME": str(self._home.root)}
+        try:
+            process = os.posix_spawn(
+                command[0], list(command), environment, file_actions=actions, setsid=True, setsigmask=()
+            )
+        finally:
+            os.close(log)
+        self._beside[name] = process
 
     async def lost(self) -> None:
         await asyncio.Event().wait()
@@ -222,8 +266,10 @@ class ProcessLauncher(OpenUnits[_Entry]):
                 process, wait_status = found
                 if entry := units.get(process):
                     self._exited(entry, process, os.waitstatus_to_exitcode(wait_status))
+                self._beside = {name: beside for name, beside in self._beside.items() if beside != process}
         # What an ended unit left behind becomes our child once its own parent is gone, perhaps after several steps.
-        processes.kill_orphans([entry.status.process for entry in self._entries.values()])
+        own = [entry.status.process for entry in self._entries.values()]
+        processes.kill_orphans([*own, *self._beside.values()])
 
     def _exited(self, entry: _Entry, process: int, code: int) -> None:
         entry.status.process = None

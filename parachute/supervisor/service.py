@@ -3,8 +3,10 @@
 import asyncio
 import logging
 import os
+import sys
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from parachute import __version__
@@ -18,11 +20,14 @@ from parachute.supervisor.rendering import service_name
 
 log = logging.getLogger(__name__)
 
+_HAND_OVER_SECONDS = 900.0
+"""For so long the server may be down while databases are copied."""
+
 
 class Supervisor:
     """Runs the server and the units that it names; `ended` is set when the supervisor shall stop, `shut_down` if its units shall too.
 
-    `begins_anew`: the same program starts again after that.
+    `next_python`: the interpreter of the program that takes its place after that, the same one or an update.
     """
 
     def __init__(self, home: Home, launcher: Launcher, core: Unit) -> None:
@@ -33,7 +38,10 @@ class Supervisor:
         self._started = time.monotonic()
         self.ended = asyncio.Event()
         self.shut_down = False
-        self.begins_anew = False
+        self.next_python: str | None = None
+        self.keeps_sockets = False
+        """The server's sockets stay open for who takes our place: connections wait in them."""
+        self._hand_over_ends: asyncio.TimerHandle | None = None
         self._operations: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
             "status": self._status,
             "started_with": self._started_with,
@@ -48,6 +56,9 @@ class Supervisor:
             "restart": self._restart,
             "shutdown": self._shutdown,
             "begin_anew": self._begin_anew,
+            "hand_over": self._hand_over,
+            "become": self._become,
+            "update": self._update,
         }
 
     async def handle(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -59,8 +70,12 @@ class Supervisor:
 
     async def close(self) -> None:
         """End every unit: the server first, so that it can end its agents."""
-        await self._launcher.close("core")
-        await asyncio.gather(*(self._launcher.close(status.name) for status in self._launcher.status()))
+        await (self._launcher.stop("core") if self.keeps_sockets else self._launcher.close("core"))
+        await self._close_others()
+
+    async def _close_others(self) -> None:
+        names = [status.name for status in self._launcher.status() if status.name != "core"]
+        await asyncio.gather(*(self._launcher.close(name) for name in names))
 
     def summary(self) -> dict[str, Any]:
         """The state of supervisor and core, in the app's words (`GET /supervisor/status`)."""
@@ -87,6 +102,8 @@ class Supervisor:
     async def _status(self, _: dict[str, Any]) -> dict[str, Any]:
         return {
             **self.summary(),
+            "program": sys.prefix,
+            "manager": "systemd" if self._launcher.confines else "process",
             "not_enforced": not_enforced(self._launcher.confines),
             "panic": panic.as_json() if (panic := self._kill_switch.panic) else None,
             "units": [status.describe() for status in self._launcher.status()],
@@ -117,6 +134,8 @@ class Supervisor:
         if not isinstance(environment, dict | None):
             raise InvalidInput("environment: expected a JSON object.")
         unit = self._unit(request, environment)
+        if self._hand_over_ends is not None:
+            raise Unavailable("An update is being put in place.", "Try again in a minute.", key="updating")
         works_for_agents = units.works_for_agents(unit.name)
         if works_for_agents:
             self._kill_switch.check()
@@ -198,5 +217,48 @@ class Supervisor:
         return {}
 
     def _end_anew(self) -> None:
-        self.begins_anew = self.shut_down = True
+        self.next_python, self.shut_down = sys.executable, True
         self.ended.set()
+
+    async def _hand_over(self, _: dict[str, Any]) -> dict[str, Any]:
+        """Close all units for an update but the server, and end that as well where we hold its sockets: connections wait in them.
+
+        Whoever asks has to put another program in our place soon; else the server comes back.
+        """
+        if self._hand_over_ends is not None:
+            self._hand_over_ends.cancel()
+        self._hand_over_ends = asyncio.get_running_loop().call_later(_HAND_OVER_SECONDS, self._take_back)
+        if not self._launcher.confines:
+            await self._launcher.stop("core")
+        await self._close_others()
+        return {}
+
+    def _take_back(self) -> None:
+        log.error("Nobody has put an update in our place: the server comes back.")
+        self._hand_over_ends = None
+        self._starting = asyncio.ensure_future(self._launcher.start("core"))
+
+    async def _become(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Become the program of another version, with the server's sockets; only where systemd does not hold us back."""
+        python = str(request.get("python"))
+        if self._launcher.confines:
+            raise InvalidInput("become: systemd starts another program itself.")
+        if not Path(python).is_absolute() or not os.access(python, os.X_OK):
+            raise InvalidInput("python: expected the path of an interpreter.")
+        self.next_python, self.shut_down, self.keeps_sockets = python, True, True
+        self.ended.set()
+        return {}
+
+    async def _update(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Start an update from `source`, or from where the settings say, or go `back`, or `cancel` one; it outlives us."""
+        if request.get("cancel") is True:
+            await self._launcher.end_beside("update")
+            return {}
+        source = request.get("source")
+        if source is not None and not (isinstance(source, str) and Path(source).is_absolute()):
+            raise InvalidInput("source: expected a path from / on.")
+        words = ["--back"] if request.get("back") is True else []
+        words += ["--unrehearsed"] if request.get("unrehearsed") is True else []
+        words += ["--", source] if source else []
+        await self._launcher.run_beside("update", (sys.executable, "-m", "parachute.ops.updates", *words))
+        return {}

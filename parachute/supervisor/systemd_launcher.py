@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,13 @@ class SystemdLauncher(OpenUnits[_Entry]):
         commands = [*back, (sys.executable, "-m", "parachute.cli", "restart")]
         await self._manager.run_beside(f"{rendering.PREFIX}restart-{os.getpid()}.service", commands, self._home.root)
         return True
+
+    async def run_beside(self, name: str, command: Sequence[str]) -> None:
+        log = log_path(self._home, name)
+        await self._manager.run_beside(f"{rendering.PREFIX}{name}.service", [command], self._home.root, log=log)
+
+    async def end_beside(self, name: str) -> None:
+        await self._manager.job("StopUnit", f"{rendering.PREFIX}{name}.service")
 
     async def lost(self) -> None:
         await self._manager.lost()

@@ -85,14 +85,20 @@ class Manager:
             if not self._waiting:
                 self._jobs.clear()
 
-    async def run_beside(self, unit: str, commands: Sequence[Sequence[str]], home: Path) -> None:
+    async def run_beside(
+        self, unit: str, commands: Sequence[Sequence[str]], home: Path, *, log: Path | None = None
+    ) -> None:
         """Start programs, one after the other, as a service which is gone with their end, as `systemd-run --collect` does."""
+        outputs = ("StandardOutputFileToAppend", "StandardErrorFileToAppend") if log else ()
         properties = [
-            ["Description", Variant("s", "Parachute: restart")],
+            ["Description", Variant("s", f"Parachute: {unit.removesuffix('.service')}")],
             ["CollectMode", Variant("s", "inactive-or-failed")],
             ["WorkingDirectory", Variant("s", "/")],
             ["Environment", Variant("as", [f"PARACHUTE_HOME={home}"])],
             ["Type", Variant("s", "oneshot")],
+            # Who is killed takes up what it has left.
+            ["Restart", Variant("s", "on-failure" if log else "no")],
+            *([output, Variant("s", str(log))] for output in outputs),
             ["ExecStart", Variant("a(sasb)", [[command[0], list(command), False] for command in commands])],
         ]
         await self.call("StartTransientUnit", "ssa(sv)a(sa(sv))", unit, "fail", properties, [])

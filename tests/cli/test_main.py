@@ -20,6 +20,7 @@ from .scripted_core import ScriptedCore
 
 COMMANDS = (
     "export",
+    "update",
     "voice",
     "start",
     "stop",
@@ -114,8 +115,7 @@ def test_help_has_words_of_people(arguments: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("update", "docs/updating.md"),
-        ("upgrade", "docs/updating.md"),
+        ("upgrade", "`parachute update`"),
         ("uninstall", "docs/removing.md"),
         ("login", "`parachute auth login`"),
         ("help", "`parachute --help`"),

@@ -87,8 +87,15 @@ class Computer:
         }
         command = [sys.executable, "-m", "parachute.supervisor", "--host", self.host, "--port", str(self.port)]
         with (self.home.logs / "supervisor.log").open("ab") as log:
+            # As `parachute start` does: Python imports from the folder that a program is started in.
             self._process = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                command,
+                env=environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
         self.wait_until(self._answers, "the computer answers")
 

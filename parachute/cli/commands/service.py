@@ -1,5 +1,7 @@
 """`parachute service`: the computer as services of this user, which are there after a boot, and as others find it."""
 
+import typer
+
 from parachute.cli import lifecycle, user_services
 from parachute.cli.commands import JSON, group
 from parachute.cli.installation import settings
@@ -12,7 +14,10 @@ from parachute.web.access.exposure import check_exposure
 from parachute.web.discovery.announcement import service_file
 
 
-def install(as_json: bool = JSON) -> None:
+def install(
+    keeps_running: bool = typer.Option(False, "--keep-running", hidden=True, help="Start nothing anew: an update did."),
+    as_json: bool = JSON,
+) -> None:
     """Write the units, start them, and keep them running while nobody is logged in."""
     home = Home.find()
     found = settings(home)
@@ -22,7 +27,9 @@ def install(as_json: bool = JSON) -> None:
         user_services.check_possible(home)
         linger = user_services.linger()
         free = user_services.not_held_back()
-        files = user_services.install(home, found.host, found.port, linger, confined=free is None)
+        files = user_services.install(
+            home, found.host, found.port, linger, confined=free is None, keeps_running=keeps_running
+        )
         backup = found.backup
         timers = backup_units.render(home, backup.time, backup.drill) if backup.repository else {}
         files += user_services.install_timers(timers)

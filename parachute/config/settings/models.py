@@ -470,6 +470,25 @@ class ChangesSettings(BaseModel):
     )
 
 
+class UpdateSettings(BaseModel):
+    """Where new versions come from, and for how long one has to prove itself."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: ExpandedPath | None = Field(
+        default=None,
+        description="A clone of the repository or a wheel that `parachute update` takes; empty for the clone that this program came from.",
+    )
+    automatic: bool = Field(default=False, description="Update each night, if there is a new version.")
+    time: Annotated[str, BeforeValidator(_time)] = Field(default="04:30", description="When that is, as HH:MM.")
+    probation_minutes: float = Field(
+        default=15,
+        ge=0.02,
+        le=1440,
+        description="For how long a new version is watched before it stays; until then the old one comes back by itself.",
+    )
+
+
 class TlsSettings(BaseModel):
     """TLS on the same port as HTTP."""
 
@@ -570,6 +589,7 @@ class Settings(BaseSettings):
     backup: BackupSettings = BackupSettings()
     audit: AuditSettings = AuditSettings()
     tls: TlsSettings = TlsSettings()
+    updates: UpdateSettings = UpdateSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -65,6 +65,7 @@ ALL = (
     Topic("keys", "Keys of devices, and signed-in browsers.", "/api/auth/keys", ("auth", "pairing")),
     Topic("doctor", "What the doctor found.", "/api/doctor", ("doctor",)),
     Topic("backups", "Backups.", "/api/backups", ("backups",)),
+    Topic("updates", "Updates of this computer.", "/api/updates", ("updates",)),
     Topic("panic", "All agents are stopped, or work again.", "/api/panic", ("panic", "resume")),
 )
 

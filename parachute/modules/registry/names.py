@@ -10,7 +10,7 @@ _ROUTES = (
     "agent-runs agents ask audit auth backups bots claude-code config containers contexts doctor events export files git health hooks "
     "import imports inbox logs ls maintenance mcps memory modules "
     "network pairing panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
-    "supervisor sync tls trust usage voice workspaces write"
+    "supervisor sync tls trust updates usage voice workspaces write"
 )
 """First parts of paths below /api that the server answers itself. `chat` is not among them: the Chat module has that
 name, and the server answers its routes."""

@@ -15,6 +15,7 @@ from parachute.ops.export.content import Content
 from parachute.ops.export.service import Export
 from parachute.ops.logs.service import Logs
 from parachute.ops.settings.service import LiveSettings
+from parachute.ops.updates.nightly import Nightly
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
@@ -66,6 +67,10 @@ async def build_ops(
     )
     logs = Logs(installation.home, Facts(chat.agents, installation.modules).secrets)
     settings = LiveSettings(installation.home, installation.settings, llm.gateway)
+    if installation.settings.updates.automatic:
+        events.scheduler.add(
+            Nightly(installation.home, installation.settings.updates.time, events.scheduler.clock).jobs
+        )
     export = Export(Content(storage.vault, chat.brought, suggestions), storage.audit)
     return OpsServices(
         examiner=examiner, logs=logs, backups=backups, restores=restores, settings=settings, export=export

@@ -125,6 +125,8 @@ RULES = (
     Rule("/api/backups/access", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups/restore", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups", "backups", read="admin", write="admin"),
+    # What runs with all rights from then on.
+    Rule("/api/updates", "updates", read="admin", write="admin", writers="credential", is_confirmed=True),
     # All of the journal, the entities and the conversations at once.
     Rule("/api/export", "export", read="admin", write="admin", is_exact=True),
     Rule("/api/logs", "logs", read="admin", write="admin"),

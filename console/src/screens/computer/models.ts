@@ -20,6 +20,43 @@ export interface Status {
   agents: { warm: number; spare: boolean };
 }
 
+export interface UpdateCheck {
+  name: string;
+  ok: boolean;
+  sentence: string;
+  detail: string | null;
+}
+
+interface RunningVersion {
+  version: string | null;
+  name: string;
+  source: string;
+}
+
+export interface Update {
+  phase: "staging" | "rehearsing" | "putting" | "probation" | "blessing" | "returning" | "done" | "refused" | "back";
+  began: string;
+  at: string;
+  until: string | null;
+  step: string | null;
+  old: RunningVersion;
+  new: RunningVersion | null;
+  checks: UpdateCheck[];
+  changes: string[];
+  problem: string | null;
+  hint: string | null;
+  since: string[];
+}
+
+export interface Updates {
+  running: RunningVersion;
+  source: string | null;
+  automatic: boolean;
+  under_way: boolean;
+  can_go_back: boolean;
+  update: Update | null;
+}
+
 export interface Setting {
   name: string;
   kind: "boolean" | "integer" | "number" | "text" | "word" | "list" | "mapping";

@@ -64,10 +64,6 @@ export function Overview() {
               <Button label={t("restart")} icon="refresh" onPress={restart} />
             </div>
           </Section>
-          <Section title={t("update_title")}>
-            <p>{t("update_text")}</p>
-            <pre class="text-block" tabIndex={0}>{"git pull\nmake run\nparachute restart"}</pre>
-          </Section>
         </>
       )}
     </Loaded>

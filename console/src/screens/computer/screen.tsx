@@ -9,8 +9,9 @@ import { Network } from "./network";
 import { Overview } from "./overview";
 import { Settings } from "./settings";
 import { t } from "./texts";
+import { Updates } from "./updates";
 
-const TABS = ["overview", "doctor", "model", "backups", "settings", "network", "hooks", "logs"] as const;
+const TABS = ["overview", "doctor", "model", "backups", "updates", "settings", "network", "hooks", "logs"] as const;
 type Tab = (typeof TABS)[number];
 
 export default function Computer({ rest, query }: ScreenProps) {
@@ -34,6 +35,8 @@ function Part({ tab, search }: { tab: Tab; search: string }) {
       return <Model />;
     case "backups":
       return <Backups />;
+    case "updates":
+      return <Updates />;
     case "settings":
       return <Settings search={search} />;
     case "network":

@@ -1,0 +1,78 @@
+"""Versions of the program, and how far an update has come."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from parachute.base.errors import ParachuteError
+from parachute.ops.rehearsal.models import Check
+
+
+class UpdateFailed(ParachuteError):
+    """An update that has changed nothing, or was taken back; the hint says what to do."""
+
+    status = 409
+    key = "update_failed"
+
+
+class Phase(StrEnum):
+    """How far an update has come; each begins when it is written down.
+
+    Until `PUTTING` nothing has changed. From then to `BLESSING` the version before comes back whenever it is started.
+    """
+
+    STAGING = "staging"
+    REHEARSING = "rehearsing"
+    PUTTING = "putting"
+    PROBATION = "probation"
+    BLESSING = "blessing"
+    RETURNING = "returning"
+    DONE = "done"
+    REFUSED = "refused"
+    """It was not put in place: nothing has changed."""
+    BACK = "back"
+    """The version before is in place again."""
+
+
+ENDS = (Phase.DONE, Phase.REFUSED, Phase.BACK)
+IN_PLACE = (Phase.PUTTING, Phase.PROBATION, Phase.BLESSING, Phase.RETURNING)
+"""Phases in which the state may be that of the new version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version that can run: `prefix` is its environment, `source` is where it came from."""
+
+    name: str
+    prefix: Path
+    source: str = ""
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.prefix / "bin" / "python"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """The update under way, or the last one. `until` is when the probation ends; `since` names what is kept of what was written in it."""
+
+    phase: Phase
+    old: Version
+    new: Version | None = None
+    began: str
+    at: str
+    """When the phase began."""
+    until: str | None = None
+    step: str | None = None
+    problem: str | None = None
+    hint: str | None = None
+    checks: tuple[Check, ...] = ()
+    changes: tuple[str, ...] = ()
+    """What the new version changes, in sentences of its rehearsal."""
+    since: tuple[str, ...] = field(default=())
+    manager: str = "process"
+    """Who starts the computer: `process` or `systemd`."""
+    host: str = ""
+    port: int = 0
+    """Where it serves."""

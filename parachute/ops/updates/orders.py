@@ -1,0 +1,90 @@
+"""What a person orders: begin an update, go back, cancel, and how far it is. It is the supervisor that starts it."""
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import parachute
+from parachute.base.errors import Conflict, Unavailable
+from parachute.config.settings.home import Home
+from parachute.ops.updates.journal import Journal
+from parachute.ops.updates.models import ENDS, IN_PLACE, Phase, Update, Version
+from parachute.ops.updates.versions import running, version_at
+from parachute.supervisor import control
+
+_ASK_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What runs, how far an update is, and whether something can be done about it.
+
+    `number` is of what runs, `runs` False if nothing does: then it is of this program.
+    """
+
+    running: Version
+    number: str
+    runs: bool
+    update: Update | None
+    is_under_way: bool
+    can_go_back: bool
+
+
+class Orders:
+    """Orders about the updates of one installation."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._journal = Journal(home.root)
+
+    async def situation(self) -> Situation:
+        """Ask what runs, and read how things are; error: Conflict if what is written down cannot be read."""
+        try:
+            status = await control.ask(self._home, "status", _ASK_SECONDS)
+            number = status["supervisor_version"]
+            version, runs = version_at(Path(status.get("program", sys.prefix)), number), True
+        except Unavailable:
+            number, version, runs = parachute.__version__, running(), False
+        return await asyncio.to_thread(self._situation, version, number, runs)
+
+    def last(self) -> Update | None:
+        """The update under way, or the last one; error: Conflict if what is written down cannot be read."""
+        return self._journal.read()
+
+    def _situation(self, version: Version, number: str, runs: bool) -> Situation:
+        update = self._journal.read()
+        is_held = self._journal.is_held()
+        can_go_back = not is_held and update is not None and update.phase is Phase.DONE and update.old.python.exists()
+        return Situation(version, number, runs, update, is_held, can_go_back)
+
+    async def begin(self, source: Path | None = None, *, unrehearsed: bool = False) -> None:
+        """Begin an update; errors: Conflict while one is under way, Unavailable if the computer does not run."""
+        await self._check_free()
+        named = None if source is None else str(source)
+        await control.ask(self._home, "update", source=named, unrehearsed=unrehearsed)
+
+    async def go_back(self) -> None:
+        """Have the version before put in place again. Errors: Conflict, Unavailable."""
+        await self._check_free()
+        situation = await self.situation()
+        if not situation.can_go_back:
+            raise Conflict("There is no version to go back to.", "Only the one before the last update is kept.")
+        await control.ask(self._home, "update", back=True)
+
+    async def cancel(self) -> None:
+        """End an update that is not put in place yet: nothing has changed. Error: Conflict if there is none."""
+        situation = await self.situation()
+        if not situation.is_under_way or situation.update is None or situation.update.phase in ENDS:
+            raise Conflict("No update is under way.", "It has ended by itself.", key="nothing_under_way")
+        if situation.update.phase in IN_PLACE:
+            raise Conflict(
+                "It is in place already.",
+                "`parachute update back` puts the version before in place again.",
+                key="too_late",
+            )
+        await control.ask(self._home, "update", cancel=True)
+
+    async def _check_free(self) -> None:
+        if await asyncio.to_thread(self._journal.is_held):
+            raise Conflict("An update is under way.", "`parachute update status` shows how far it is.", key="busy")

@@ -1,0 +1,237 @@
+"""An update from its beginning to its end, in a process of its own which both versions leave alone."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from parachute.base.clock import as_text, now
+from parachute.base.errors import Conflict, ParachuteError
+from parachute.config.settings.home import Home
+from parachute.ops.rehearsal.models import Check, Rehearsal
+from parachute.ops.updates.health import Health, running_health
+from parachute.ops.updates.journal import Journal
+from parachute.ops.updates.models import IN_PLACE, Phase, Update, UpdateFailed, Version
+from parachute.ops.updates.place import Held, Place, Units
+from parachute.ops.updates.program_link import repoint
+from parachute.ops.updates.staging import Staging
+from parachute.ops.updates.state import State
+from parachute.ops.updates.versions import Versions, running
+from parachute.supervisor import installed
+
+log = logging.getLogger(__name__)
+
+_UP_SECONDS = 180.0
+_ILL_SECONDS = 60.0
+_SILENT_SECONDS = 20.0
+"""A supervisor answers within a second or two of its start, whatever the server does; systemd starts one again within these."""
+_POLL_SECONDS = 2.0
+_RESTARTS = 3
+
+Rehearse = Callable[[Version, Callable[[Check], None]], Awaitable[Rehearsal]]
+"""Tries a version on copies, and reports each check at once. Error: ParachuteError if it could not be begun."""
+
+
+class Updates:
+    """Updates one installation; `rehearse` tries a version, `probation` is for how long a new one is watched, in seconds.
+
+    `unrehearsed`: go on as well where nothing can be rehearsed on this machine.
+    """
+
+    def __init__(
+        self, home: Home, vault: Path, rehearse: Rehearse, probation: float, *, unrehearsed: bool = False
+    ) -> None:
+        self._home = home
+        self._journal = Journal(home.root)
+        self._state = State(self._journal.folder, home.root, vault / ".parachute")
+        self._versions = Versions(home)
+        self._rehearse = rehearse
+        self._probation = probation
+        self._unrehearsed = unrehearsed
+        self.can_be_cancelled = True
+        """Until it is put in place; after that whoever is killed is started again, and takes it up."""
+
+    async def run(self, source: Path) -> Update:
+        """Update from a clone or a wheel, or take up what an update that was killed has left; how it ended."""
+        with self._journal.held():
+            update = self._journal.read()
+            if update is not None and update.phase in IN_PLACE:
+                self.can_be_cancelled = False
+                return await self._take_up(update)
+            update, new = await self._prepare(source)
+            self.can_be_cancelled = False
+            return await self._put(update, new) if new is not None else update
+
+    async def go_back(self) -> Update:
+        """Put the version before the last update in place again, with its state. Error: Conflict if there is none."""
+        self.can_be_cancelled = False
+        with self._journal.held():
+            update = self._journal.read()
+            if update is not None and update.phase in IN_PLACE:
+                return await self._take_up(update)
+            if update is None or update.phase is not Phase.DONE or not update.old.python.exists():
+                raise Conflict("There is no version to go back to.", "Only the one before the last update is kept.")
+            return await self._return(replace(update, checks=(), changes=()), None)
+
+    async def _prepare(self, source: Path) -> tuple[Update, Version | None]:
+        """Stage and rehearse, which changes nothing of what runs; the version that may be put in place, None if it is refused."""
+        old, began = running(), now()
+        update = self._journal.write(Update(phase=Phase.STAGING, old=old, began=began, at=began))
+        try:
+            health = await running_health(self._home)
+            update = replace(update, manager=health.manager, host=health.host, port=health.port)
+            if health.manager == "systemd" and not (installed.folder() / installed.SUPERVISOR).exists():
+                raise UpdateFailed(
+                    "The system's configuration brings this computer: it is updated with that.",
+                    "On NixOS that is `nixos-rebuild`, from a package its manager.",
+                )
+
+            def step(text: str) -> None:
+                self._journal.write(replace(update, step=text))
+
+            new = await Staging(self._versions, step).stage(source)
+            if new.prefix == old.prefix:
+                raise UpdateFailed("The newest version runs already.", key="up_to_date")
+            update = self._journal.enter(update, Phase.REHEARSING, new=new)
+
+            def checked(check: Check) -> None:
+                nonlocal update
+                update = self._journal.write(replace(update, checks=(*update.checks, check)))
+
+            rehearsal = await self._rehearse(new, checked)
+            update = replace(update, changes=rehearsal.changes)
+            if rehearsal.impossible and not self._unrehearsed:
+                raise UpdateFailed(
+                    f"It cannot be rehearsed on this machine: {rehearsal.impossible}",
+                    "`parachute update --unrehearsed` updates all the same: it is on probation, and what was before can come back.",
+                )
+            if not rehearsal.impossible and not rehearsal.ok:
+                raise UpdateFailed(
+                    "The new version did not pass its rehearsal; nothing has changed.",
+                    "`parachute update status` lists what it did not pass.",
+                )
+            return update, new
+        except (ParachuteError, OSError) as error:
+            return self._ended(update, Phase.REFUSED, error), None
+        except asyncio.CancelledError:
+            self._ended(update, Phase.REFUSED, UpdateFailed("It was cancelled; nothing has changed."))
+            raise
+
+    async def _put(self, update: Update, new: Version) -> Update:
+        try:
+            place = self._place(update)
+            await asyncio.to_thread(self._state.forget)
+        except (ParachuteError, OSError) as error:
+            return self._ended(update, Phase.REFUSED, error)
+        update = self._journal.enter(update, Phase.PUTTING)
+        try:
+            await place.put(new)
+            await self._comes_up(new)
+        except (ParachuteError, OSError) as error:
+            return await self._return(update, _sentence(error))
+        until = as_text(datetime.now(UTC) + timedelta(seconds=self._probation))
+        update = self._journal.enter(update, Phase.PROBATION, until=until)
+        return await self._watch(update, new, place)
+
+    async def _watch(self, update: Update, new: Version, place: Place) -> Update:
+        until = datetime.fromisoformat(update.until or now())
+        left = (until - datetime.now(UTC)).total_seconds()
+        problem = await self._ill(new, min(max(left, 0.0), self._probation))
+        if problem is not None:
+            return await self._return(update, problem)
+        update = self._journal.enter(update, Phase.BLESSING)
+        try:
+            await asyncio.to_thread(self._versions.link, new)
+            await place.bless(update.old, new)
+            await asyncio.to_thread(repoint, update.old, self._versions.current)
+        except (ParachuteError, OSError) as error:
+            return await self._return(update, _sentence(error))
+        update = self._journal.enter(update, Phase.DONE, until=None)
+        log.info("Version %s is in place.", new.name)
+        await asyncio.to_thread(self._versions.keep_only, update.old, new)
+        return update
+
+    async def _return(self, update: Update, problem: str | None) -> Update:
+        """Put the old version back; `problem` is why, None if its owner wants it."""
+        log.warning("The version before comes back: %s", problem or "its owner wants it.")
+        update = self._journal.enter(update, Phase.RETURNING, problem=problem or update.problem, until=None)
+        place = self._place(update)
+        since = await place.put_back(update.old)
+        try:
+            await self._comes_up(update.old)
+        except ParachuteError:
+            # With what both versions read it does not come up: then with everything as it was.
+            since = [*since, *await place.put_back(update.old, whole=True)]
+            await self._comes_up(update.old)
+        if self._versions.current.is_symlink():
+            await asyncio.to_thread(self._versions.link, update.old)
+        return self._journal.enter(update, Phase.BACK, since=tuple(dict.fromkeys((*update.since, *since))))
+
+    async def _take_up(self, update: Update) -> Update:
+        health = await self._try_health()
+        new = update.new
+        runs_new = new is not None and health is not None and health.program == str(new.prefix)
+        if new is not None and runs_new and update.phase in (Phase.PROBATION, Phase.BLESSING):
+            return await self._watch(update, new, self._place(update))
+        return await self._return(update, update.problem or "The update was cut off.")
+
+    async def _comes_up(self, version: Version) -> None:
+        """Wait until a version serves; error: UpdateFailed."""
+        deadline = time.monotonic() + _UP_SECONDS
+        problem, silent = "it did not answer", 0.0
+        while time.monotonic() < deadline and silent < _SILENT_SECONDS:
+            health = await self._try_health()
+            silent = 0.0 if health is not None else silent + _POLL_SECONDS / 8
+            if health is not None and health.program == str(version.prefix):
+                problem = health.problem or ""
+                if not problem:
+                    return
+                if health.has_failed:
+                    break
+            await asyncio.sleep(_POLL_SECONDS / 8)
+        raise UpdateFailed(f"Version {version.name} does not come up: {problem}.")
+
+    async def _ill(self, version: Version, seconds: float) -> str | None:
+        """Watch a version for so long; what is wrong with it, None if all is well."""
+        end = well = time.monotonic()
+        end += seconds
+        restarts: int | None = None
+        while (moment := time.monotonic()) < end or restarts is None:
+            health = await self._try_health()
+            if health is not None and health.program == str(version.prefix):
+                restarts = health.restarts if restarts is None else restarts
+                if health.has_failed or health.restarts - restarts >= _RESTARTS:
+                    return f"Version {version.name} ended again and again: {health.problem or 'it was started anew'}."
+                if not health.problem:
+                    well = moment
+            if moment - well > _ILL_SECONDS:
+                said = health.problem if health is not None else None
+                return f"Version {version.name} did not answer for a minute{f': {said}' if said else ''}."
+            await asyncio.sleep(_POLL_SECONDS)
+        return None
+
+    async def _try_health(self) -> Health | None:
+        try:
+            return await running_health(self._home)
+        except ParachuteError:
+            return None
+
+    def _place(self, update: Update) -> Place:
+        if update.manager == "systemd":
+            return Units(self._home, self._state, update.host, update.port, self._since)
+        return Held(self._home, self._state, update.host, update.port)
+
+    def _since(self) -> list[str]:
+        update = self._journal.read()
+        return list(update.since) if update is not None else []
+
+    def _ended(self, update: Update, phase: Phase, error: Exception) -> Update:
+        hint = error.hint if isinstance(error, ParachuteError) else None
+        return self._journal.enter(update, phase, problem=_sentence(error), hint=hint, until=None)
+
+
+def _sentence(error: Exception) -> str:
+    return error.message if isinstance(error, ParachuteError) else str(error)

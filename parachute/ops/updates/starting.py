@@ -1,0 +1,48 @@
+"""What a server does before it opens anything: if an update was cut off, or is taken back, its state is put back with the old version."""
+
+import logging
+import sqlite3
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from parachute.base.clock import now
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.config.settings.home import Home
+from parachute.ops.updates.journal import Journal
+from parachute.ops.updates.models import IN_PLACE, Phase, Update
+from parachute.ops.updates.state import State
+
+log = logging.getLogger(__name__)
+
+
+def finish(home: Home, vault: Path) -> None:
+    """Put the state of this version back where a newer one has had it; error: Unavailable, and then nothing may be opened."""
+    journal = Journal(home.root)
+    try:
+        update = journal.read()
+    except ParachuteError as error:
+        log.error("%s %s", error.message, error.hint)
+        return
+    if update is None or update.phase not in IN_PLACE or Path(sys.prefix) != update.old.prefix:
+        return
+    try:
+        since = State(journal.folder, home.root, vault / ".parachute").put_back()
+        _ended(journal, update, since)
+    except (OSError, sqlite3.Error) as error:
+        raise Unavailable(
+            f"An update is being taken back, and the state of before cannot be put back: {error}.",
+            f"It is in {journal.folder / 'kept'}; make room on the disk, then `parachute start`.",
+        ) from error
+
+
+def _ended(journal: Journal, update: Update, since: list[str]) -> None:
+    for sentence in since:
+        log.warning("%s", sentence)
+    update = replace(update, since=(*update.since, *since))
+    if update.phase is Phase.RETURNING:
+        journal.write(update)  # whoever takes it back writes down the end
+        return
+    problem = "The computer was ended, or started anew, before the new version had proven itself."
+    log.warning("%s The version before is in place again.", problem)
+    journal.write(replace(update, phase=Phase.BACK, at=now(), problem=problem, until=None))
