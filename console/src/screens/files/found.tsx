@@ -2,6 +2,7 @@
 import { api } from "~/api/client";
 import { Ago, Badge, Empty, Loaded, Notice, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
+import { plain } from "~/text/plain";
 import { folderOf, type FoundFiles, placeOf } from "./models";
 import { t } from "./texts";
 
@@ -32,7 +33,7 @@ export function Found({ words }: { words: string }) {
                       {folderOf(path) && <bdi>{folderOf(path)} · </bdi>}
                       <Ago time={lastModified} />
                       <br />
-                      <bdi>{snippet}</bdi>
+                      <bdi>{plain(snippet)}</bdi>
                     </>
                   }
                 />
