@@ -35,8 +35,8 @@ _TEXTS: dict[str, dict[str, str]] = {
     "new": {"en": "A new conversation begins.", "de": "Ein neues Gespräch beginnt."},
     "empty": {"en": "Done, without anything to say.", "de": "Fertig, ohne etwas zu sagen."},
     "direct": {
-        "en": "This conversation runs with the owner's rights by now and takes no messages from here. /new begins another one.",
-        "de": "Dieses Gespräch läuft inzwischen mit den Rechten des Besitzers und nimmt von hier nichts an. /new beginnt ein neues.",
+        "en": "This conversation runs with the owner's rights by now and takes no messages from here. {sign}new begins another one.",
+        "de": "Dieses Gespräch läuft inzwischen mit den Rechten des Besitzers und nimmt von hier nichts an. {sign}new beginnt ein neues.",
     },
     "blocked": {
         "en": "The owner's rules do not allow this conversation.",
@@ -68,8 +68,8 @@ _TEXTS: dict[str, dict[str, str]] = {
     },
     "owner_only": {"en": "Only the owner may do that.", "de": "Das darf nur der Besitzer."},
     "own_chat": {
-        "en": "This is your own chat now: what bots' conversations ask appears here, with buttons. It gives no other rights.",
-        "de": "Das ist jetzt dein eigener Chat: Was Gespräche von Bots fragen, erscheint hier mit Knöpfen. Andere Rechte gibt er nicht.",
+        "en": "This is your own chat now: what bots' conversations ask appears here, to be answered here. It gives no other rights.",
+        "de": "Das ist jetzt dein eigener Chat: Was Gespräche von Bots fragen, erscheint hier und lässt sich hier beantworten. Andere Rechte gibt er nicht.",
     },
     "wrong_code": {"en": "This code is not valid, or not any more.", "de": "Dieser Code gilt nicht, oder nicht mehr."},
     "sessions": {"en": "Conversations of this chat:", "de": "Gespräche dieses Chats:"},
@@ -84,10 +84,10 @@ _TEXTS: dict[str, dict[str, str]] = {
     "all": {"en": "all that this computer allows", "de": "alles, was dieser Computer erlaubt"},
     "none": {"en": "none", "de": "keine"},
     "help": {
-        "en": "Write to me, and I answer.\n/new: begin a new conversation\n/stop: stop the answer\n/sessions: list the conversations of this chat (owner)\n"
-        "/permissions: what I may use here\n/help: this list",
-        "de": "Schreib mir, und ich antworte.\n/new: ein neues Gespräch beginnen\n/stop: die Antwort abbrechen\n/sessions: Gespräche dieses Chats (Besitzer)\n"
-        "/permissions: was ich hier benutzen darf\n/help: diese Liste",
+        "en": "Write to me, and I answer.\n{sign}new: begin a new conversation\n{sign}stop: stop the answer\n{sign}sessions: list the conversations of this chat (owner)\n"
+        "{sign}permissions: what I may use here\n{sign}help: this list",
+        "de": "Schreib mir, und ich antworte.\n{sign}new: ein neues Gespräch beginnen\n{sign}stop: die Antwort abbrechen\n{sign}sessions: Gespräche dieses Chats (Besitzer)\n"
+        "{sign}permissions: was ich hier benutzen darf\n{sign}help: diese Liste",
     },
     "button_allow": {"en": "Allow", "de": "Erlauben"},
     "button_deny": {"en": "Deny", "de": "Verweigern"},

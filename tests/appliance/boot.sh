@@ -17,7 +17,7 @@ mount -t overlay overlay -o "lowerdir=$layers,upperdir=/run/upper,workdir=/run/w
 # A copy, not a bind mount: the files of a checkout may be closed to other users, and changed while tests run.
 cd "$tree"
 folders=
-for folder in parachute sandbox modules tests bench pyproject.toml; do
+for folder in parachute sandbox modules tests bench requirements README.md pyproject.toml; do
   [ ! -e "$folder" ] || folders="$folders $folder"
 done
 # shellcheck disable=SC2086 # the names are those above

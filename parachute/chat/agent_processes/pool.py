@@ -7,10 +7,10 @@ import gc
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from pathlib import Path
 
 from parachute.base.errors import Unavailable
+from parachute.chat.agent_processes import sdk
 from parachute.chat.agent_processes.client import AgentClient
 from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification, ModuleTools
 from parachute.config.settings.models import AgentSettings
@@ -46,9 +46,9 @@ class AgentPool:
         self.released: Released | None = None
 
     def warm_up(self) -> None:
-        """Import the SDK, which takes a second of a small processor, while the turn that needs it is prepared."""
+        """Import the SDK while the turn that needs it is prepared, in a thread: the event loop goes on meanwhile."""
         if self._importing is None:
-            self._importing = asyncio.create_task(asyncio.to_thread(_import_sdk), name="import of the SDK")
+            self._importing = asyncio.create_task(asyncio.to_thread(sdk.load), name="import of the SDK")
 
     def start(self) -> None:
         """Begin to end what is idle for too long."""
@@ -239,11 +239,6 @@ class AgentPool:
                     self._end(self._idle.pop(session))
             if self._prewarmed and (self._prewarmed.ended or short or self._prewarmed.last_used < oldest_allowed):
                 self._end_prewarmed()
-
-
-def _import_sdk() -> None:
-    """In a thread: the event loop goes on meanwhile."""
-    import_module("claude_agent_sdk")
 
 
 def _return_memory() -> None:

@@ -12,6 +12,7 @@ from parachute.cli.output import clean, local, print_answer, print_json, print_n
 
 _PLATFORM = typer.Argument(metavar="PLATFORM", help="telegram, discord or matrix.")
 _CHAT = typer.Argument(metavar="CHAT", help="Id of a chat, as `parachute bots chats` shows it.")
+_ADDRESS = typer.Argument(metavar="ADDRESS", help="Such as https://matrix.example.org; '' for the platform's own.")
 _REQUEST = typer.Argument(metavar="CODE", help="The code that was told to the sender, or the id of the request.")
 _SECRET_LIMIT = 64 * 1024
 _NAMES = {"dm": "private", "group": "group"}
@@ -60,6 +61,13 @@ def remove_token(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
     print_answer(said, as_json, f"The bot of {platform} is stopped, and its token removed.")
 
 
+def set_server(platform: str = _PLATFORM, address: str = _ADDRESS, as_json: bool = JSON) -> None:
+    """Keep the address of the server at which a bot has its account: for Matrix always, for others one of your own."""
+    field = "homeserver_url" if platform == "matrix" else "server_url"
+    Api.find().put("/api/bots/config", {platform: {field: address}})
+    print_answer({"platform": platform, field: address}, as_json, f"The address is kept for the bot of {platform}.")
+
+
 def start(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
     """Have a bot run, from now on and after a restart."""
     said = Api.find().post(f"/api/bots/{quoted(platform)}/start")
@@ -103,7 +111,9 @@ def unlink(platform: str = _PLATFORM, chat: str = _CHAT, as_json: bool = JSON) -
 def owner(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
     """Show a code that makes a private chat your own: what bots' conversations ask is asked there."""
     made = Api.find().post(f"/api/bots/{quoted(platform)}/owner-code")
-    sentence = f"Send this to your bot within ten minutes, in your own chat: /owner {made['code']}"
+    # Programs for Matrix keep what begins with a slash for themselves.
+    command = f"{'!' if platform == 'matrix' else '/'}owner {made['code']}"
+    sentence = f"Send this to your bot within ten minutes, in your own chat: {command}"
     print_answer(made, as_json, sentence)
 
 
@@ -146,7 +156,7 @@ def _deny(request: str = _REQUEST, as_json: bool = JSON) -> None:
     print_answer(said, as_json, "The request is refused.")
 
 
-app = group(status, set_token, remove_token, start, stop, _test, chats, unlink, owner)
+app = group(status, set_token, remove_token, set_server, start, stop, _test, chats, unlink, owner)
 _pairing = group()
 _pairing.command("list")(_list)
 _pairing.command("approve")(_approve)

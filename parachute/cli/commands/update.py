@@ -53,7 +53,7 @@ def update(
             raise InvalidInput(f"There is no {source}.", "Name a clone of the repository or a wheel.")
     before = orders.last()
     asyncio.run(orders.begin(named, unrehearsed=unrehearsed))
-    _shown(orders, before, as_json, follow=follow)
+    _shown(orders, before, Phase.DONE, as_json, follow=follow)
 
 
 def status(as_json: bool = JSON) -> None:
@@ -80,13 +80,14 @@ def back(
     """Put the version before the last update in place again, with the state that it can read."""
     orders = Orders(Home.find())
     situation = asyncio.run(orders.situation())
-    if situation.can_go_back and situation.update is not None and not yes:
+    previous = situation.update.previous if situation.update is not None else None
+    if situation.can_go_back and situation.update is not None and previous is not None and not yes:
         since = f"What was written since {local(situation.update.began)} and it cannot read is kept, and named."
-        if not agrees(f"Go back to version {situation.update.old.name}? {since}"):
+        if not agrees(f"Go back to version {previous.name}? {since}"):
             raise typer.Exit(1)
     before = situation.update
     asyncio.run(orders.go_back())
-    _shown(orders, before, as_json, follow=follow)
+    _shown(orders, before, Phase.BACK, as_json, follow=follow)
 
 
 def cancel(as_json: bool = JSON) -> None:
@@ -98,7 +99,7 @@ def cancel(as_json: bool = JSON) -> None:
 app = group(status, back, cancel, bare=update)
 
 
-def _shown(orders: Orders, before: Update | None, as_json: bool, *, follow: bool) -> None:
+def _shown(orders: Orders, before: Update | None, wanted: Phase, as_json: bool, *, follow: bool) -> None:
     if follow:
         situation = _followed(orders, before, quiet=as_json)
         ended = situation.update
@@ -106,7 +107,7 @@ def _shown(orders: Orders, before: Update | None, as_json: bool, *, follow: bool
             print_json(_document(situation))
         elif ended is not None:
             _print_end(ended)
-        if ended is None or (ended.phase is not Phase.DONE and not (before and before.phase is Phase.DONE)):
+        if ended is None or ended.phase is not wanted:
             raise typer.Exit(1)
     else:
         print_answer({"begun": True}, as_json, "It has begun. `parachute update status` shows how far it is.")
@@ -181,7 +182,10 @@ def _print_end(found: Update) -> None:
 
 def _document(situation: Situation) -> dict[str, Any]:
     document = asdict(situation)
-    for version in (document["running"], *((document["update"] or {}).get(name) for name in ("old", "new"))):
+    for version in (
+        document["running"],
+        *((document["update"] or {}).get(name) for name in ("old", "new", "previous")),
+    ):
         if version:
             version["prefix"] = str(version["prefix"])
     return document

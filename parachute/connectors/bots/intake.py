@@ -62,7 +62,7 @@ class Intake:
             raise Conflict(f"The bot of {platform} has no token.", f"`parachute bots set-token {platform}` takes one.")
         settings = configuration.of(name)
         user = str(getattr(settings, "user_id", ""))
-        return Start(token, await self.store.position(platform), settings.address, user)
+        return Start(token, await self.store.position(platform), settings.address, user, configuration.language)
 
     async def changed(self, platform: str, state: State) -> None:
         """Hear how the connection to a platform is."""
@@ -148,9 +148,9 @@ class Intake:
             # In a private chat nobody else is heard, whatever the platform says.
             is_right = found.kind == chat.kind and (chat.kind == "group" or found.sender == sender.id)
             return found if is_right else None
-        rooms = getattr(settings, "allowed_rooms", ())
-        is_listed = sender.id in settings.allowed_users if chat.kind == "private" else chat.id in rooms
-        if not is_listed:
+        # A room that is listed may be one with a single person.
+        is_listed = chat.id in getattr(settings, "allowed_rooms", ())
+        if not is_listed and not (chat.kind == "private" and sender.id in settings.allowed_users):
             return None
         name = shown_name(sender.name if chat.kind == "private" else chat.title)
         listed = LinkedChat(

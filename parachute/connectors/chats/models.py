@@ -12,6 +12,9 @@ _NAME = 60
 
 LABELS: dict[str, str] = {"telegram": "Telegram", "discord": "Discord", "matrix": "Matrix"}
 
+SIGNS: dict[str, str] = {"matrix": "!"}
+"""With what a command begins where a slash is the messenger's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class LinkedChat:
@@ -31,6 +34,11 @@ class LinkedChat:
     session: str | None = None
     is_prepared: bool = False
     is_owner: bool = False
+
+    @property
+    def sign(self) -> str:
+        """With what a command begins."""
+        return SIGNS.get(self.platform, "/")
 
     @property
     def place(self) -> Chat:

@@ -12,6 +12,8 @@ from parachute.connectors.configuration.models import Platform
 
 _COLUMNS = "platform, chat, kind, sender, title, template, approved_at, approved_by, session, is_prepared, is_owner"
 
+_REPLACING = ", ".join(f"excluded.{column}" for column in _COLUMNS.split(", "))
+
 
 def create_chats(connection: sqlite3.Connection) -> None:
     """One row for each chat that may talk to a bot."""
@@ -24,10 +26,11 @@ def create_chats(connection: sqlite3.Connection) -> None:
 
 
 async def insert_chat(connection: Connection, chat: LinkedChat) -> None:
-    """Let a chat in, inside of a transaction; one that is let in already stays as it is."""
+    """Let a chat in, inside of a transaction; one that is let in already stays as it is, unless it was a private one."""
     row = (chat.platform, chat.chat, chat.kind, chat.sender, chat.title, chat.template, chat.approved_at)
     await connection.execute(
-        f"INSERT OR IGNORE INTO chats ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - fixed columns
+        f"INSERT INTO chats ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "  # noqa: S608 - fixed columns
+        f"ON CONFLICT (platform, chat) DO UPDATE SET ({_COLUMNS}) = ({_REPLACING}) WHERE chats.kind != excluded.kind",
         (*row, chat.approved_by, chat.session, int(chat.is_prepared), int(chat.is_owner)),
     )
 

@@ -67,7 +67,7 @@ class Commands:
             case "owner":
                 return await self._own(chat, update, language)
             case _:
-                return say(language, "help")
+                return say(language, "help", sign=chat.sign)
 
     async def _is_owner(self, chat: LinkedChat, update: Update) -> bool:
         own = [each for each in await self.chats.all() if each.is_owner and each.platform == chat.platform]

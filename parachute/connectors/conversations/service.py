@@ -344,7 +344,7 @@ class Conversations:
             await remove_files(self.connectors.files(chat.platform), names)
 
     async def _say(self, chat: LinkedChat, key: str, sentence: str, answers: str) -> None:
-        outgoing = Outgoing(chat.place, say(await self._language(), sentence), answers=answers)
+        outgoing = Outgoing(chat.place, say(await self._language(), sentence, sign=chat.sign), answers=answers)
         await self.deliveries.put(chat.platform, key, outgoing)
 
     async def _language(self) -> Language:

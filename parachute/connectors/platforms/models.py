@@ -82,12 +82,13 @@ class Updates:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a connector needs to begin; it is kept nowhere but in its memory."""
+    """What a connector needs to begin; it is kept nowhere but in its memory. `language`: of what the computer itself says."""
 
     token: str
     position: str = ""
     server: str = ""
     user: str = ""
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Server:
         batches = [
             updates.updates[first : first + UPDATES_AT_ONCE]
             for first in range(0, len(updates.updates), UPDATES_AT_ONCE)
-        ]
+        ] or [()]
         for batch in batches:
             # The position counts once everything before it is stored.
             await self._store(batch, updates.position if batch is batches[-1] else "")

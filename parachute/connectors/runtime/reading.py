@@ -9,7 +9,7 @@ from parachute.base.records import Record, record_of
 from parachute.connectors.platforms.models import File, Identity, Sent, State, Update, Updates
 
 UPDATES = 100
-_ID = 200
+_ID = 255
 _NAME = 400
 _TEXT = 200_000
 _FILES = 20

@@ -48,11 +48,17 @@ class ConnectorUnits:
         `server` is the address that the owner wrote, empty for the platform's own. Errors: InvalidInput, Unavailable.
         """
         named = self._named(server)
+        hosts = () if named else platform_of(platform).hosts
+        if not named and not hosts:
+            raise InvalidInput(
+                f"The bot of {platform} needs the address of the server where its account is.",
+                f"`parachute bots set-server {platform} https://…` takes it.",
+                key="no_address",
+            )
         specification = self.specification(platform)
         await asyncio.to_thread(self._prepare, specification)
         listener = await self._server.open(Path(specification.core_socket), _SOCKET_MODE, platform=platform)
         try:
-            hosts = () if named else platform_of(platform).hosts
             socket = Path(specification.core_socket).with_name(EGRESS_SOCKET)
             await self._egress.open(_owner(platform), hosts, socket, kind="connector", named=named)
             await self.revive(platform)

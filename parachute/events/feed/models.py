@@ -99,6 +99,7 @@ _BY_ITEM = {
     "skill": "skills",
     "pairing": "bots",
     "delivery": "bots",
+    "update": "updates",
 }
 """What else changes with an answer in the inbox, by the kind of the item."""
 

@@ -31,6 +31,7 @@ Kind = Literal[
     "spending",
     "pairing",
     "delivery",
+    "update",
 ]
 
 CONFIRMED: frozenset[Kind] = frozenset(

@@ -41,7 +41,7 @@ class Journal:
         """Write down how far an update has come; error: OSError."""
         private_folder(self.folder)
         document = asdict(update)
-        for name in ("old", "new"):
+        for name in ("old", "new", "previous"):
             if document[name]:
                 document[name]["prefix"] = str(document[name]["prefix"])
         atomic_write(self._path, json.dumps(document))
@@ -75,13 +75,14 @@ class Journal:
 
 
 def _parsed(document: dict[str, Any]) -> Update:
-    versions = {name: _version(document.pop(name)) for name in ("old", "new")}
+    versions = {name: _version(document.pop(name)) for name in ("old", "new", "previous")}
     if versions["old"] is None:
         raise ValueError("no old version")
     return Update(
         phase=Phase(document.pop("phase")),
         old=versions["old"],
         new=versions["new"],
+        previous=versions["previous"],
         checks=tuple(Check(**each) for each in document.pop("checks")),
         changes=tuple(map(str, document.pop("changes"))),
         since=tuple(map(str, document.pop("since"))),

@@ -60,6 +60,8 @@ class Update:
     phase: Phase
     old: Version
     new: Version | None = None
+    previous: Version | None = None
+    """The version that can be gone back to; an update that is refused leaves it as it is."""
     began: str
     at: str
     """When the phase began."""

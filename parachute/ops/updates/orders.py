@@ -9,7 +9,7 @@ import parachute
 from parachute.base.errors import Conflict, Unavailable
 from parachute.config.settings.home import Home
 from parachute.ops.updates.journal import Journal
-from parachute.ops.updates.models import ENDS, IN_PLACE, Phase, Update, Version
+from parachute.ops.updates.models import ENDS, IN_PLACE, Update, Version
 from parachute.ops.updates.versions import running, version_at
 from parachute.supervisor import control
 
@@ -55,7 +55,8 @@ class Orders:
     def _situation(self, version: Version, number: str, runs: bool) -> Situation:
         update = self._journal.read()
         is_held = self._journal.is_held()
-        can_go_back = not is_held and update is not None and update.phase is Phase.DONE and update.old.python.exists()
+        previous = update.previous if update is not None else None
+        can_go_back = not is_held and previous is not None and previous.python.exists()
         return Situation(version, number, runs, update, is_held, can_go_back)
 
     async def begin(self, source: Path | None = None, *, unrehearsed: bool = False) -> None:

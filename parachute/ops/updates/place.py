@@ -22,6 +22,7 @@ _COPY_SECONDS = 900.0
 _COMMAND_SECONDS = 960.0
 _END_SECONDS = 60.0
 _DROP_IN = "50-update.conf"
+_KEEPER = f"{rendering.PREFIX}keep-state.service"
 
 
 class Place(Protocol):
@@ -103,11 +104,8 @@ class Units(Place):
         wanted = [str(self._home.root), *self._address, installed.enabled_linger(), "PrivateUsers=yes" in supervisor]
         render = [str(new.python), "-m", "parachute.supervisor.installed", json.dumps(wanted)]
         files = json.loads(await programs.run(render, os.environ, seconds=_COMMAND_SECONDS))
-        keep = rendering.command_line((sys.executable, "-m", "parachute.ops.updates.keeping"))
-        files[f"{installed.CORE_SERVICE}.d/{_DROP_IN}"] = (
-            f"[Service]\n# The state is kept when the old program has ended, and before the new one begins.\n"
-            f"ExecStartPre={keep}\nTimeoutStartSec={_COPY_SECONDS:.0f}\n"
-        )
+        files[_KEEPER] = _keeper(self._home)
+        files[f"{installed.CORE_SERVICE}.d/{_DROP_IN}"] = f"[Unit]\nRequires={_KEEPER}\nAfter={_KEEPER}\n"
         folder = _trial_folder()
         for name, text in files.items():
             private_folder((folder / name).parent)
@@ -156,8 +154,30 @@ def _trial_folder() -> Path:
     return installed.runtime_folder().with_name("user.control")
 
 
+def _keeper(home: Home) -> str:
+    """The unit that keeps the state when the old program has ended, and before the new one begins.
+
+    systemd orders the end of a unit that is started anew before the start of others. As ExecStartPre= of the server it would
+    get namespaces that the server itself could not join (seen with 257: status 226/NAMESPACE).
+    """
+    keep = rendering.command_line((sys.executable, "-m", "parachute.ops.updates.keeping"))
+    lines = [
+        "[Unit]",
+        "Description=Parachute: the state of the version before",
+        "",
+        "[Service]",
+        "Type=oneshot",
+        f"ExecStart={keep}",
+        "WorkingDirectory=/",
+        f"Environment={installed.environment_of(home)}",
+        f"TimeoutStartSec={_COPY_SECONDS:.0f}",
+        "UMask=0077",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _remove_trial() -> None:
-    for name in installed.NAMES:
+    for name in (*installed.NAMES, _KEEPER):
         (_trial_folder() / name).unlink(missing_ok=True)
         remove_tree(_trial_folder() / f"{name}.d")
 

@@ -72,14 +72,16 @@ class Updates:
             update = self._journal.read()
             if update is not None and update.phase in IN_PLACE:
                 return await self._take_up(update)
-            if update is None or update.phase is not Phase.DONE or not update.old.python.exists():
+            if update is None or update.previous is None or not update.previous.python.exists():
                 raise Conflict("There is no version to go back to.", "Only the one before the last update is kept.")
-            return await self._return(replace(update, checks=(), changes=()), None)
+            update = replace(update, old=update.previous, new=running(), previous=None, began=now(), since=())
+            return await self._return(replace(update, checks=(), changes=(), problem=None, hint=None), None)
 
     async def _prepare(self, source: Path) -> tuple[Update, Version | None]:
         """Stage and rehearse, which changes nothing of what runs; the version that may be put in place, None if it is refused."""
-        old, began = running(), now()
-        update = self._journal.write(Update(phase=Phase.STAGING, old=old, began=began, at=began))
+        last, old, began = self._journal.read(), running(), now()
+        previous = last.previous if last is not None else None
+        update = self._journal.write(Update(phase=Phase.STAGING, old=old, previous=previous, began=began, at=began))
         try:
             health = await running_health(self._home)
             update = replace(update, manager=health.manager, host=health.host, port=health.port)
@@ -126,7 +128,7 @@ class Updates:
             await asyncio.to_thread(self._state.forget)
         except (ParachuteError, OSError) as error:
             return self._ended(update, Phase.REFUSED, error)
-        update = self._journal.enter(update, Phase.PUTTING)
+        update = self._journal.enter(update, Phase.PUTTING, previous=None)
         try:
             await place.put(new)
             await self._comes_up(new)
@@ -149,7 +151,7 @@ class Updates:
             await asyncio.to_thread(repoint, update.old, self._versions.current)
         except (ParachuteError, OSError) as error:
             return await self._return(update, _sentence(error))
-        update = self._journal.enter(update, Phase.DONE, until=None)
+        update = self._journal.enter(update, Phase.DONE, until=None, previous=update.old)
         log.info("Version %s is in place.", new.name)
         await asyncio.to_thread(self._versions.keep_only, update.old, new)
         return update

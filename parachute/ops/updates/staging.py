@@ -13,6 +13,7 @@ import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput, Unavailable
@@ -94,9 +95,9 @@ class Staging:
 
     async def _environment(self, prefix: Path, requirements: Path) -> None:
         self._step("Installing what the new version needs")
-        await _run(
-            [sys.executable, "-m", "venv", "--copies" if sys.platform == "darwin" else "--symlinks", str(prefix)]
-        )
+        # Ours is linked, where there is one: making another takes longer than all the rest.
+        without = ["--without-pip"] if find_spec("pip") else []
+        await _run([sys.executable, "-m", "venv", *without, str(prefix)])
         (packages,) = prefix.glob("lib/python*/site-packages")
         await asyncio.to_thread(_link_packages, Path(sysconfig.get_path("purelib")), packages)
         pip = [str(prefix / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]

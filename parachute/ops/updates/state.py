@@ -122,13 +122,13 @@ def _differs(kept: Path, current: Path, whole: bool) -> bool:
     if kept.suffix != ".db":
         return whole and (not current.exists() or kept.read_bytes() != current.read_bytes())
     try:
-        return whole or not current.exists() or _migrations(kept) != _migrations(current)
+        return whole or not current.exists() or _migrations(kept, "immutable=1") != _migrations(current)
     except sqlite3.Error:
         return True
 
 
-def _migrations(database: Path) -> set[str]:
-    with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:
+def _migrations(database: Path, how: str = "mode=ro") -> set[str]:
+    with closing(sqlite3.connect(f"{database.absolute().as_uri()}?{how}", uri=True, timeout=30)) as connection:
         return {name for (name,) in connection.execute("SELECT name FROM migrations")}
 
 

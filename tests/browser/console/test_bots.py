@@ -12,6 +12,9 @@ from tests.browser.console.furnished_bots import knock
 from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.connectors.bots.talking import Bot
 from tests.support.computer import Computer
+from tests.support.matrix_api import BOT as MATRIX_BOT
+from tests.support.matrix_api import TOKEN as MATRIX_TOKEN
+from tests.support.matrix_api import MatrixAPI
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.telegram_api import TOKEN, TelegramApi
 
@@ -78,6 +81,42 @@ def test_a_bot_is_set_up_started_stopped_and_removed(person: Person, shared: Bot
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(card(page)).to_contain_text("Not set up")
     assert TOKEN not in (shared.computer.home.root / "bot-tokens.json").read_text()
+    person.forgive_refusals()
+
+
+def test_matrix_is_set_up_with_the_address_of_its_home_server(make_person: MakePerson, shared: Bot) -> None:
+    person = make_person(PHONE)
+    with MatrixAPI() as matrix:
+        page = person.open("bots")
+        card(page, "Matrix").get_by_role("button", name="Set up Matrix").click()
+        form = page.get_by_role("dialog", name="Set up Matrix")
+        form.get_by_label("Address of its server").fill(matrix.url)
+        form.get_by_label("Its user name").fill("@somebody:home.test")
+        form.get_by_label("Token").fill(MATRIX_TOKEN)
+        form.get_by_role("button", name="Keep and test it").click()
+        expect(form.get_by_role("alert")).to_contain_text(f"The token is that of {MATRIX_BOT}")
+        form.get_by_label("Its user name").fill(MATRIX_BOT)
+        form.get_by_label("Token").fill(MATRIX_TOKEN)
+        form.get_by_role("button", name="Keep and test it").click()
+        expect(form).to_contain_text(f"It is the token of {MATRIX_BOT}.")
+        expect(form).to_contain_text("rooms without encryption only")
+        form.get_by_role("button", name="Start the bot").click()
+        expect(card(page, "Matrix").get_by_text("Connected", exact=True)).to_be_visible()
+        room = matrix.direct(matrix.person("Kevin of Matrix"))
+        row = rows(page, "Want to talk").filter(has_text="Kevin of Matrix")
+        expect(row).to_contain_text("Matrix")
+        shared.computer.wait_until(lambda: matrix.texts(room), "the code is told")
+        card(page, "Matrix").get_by_role("button", name="This is me").click()
+        expect(page.get_by_role("dialog", name="This is me").locator(".pairing-code")).to_contain_text("!owner ")
+        page.keyboard.press("Escape")
+        card(page, "Matrix").get_by_role("button", name="Settings of Matrix").click()
+        form = page.get_by_role("dialog", name="Settings of Matrix")
+        form.get_by_label("Rooms let in unasked").fill("!abc:example.org")
+        form.get_by_role("button", name="Save").click()
+        expect(form).to_have_count(0)
+        assert shared.call("GET", "/api/bots/config")["matrix"]["allowed_rooms"] == ["!abc:example.org"]
+        shared.call("DELETE", "/api/bots/matrix/token")
+    shared.forget_requests()
     person.forgive_refusals()
 
 
@@ -211,6 +250,7 @@ def test_nothing_is_wrong_for_assistive_programs(
         "Settings of Telegram|Einstellungen von Telegram",
         "This is me|Das bin ich",
         "Set up Discord|Discord einrichten",
+        "Set up Matrix|Matrix einrichten",
     ):
         page.get_by_role("button", name=re.compile(f"^({name})$")).click()
         expect(page.get_by_role("dialog")).to_be_visible()

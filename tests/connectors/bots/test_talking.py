@@ -187,18 +187,4 @@ def test_contract_of_settings_and_of_what_runs(bot: Bot) -> None:
     assert "token" in str(check(Outcome, refused).error)
     assert (refused["success"], refused["key"]) == (False, "no_token")
     bot.call("PUT", "/api/bots/config", {"telegram": {"allowed_users": []}})
-
-
-def test_a_messenger_without_a_connector_says_so_whatever_is_set_for_it(bot: Bot) -> None:
-    said = "This computer cannot connect to Matrix: it has no connector for it."
-    for changes in ({}, {"access_token": "syt_x", "homeserver_url": "https://matrix.example.org", "enabled": True}):
-        bot.call("PUT", "/api/bots/config", {"matrix": changes})
-        for what in ("start", "test"):
-            refused = bot.call("POST", f"/api/bots/matrix/{what}", status=404)
-            assert (refused["success"], refused["key"]) == (False, "no_connector")
-            assert str(check(Outcome, refused).error).startswith(said)
-            assert "Discord, Telegram" in refused["hint"]
-        assert bot.call("POST", "/api/bots/matrix/stop")["success"] is True
-    state = bot.call("GET", "/api/bots/status")["connectors"]["matrix"]
-    assert (state["running"], state["is_available"]) == (False, False)
     bot.call("DELETE", "/api/bots/matrix/token")

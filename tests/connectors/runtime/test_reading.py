@@ -40,7 +40,7 @@ def test_updates_are_read() -> None:
     "wrong",
     [
         update(id=""),
-        update(id="x" * 201),
+        update(id="x" * 256),
         update(id=1),
         update(kind="command"),
         update(chat={"id": "42", "kind": "channel", "title": ""}),

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Self
 
 import httpx2
 import pytest
@@ -14,6 +15,7 @@ from parachute.config.declared.file import VARIABLE
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.rehearsal.service import rehearse
 from tests.config.declared.declaring import write
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.ops.rehearsal.versions import version
 from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI, text
@@ -21,8 +23,12 @@ from tests.support.messages_api import MessagesAPI, text
 SECRET = "must-be-in-no-copy"
 
 
-class Declaring(Computer):
+class Declaring(ModuleComputer):
     """A computer for which the system declares something."""
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        return self
 
     def start(self) -> None:
         if not (declaration := self.folder / "declared.json").exists():
@@ -32,11 +38,12 @@ class Declaring(Computer):
 
 
 @pytest.fixture(scope="module")
-def owned() -> Iterator[Computer]:
+def owned() -> Iterator[Declaring]:
     """The computer, which does not run."""
     with MessagesAPI() as api:
         environment = {"ANTHROPIC_API_KEY": SECRET, "ANTHROPIC_BASE_URL": api.url}
         with Declaring(environment=environment, settings={"hostnames": ["mine.example"]}) as computer:
+            computer.install("tested")
             api.default(text("Hello."))
             body = {"message": "Hi", "sessionId": "new", "module": "chat"}
             assert '"done"' in httpx2.post(f"{computer.url}/api/chat", json=body, timeout=60, **PLAIN).text

@@ -175,14 +175,16 @@ def test_a_version_with_several_faults_shows_them_all(rehearsed: Rehearsed) -> N
     result = rehearsed(
         {
             MIGRATIONS: f"+{damages}",
+            "modules/host_process/process.py": "^raise RuntimeError\n",
             "chat/workspaces/api.py": '{"workspaces": => {"places":',
             "chat/runs/turn.py": "    async def answer(self) -> None:\n => "
             "    async def answer(self) -> None:\n        raise RuntimeError\n",
         }
     )
     found = {check.name: str(check.detail) for check in result.checks if not check.ok}
-    assert found.keys() == {"contract", "doctor", "conversation", "databases"}, result
+    assert found.keys() == {"contract", "doctor", "modules", "conversation", "databases"}, result
     assert "lists no conversation" in found["contract"]
     assert "the answer has no workspaces" in found["contract"]
+    assert "tested" in found["modules"]
     assert "sessions.db" in found["databases"]
     assert "In sessions.db the table sessions, which has 1 rows, is empty." in result.changes

@@ -1,8 +1,10 @@
 """Updates of a computer whose supervisor holds the sockets: real wheels, real processes, requests all the while."""
 
 import asyncio
+import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
@@ -10,50 +12,27 @@ import httpx2
 import psutil
 import pytest
 
+from parachute.base.errors import Conflict
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.journal import Journal
 from parachute.ops.updates.models import Phase, Update, Version
 from parachute.ops.updates.service import Updates
 from parachute.ops.updates.versions import Versions
 from tests.support.computer import PLAIN, Computer
-from tests.support.waiting import until
+from tests.support.waiting import until, wait_until
 
+from .versions import (
+    FAILS_AFTER_MIGRATING,
+    FAILS_AT_START,
+    FAILS_LATER,
+    MIGRATES,
+    NEWER,
+    SUPERVISOR_FAILS,
+    Changes,
+)
 from .wheels import built, changed
 
 pytestmark = pytest.mark.long
-
-Changes = Mapping[str, tuple[str, str]]
-NEWER: Changes = {"parachute/__init__.py": ('__version__ = "0.1.0"', '__version__ = "0.2.0"')}
-_COLOUR = """
-def m0009_colours(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE sessions ADD COLUMN colour TEXT")
-
-
-ALL = (
-    m0009_colours,"""
-MIGRATES: Changes = {**NEWER, "parachute/chat/sessions/migrations.py": ("\nALL = (", _COLOUR)}
-FAILS_AT_START: Changes = {
-    **NEWER,
-    "parachute/server/app.py": (
-        "    first_boot = FirstBoot(",
-        "    raise SystemExit('broken')\n    first_boot = FirstBoot(",
-    ),
-}
-FAILS_AFTER_MIGRATING: Changes = {
-    **MIGRATES,
-    "parachute/server/composition/storage.py": ("    recovery.start()\n", "    raise SystemExit('broken')\n"),
-}
-FAILS_LATER: Changes = {
-    **MIGRATES,
-    "parachute/server/__main__.py": (
-        "    interval = watchdog_interval()\n",
-        "    asyncio.get_running_loop().call_later(3, os._exit, 1)\n    interval = watchdog_interval()\n",
-    ),
-}
-SUPERVISOR_FAILS: Changes = {
-    **NEWER,
-    "parachute/supervisor/main.py": ("    keep_private()\n", "    raise SystemExit('broken')\n"),
-}
 
 
 class Installation:
@@ -76,6 +55,12 @@ class Installation:
             return Rehearsal((check,))
 
         return Updates(self.computer.home, self.computer.vault, passed, probation)
+
+    def hostile(self) -> Path:
+        """A file that is called a wheel."""
+        path = self._folder / "hostile.whl"
+        path.write_bytes(b"PK\x03\x04 no archive")
+        return path
 
     def running(self) -> str:
         return str(httpx2.get(f"{self.computer.url}/api/health", **PLAIN).json()["version"])
@@ -137,6 +122,9 @@ async def test_an_update_and_back_again(installation: Installation) -> None:
         assert installation.running() == "0.2.0"
         assert installation.columns() == before | {"colour"}
         assert installation.versions.current.resolve() == update.new.prefix
+        refused = await installation.updates(2).run(installation.hostile())
+        assert refused.phase is Phase.REFUSED
+        # One that is refused does not take the way back away.
         update = await installation.updates(2).go_back()
     assert (update.phase, update.problem) == (Phase.BACK, None)
     assert installation.running() == "0.1.0"
@@ -168,3 +156,100 @@ async def test_a_supervisor_that_does_not_start_goes_as_well(installation: Insta
         process = psutil.Process(int(installation.computer.home.pid_file.read_text()))
         process.terminate()
         process.wait(60)
+
+
+PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+from parachute.config.settings.home import Home
+from parachute.base.errors import Conflict
+from parachute.ops.rehearsal.models import Check, Rehearsal
+from parachute.ops.updates.service import Updates
+
+async def passed(new, report):
+    return Rehearsal((Check("start", True, "It starts."),))
+
+home, vault, probation, source = sys.argv[1:]
+asyncio.run(Updates(Home(Path(home)), Path(vault), passed, float(probation)).run(Path(source)))
+"""
+
+
+@pytest.fixture
+def updating(installation: Installation, wheel: Path, tmp_path: Path) -> Iterator[Callable[[], psutil.Popen]]:
+    """Start an update that migrates, in a process of its own that can be killed."""
+    source = changed(wheel, tmp_path, MIGRATES)
+    started: list[psutil.Popen] = []
+
+    def start(probation: float = 600) -> psutil.Popen:
+        computer = installation.computer
+        words = [str(computer.home.root), str(computer.vault), str(probation), str(source)]
+        started.append(psutil.Popen([sys.executable, "-c", PROGRAM, *words], cwd="/"))
+        return started[-1]
+
+    yield start
+    for process in started:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+        process.wait()
+
+
+async def reached(installation: Installation, phase: Phase) -> Update:
+    def is_there() -> Update | None:
+        update = installation.journal.read()
+        return update if update is not None and update.phase is phase else None
+
+    # A machine that does much else takes a minute for an environment.
+    found: Update = await asyncio.to_thread(wait_until, is_there, f"the update is {phase}", seconds=400)
+    return found
+
+
+async def test_who_watches_is_killed_and_the_next_one_takes_it_up(
+    installation: Installation, updating: Callable[..., psutil.Popen]
+) -> None:
+    process = updating()
+    await reached(installation, Phase.PROBATION)
+    process.kill()
+    process.wait()
+    assert installation.running() == "0.2.0"
+    # What is left of its probation passes.
+    update = await installation.updates(2).run(Path("/nowhere"))
+    assert update.phase is Phase.DONE
+    assert installation.running() == "0.2.0"
+
+
+async def test_the_power_is_cut_during_the_probation(
+    installation: Installation, updating: Callable[..., psutil.Popen]
+) -> None:
+    before = installation.columns()
+    watching = updating()
+    await reached(installation, Phase.PROBATION)
+    computer = installation.computer
+    # The one that watches first: it would see the others go.
+    family = computer.processes()
+    for process in (watching, *family):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(family, timeout=60)
+    computer.stop()  # nothing of it is left but what the test holds
+    computer.start()
+    assert installation.running() == "0.1.0"
+    assert installation.columns() == before
+    update = installation.journal.read()
+    assert update is not None
+    assert update.phase is Phase.BACK
+    assert len(update.since) == 1
+
+
+async def test_one_update_at_a_time(installation: Installation, updating: Callable[..., psutil.Popen]) -> None:
+    updating()
+    await reached(installation, Phase.PROBATION)
+    with pytest.raises(Conflict, match="An update is under way"):
+        await installation.update(NEWER)
+
+
+async def test_what_is_no_version_changes_nothing(installation: Installation) -> None:
+    update = await installation.updates(1).run(installation.hostile())
+    assert update.phase is Phase.REFUSED
+    assert "is no wheel of this program" in (update.problem or "")
+    assert installation.running() == "0.1.0"
+    assert list(installation.versions.folder.glob("*")) == []

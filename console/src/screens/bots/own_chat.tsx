@@ -16,7 +16,7 @@ export function OwnChat({ platform, onClose }: { platform: Platform; onClose: ()
         {({ code, ends }) => (
           <>
             <p>{t("own_chat_text", { platform: platformName(platform) })}</p>
-            <p class="pairing-code bots-own-code">{`/owner ${code}`}</p>
+            <p class="pairing-code bots-own-code">{`${platform === "matrix" ? "!" : "/"}owner ${code}`}</p>
             <p class="muted">{t("own_chat_until", { time: moment(ends, { timeStyle: "short" }) })}</p>
           </>
         )}

@@ -61,6 +61,7 @@ export function Setup({ platform, settings, isFirst, reload, onClose }: Props) {
         </Notice>
         <p>{t("then")}</p>
         {platform === "telegram" && <p class="muted">{t("telegram_groups")}</p>}
+        {platform === "matrix" && <p class="muted">{t("matrix_rooms")}</p>}
       </Dialog>
     );
   }

@@ -49,6 +49,7 @@ export const t = messages({
     kind_spending: "Spending",
     kind_pairing: "Bot",
     kind_delivery: "Bot",
+    kind_update: "Update",
   },
   de: {
     short: "Wartet",
@@ -98,5 +99,6 @@ export const t = messages({
     kind_spending: "Ausgaben",
     kind_pairing: "Bot",
     kind_delivery: "Bot",
+    kind_update: "Aktualisierung",
   },
 });

@@ -1,0 +1,51 @@
+"""What tests ask of the bot."""
+
+from parachute.connectors.platforms.models import Chat, Update
+from tests.connectors.connected import Server
+from tests.support.matrix_api import MatrixAPI
+from tests.support.waiting import until
+
+
+def private(room: str) -> Chat:
+    return Chat(room, "private")
+
+
+def group(room: str) -> Chat:
+    return Chat(room, "group")
+
+
+async def stored(matrix: Server, update: str) -> Update:
+    """An update as the server has it."""
+    await until(lambda: update in matrix.store.updates, "it is stored", matrix.log)
+    return matrix.store.updates[update]
+
+
+async def came(matrix: Server, api: MatrixAPI, room: str) -> Update:
+    """The bot follows an invitation; what the server hears of it."""
+
+    def found() -> Update | None:
+        mine = (each for each in matrix.store.updates.values() if each.chat.id == room and each.kind == "joined")
+        return next(mine, None)
+
+    update: Update = await until(found, "the bot has come", matrix.log)
+    assert api.is_in(room)
+    return update
+
+
+async def talking(matrix: Server, api: MatrixAPI, user: str) -> str:
+    """A private room with somebody."""
+    room = api.direct(user)
+    await came(matrix, api, room)
+    return room
+
+
+async def together(matrix: Server, api: MatrixAPI, user: str, *others: str) -> str:
+    """A room with somebody and others."""
+    room = api.group(user, "Family", *others)
+    await came(matrix, api, room)
+    return room
+
+
+def texts(matrix: Server, room: str) -> list[str]:
+    """The messages of a room as the server has them."""
+    return [each.text for each in matrix.store.updates.values() if each.chat.id == room and each.kind == "message"]

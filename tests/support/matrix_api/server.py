@@ -1,0 +1,331 @@
+"""The fake home server as tests use it: what people do, what breaks, and what the bot has written."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections import Counter
+from types import TracebackType
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from tests.support.telegram_api import Held
+from tests.support.waiting import SECONDS, wait_until
+
+from .sync import has_news, messages, place_of, sync
+from .world import BOT, DIRECT, TOKEN, World, Written, Wrong
+
+_ROOM = "/_matrix/client/v3/rooms/{room}"
+_UPLOAD_BYTES = 30 * 1024 * 1024
+
+
+class MatrixAPI:
+    """A context manager; `url` is its address."""
+
+    def __init__(self) -> None:
+        self.token = TOKEN
+        self.user = BOT
+        self.world = World(self._wake)
+        self.calls: list[tuple[str, str]] = []
+        self.given: Counter[str] = Counter()
+        """How often each event was given out."""
+        self.well_known: dict[str, Any] | None = None
+        self._failures: list[tuple[str, Wrong]] = []
+        self._held: list[Held] = []
+        self._changed = asyncio.Event()
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        config = uvicorn.Config(Starlette(routes=self._routes()), lifespan="off", log_config=None, access_log=False)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._loop: asyncio.AbstractEventLoop
+
+    def __enter__(self) -> "MatrixAPI":
+        self._thread.start()
+        wait_until(lambda: self._server.started, "the home server answers")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for held in self._held:
+            held.release()
+        self._server.should_exit = self._server.force_exit = True
+        self._wake()
+        self._thread.join(SECONDS)
+        self._socket.close()
+
+    # What people do.
+
+    def person(self, name: str) -> str:
+        """Somebody with an account; their id."""
+        user = f"@person{self.world.number()}:elsewhere.test"
+        self.world.names[user] = name
+        return user
+
+    def direct(self, user: str, *, is_encrypted: bool = False) -> str:
+        """Somebody begins a private chat with the bot."""
+        room = self._room(user, encrypted=is_encrypted)
+        self.world.member(room, BOT, "invite", user, is_direct=True)
+        return room
+
+    def group(self, user: str, title: str = "Family", *others: str, is_encrypted: bool = False) -> str:
+        """Somebody makes a room with others, and invites the bot."""
+        room = self._room(user, title, encrypted=is_encrypted)
+        for other in others:
+            self.world.member(room, other, "join", other)
+        self.world.member(room, BOT, "invite", user)
+        return room
+
+    def write(self, room: str, user: str, body: str, **content: Any) -> str:
+        """Somebody writes a message; its event."""
+        return self.world.put(room, user, "m.room.message", {"msgtype": "m.text", "body": body, **content})
+
+    def answer(self, room: str, user: str, message: str, body: str, **content: Any) -> str:
+        """Somebody answers a message."""
+        return self.write(room, user, body, **{"m.relates_to": {"m.in_reply_to": {"event_id": message}}, **content})
+
+    def edit(self, room: str, user: str, message: str, body: str) -> str:
+        """Somebody changes a message."""
+        relation = {"rel_type": "m.replace", "event_id": message}
+        new = {"msgtype": "m.text", "body": body}
+        return self.write(room, user, f"* {body}", **{"m.new_content": new, "m.relates_to": relation})
+
+    def react(self, room: str, user: str, message: str, key: str) -> str:
+        """Somebody reacts to a message."""
+        relation = {"rel_type": "m.annotation", "event_id": message, "key": key}
+        return self.world.put(room, user, "m.reaction", {"m.relates_to": relation})
+
+    def come(self, room: str, user: str) -> None:
+        """Somebody comes into a room."""
+        self.world.member(room, user, "join", user)
+
+    def put_out(self, room: str, by: str) -> None:
+        """Somebody puts the bot out of a room."""
+        self.world.member(room, BOT, "leave", by)
+
+    def encrypt(self, room: str, user: str) -> None:
+        """Somebody has a room encrypted from now on."""
+        self.world.put(room, user, "m.room.encryption", {"algorithm": "m.megolm.v1.aes-sha2"}, state_key="")
+
+    def add_file(self, content: bytes, media_type: str = "application/octet-stream") -> str:
+        """A file that somebody has uploaded; its address."""
+        name = f"file{self.world.number()}"
+        self.world.files[name] = (media_type, content)
+        return f"mxc://elsewhere.test/{name}"
+
+    def is_in(self, room: str) -> bool:
+        """Whether the bot is in a room."""
+        return self.world.rooms[room].membership(BOT) == "join"
+
+    # What goes wrong.
+
+    def fail(self, method: str, status: int, code: str, times: int = 1, **fields: Any) -> None:
+        """Refuse the next calls of a method."""
+        self._failures += [(method, Wrong(status, code, **fields))] * times
+
+    def hold(self, method: str, *, done: bool = False) -> Held:
+        """Let the next call of a method stand still; `done`: it has done its work, and is not answered."""
+        held = Held(method, done=done)
+        self._held.append(held)
+        return held
+
+    def revoke(self) -> None:
+        """Make the token worthless, at once."""
+        self.token = "none"
+        self._wake()
+
+    # What is seen.
+
+    def written(self, room: str) -> list[Written]:
+        """What a room shows of the bot's messages."""
+        return self.world.written(room)
+
+    def texts(self, room: str) -> list[str]:
+        """Their texts."""
+        return [each.text for each in self.written(room)]
+
+    def count(self, method: str) -> int:
+        """How often a method was called."""
+        return sum(each == method for each, _ in self.calls)
+
+    # How it answers.
+
+    def _room(self, user: str, title: str = "", *, encrypted: bool = False) -> str:
+        room = f"!room{self.world.number()}:elsewhere.test"
+        self.world.put(room, user, "m.room.create", {"room_version": "11"}, state_key="")
+        self.world.member(room, user, "join", user)
+        if title:
+            self.world.put(room, user, "m.room.name", {"name": title}, state_key="")
+        if encrypted:
+            self.encrypt(room, user)
+        return room
+
+    def _serve(self) -> None:
+        async def run() -> None:
+            self._loop = asyncio.get_running_loop()
+            await self._server.serve(sockets=[self._socket])
+
+        asyncio.run(run())
+
+    def _wake(self) -> None:
+        with contextlib.suppress(RuntimeError, AttributeError):
+            self._loop.call_soon_threadsafe(self._changed.set)
+
+    def _routes(self) -> list[Route]:
+        table = (
+            ("GET", "/_matrix/client/v3/account/whoami", "whoami"),
+            ("GET", "/_matrix/client/v3/sync", "sync"),
+            ("POST", "/_matrix/client/v3/join/{room}", "join"),
+            ("POST", f"{_ROOM}/leave", "leave"),
+            ("GET", f"{_ROOM}/state/{{kind}}/", "state"),
+            ("GET", f"{_ROOM}/members", "members"),
+            ("GET", f"{_ROOM}/messages", "messages"),
+            ("GET", f"{_ROOM}/event/{{event}}", "event"),
+            ("PUT", f"{_ROOM}/send/{{kind}}/{{transaction}}", "send"),
+            ("PUT", f"{_ROOM}/redact/{{event}}/{{transaction}}", "redact"),
+            ("PUT", f"{_ROOM}/typing/{{user}}", "typing"),
+            ("GET", "/_matrix/client/v3/user/{user}/account_data/{kind}", "account_data"),
+            ("PUT", "/_matrix/client/v3/user/{user}/account_data/{kind}", "set_account_data"),
+            ("GET", "/_matrix/client/v1/media/config", "config"),
+            ("GET", "/_matrix/client/v1/media/download/{host}/{media}", "download"),
+            ("POST", "/_matrix/media/v3/upload", "upload"),
+            ("GET", "/.well-known/matrix/client", "elsewhere"),
+        )
+        return [Route(path, self._carried_out(name), methods=[method]) for method, path, name in table]
+
+    def _carried_out(self, name: str) -> Any:
+        async def carry_out(request: Request) -> Response:
+            try:
+                if name != "elsewhere" and request.headers.get("authorization") != f"Bearer {self.token}":
+                    raise Wrong(401, "M_UNKNOWN_TOKEN", "Unknown access token", soft_logout=False)
+                self.calls.append((name, str(request.url)))
+                await self._stand(name, done=False)
+                for failure in self._failures:
+                    if failure[0] == name:
+                        self._failures.remove(failure)
+                        raise failure[1]
+                answer = await getattr(self, f"_{name}")(request)
+                await self._stand(name, done=True)
+            except Wrong as wrong:
+                return JSONResponse(wrong.document, wrong.status)
+            if isinstance(answer, Response):
+                return answer
+            # In ASCII, so that halves of characters go through, too.
+            return Response(json.dumps(answer), media_type="application/json")
+
+        return carry_out
+
+    async def _stand(self, method: str, *, done: bool) -> None:
+        for held in list(self._held):
+            if held.method == method and held.done is done:
+                self._held.remove(held)
+                await held.stand()
+
+    async def _whoami(self, request: Request) -> dict[str, Any]:
+        return {"user_id": self.user, "device_id": "DEVICE"}
+
+    async def _sync(self, request: Request) -> dict[str, Any]:
+        chosen = json.loads(request.query_params.get("filter", "{}"))
+        since = place_of(request.query_params["since"]) if "since" in request.query_params else 0
+        end = time.monotonic() + int(request.query_params.get("timeout", "0")) / 1000
+        while since and time.monotonic() < end and not self._server.should_exit:
+            self._changed.clear()
+            if has_news(self.world, since, chosen):
+                break
+            if self.token == "none":
+                raise Wrong(401, "M_UNKNOWN_TOKEN", "Unknown access token", soft_logout=False)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), 0.5)
+        answer = sync(self.world, since, chosen)
+        for room in answer["rooms"]["join"].values():
+            self.given.update(each["event_id"] for each in room["timeline"]["events"])
+        return answer
+
+    async def _join(self, request: Request) -> dict[str, Any]:
+        room = request.path_params["room"]
+        found = self.world.rooms.get(room)
+        if found is None or found.membership(BOT) not in ("invite", "join"):
+            raise Wrong(403, "M_FORBIDDEN", "You are not invited to this room.")
+        if found.membership(BOT) == "invite":
+            self.world.member(room, BOT, "join", BOT)
+        return {"room_id": room}
+
+    async def _leave(self, request: Request) -> dict[str, Any]:
+        self.world.member(request.path_params["room"], BOT, "leave", BOT)
+        return {}
+
+    async def _state(self, request: Request) -> dict[str, Any]:
+        room = self.world.joined(request.path_params["room"])
+        found = room.state.get((request.path_params["kind"], ""))
+        if found is None:
+            raise Wrong(404, "M_NOT_FOUND", "Event not found.")
+        content: dict[str, Any] = found.content["content"]
+        return content
+
+    async def _members(self, request: Request) -> dict[str, Any]:
+        room = self.world.joined(request.path_params["room"])
+        unwanted = request.query_params.get("not_membership")
+        chunk = [
+            each.content
+            for (kind, _), each in room.state.items()
+            if kind == "m.room.member" and each.content["content"]["membership"] != unwanted
+        ]
+        return {"chunk": chunk}
+
+    async def _messages(self, request: Request) -> dict[str, Any]:
+        return messages(self.world.joined(request.path_params["room"]), dict(request.query_params))
+
+    async def _event(self, request: Request) -> dict[str, Any]:
+        return self.world.joined(request.path_params["room"]).event(request.path_params["event"]).content
+
+    async def _send(self, request: Request) -> dict[str, Any]:
+        path = request.path_params
+        return {"event_id": self.world.send(path["room"], path["kind"], path["transaction"], await request.json())}
+
+    async def _redact(self, request: Request) -> dict[str, Any]:
+        return {"event_id": self.world.redact(request.path_params["room"], request.path_params["event"], BOT)}
+
+    async def _typing(self, request: Request) -> dict[str, Any]:
+        said = await request.json()
+        self.world.joined(request.path_params["room"]).typing.append(said["typing"])
+        return {}
+
+    async def _account_data(self, request: Request) -> dict[str, Any]:
+        if request.path_params["kind"] != DIRECT or self.world.direct is None:
+            raise Wrong(404, "M_NOT_FOUND", "Account data not found")
+        return dict(self.world.direct)
+
+    async def _set_account_data(self, request: Request) -> dict[str, Any]:
+        self.world.set_direct(await request.json())
+        return {}
+
+    async def _config(self, request: Request) -> dict[str, Any]:
+        return {"m.upload.size": _UPLOAD_BYTES}
+
+    async def _upload(self, request: Request) -> dict[str, Any]:
+        content = await request.body()
+        if len(content) > _UPLOAD_BYTES:
+            raise Wrong(413, "M_TOO_LARGE", "Too large")
+        name = f"upload{self.world.number()}"
+        self.world.files[name] = (request.headers["content-type"], content)
+        return {"content_uri": f"mxc://home.test/{name}"}
+
+    async def _download(self, request: Request) -> Response:
+        found = self.world.files.get(request.path_params["media"])
+        if found is None:
+            raise Wrong(404, "M_NOT_FOUND", "Not found")
+        return Response(found[1], media_type=found[0])
+
+    async def _elsewhere(self, request: Request) -> dict[str, Any]:
+        if self.well_known is None:
+            raise Wrong(404, "M_UNRECOGNIZED")
+        return self.well_known
