@@ -2,14 +2,13 @@
 
 import asyncio
 import contextlib
-import ctypes
-import gc
 import logging
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from parachute.base.errors import Unavailable
+from parachute.base.memory import give_back
 from parachute.chat.agent_processes import sdk
 from parachute.chat.agent_processes.client import AgentClient
 from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification, ModuleTools
@@ -220,7 +219,7 @@ class AgentPool:
             finally:
                 self._clients.discard(client)
                 if not self._clients:
-                    await asyncio.to_thread(_return_memory)
+                    await asyncio.to_thread(give_back)  # what the SDK and its buffers no longer use
             # A session that has another process by now still needs its model endpoint and its sandbox.
             if self.released and all(other.specification.session != session for other in self._clients):
                 await self.released(session)
@@ -239,13 +238,6 @@ class AgentPool:
                     self._end(self._idle.pop(session))
             if self._prewarmed and (self._prewarmed.ended or short or self._prewarmed.last_used < oldest_allowed):
                 self._end_prewarmed()
-
-
-def _return_memory() -> None:
-    """Give back to the system what the SDK and its buffers no longer use: glibc keeps it otherwise."""
-    gc.collect()
-    with contextlib.suppress(AttributeError):  # only glibc has it
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _free_megabytes() -> int | None:

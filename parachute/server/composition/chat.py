@@ -45,6 +45,7 @@ from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.service import Repositories
 from parachute.chat.repositories.store import RepositoryDecisions
 from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.broken_off import BrokenOff
 from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
 from parachute.chat.runs.person_preparation import PersonPreparation
@@ -92,7 +93,9 @@ class ChatServices:
     """Everything of conversations that runs; `agents` prepare agents, also those of other wings."""
 
     agents: AgentServices
+    preparation: PersonPreparation
     runs: Runs
+    broken_off: BrokenOff
     prewarming: Prewarming
     workspaces: Workspaces
     pool: AgentPool
@@ -167,7 +170,13 @@ async def build_chat(
         found_skills, runtime_plugins, storage.audit, events.inbox.changed, partial(brought_skills, library)
     )
     prompts = Prompts(vault, modules.prompts.kind, is_approved, found_agents)
-    changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
+    watching = Watching(vault, WatchStore(storage.sessions), events.file_watcher)
+
+    def waiting_changed() -> None:
+        events.inbox.changed()
+        watching.look_soon()
+
+    changes = Changes(settings.changes, home.changes, storage.changes, waiting_changed)
     await changes.start()
     contexts = Contexts(vault, SelectionStore(storage.sessions), changes, is_approved)
     origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
@@ -204,7 +213,8 @@ async def build_chat(
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
-    runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
+    stored = RunStore(storage.runs)
+    runs = await lifecycle.start(Runs(turn, stored, admission, prewarming))
     permissions.changed = runs.begin_anew
     events.inbox.add(
         RunsSource(runs), McpServersSource(mcp_servers), HostsSource(networks), RepositoriesSource(repositories)
@@ -212,7 +222,13 @@ async def build_chat(
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
     events.inbox.add(PluginsSource(plugins))
     events.inbox.add(AgentsSource(own_agents), SkillsSource(skills))
-    runs.changed = partial(events.feed.changed, "runs")
+
+    def run_changed(session: str) -> None:
+        events.feed.changed("runs", session)
+        if not runs.is_active(session):
+            watching.look_soon()
+
+    runs.changed = run_changed
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     brought = ImportedSessions(sessions.sessions, sessions.store)
@@ -222,7 +238,9 @@ async def build_chat(
     sessions.sessions.closed = (await lifecycle.start(ending)).session_closed
     return ChatServices(
         agents=agents,
+        preparation=preparation,
         runs=runs,
+        broken_off=BrokenOff(runs, stored, sessions.sessions),
         prewarming=prewarming,
         workspaces=workspaces,
         pool=pool,
@@ -236,7 +254,7 @@ async def build_chat(
         inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
         contexts=contexts,
-        watching=Watching(vault, WatchStore(storage.sessions), events.file_watcher),
+        watching=watching,
         permissions=permissions,
         preview=PromptPreview(agents, preparation, workspaces, admission, runs),
         imports=imports,
