@@ -18,7 +18,7 @@ from tests.support.messages_api import MessagesAPI
 
 pytestmark = [pytest.mark.long, needs_bubblewrap]
 
-MINUTES = 8 * 60 * 1000
+MINUTES = 4 * 60 * 1000
 """Milliseconds for an update on a machine that does much else."""
 
 
@@ -40,10 +40,8 @@ def computer(model: MessagesAPI, source: Path) -> Iterator[Computer]:
 def test_one_is_refused_one_stays_and_is_taken_back(
     make_person: MakePerson, computer: Computer, source: Path, tmp_path: Path
 ) -> None:
-    person = make_person(PHONE)
+    person = make_person(PHONE, bypass_csp=True)
     page = person.open("computer/updates")
-    # The server ends in between: what is asked then is asked again.
-    person.forgive_refusals()
     page.get_by_role("button", name="Update").click()
     expect(page.get_by_text("is no wheel of this program")).to_be_visible(timeout=MINUTES)
     expect(page.get_by_text("Nothing has changed")).to_be_visible()
@@ -60,3 +58,5 @@ def test_one_is_refused_one_stays_and_is_taken_back(
     page.get_by_role("dialog").get_by_role("button", name="Go back to the version before").click()
     expect(page.get_by_text("sessions.db is as it was before the update")).to_be_visible(timeout=MINUTES)
     assert httpx2.get(f"{computer.url}/api/health", **PLAIN).json()["version"] == "0.1.0"
+    # The server ends in between: what is asked then is asked again.
+    person.forgive_refusals()

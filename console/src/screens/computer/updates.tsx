@@ -21,7 +21,7 @@ export function Updates() {
     return () => clearInterval(timer);
   }, [isUnderWay, found.reload]);
   const begin = async () => {
-    await api.post("/api/updates", {});
+    await api.post("/api/updates", { body: {} });
     // The supervisor has yet to start what will do it.
     setTimeout(() => void found.reload(), AGAIN);
   };
