@@ -6,7 +6,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -28,6 +28,8 @@ class Place(Protocol):
     """How the computer is started on this machine."""
 
     manager: str
+    has_link: bool = True
+    """Whether a link says which version is started."""
 
     async def put(self, new: Version) -> None:
         """Let a version take the place of the running one; its state is kept in between. Errors: ParachuteError, OSError."""
@@ -103,15 +105,7 @@ class Units(Place):
         wanted = [str(self._home.root), *self._address, installed.enabled_linger(), "PrivateUsers=yes" in supervisor]
         render = [str(new.python), "-m", "parachute.supervisor.installed", json.dumps(wanted)]
         files = json.loads(await programs.run(render, os.environ, seconds=_COMMAND_SECONDS))
-        keep = rendering.command_line((sys.executable, "-m", "parachute.ops.updates.keeping"))
-        files[f"{installed.CORE_SERVICE}.d/{_DROP_IN}"] = (
-            f"[Service]\n# The state is kept when the old program has ended, and before the new one begins.\n"
-            f"ExecStartPre={keep}\nTimeoutStartSec={_COPY_SECONDS:.0f}\n"
-        )
-        folder = _trial_folder()
-        for name, text in files.items():
-            private_folder((folder / name).parent)
-            atomic_write(folder / name, text)
+        write_trial({**files, **keeping()})
         await control.ask(self._home, "hand_over", _END_SECONDS)
         await self._restart()
 
@@ -121,11 +115,11 @@ class Units(Place):
         except ParachuteError:
             pass  # systemd ends what does not answer
         if whole:
-            await _systemctl("stop", installed.CORE_SERVICE)
+            await systemctl("stop", installed.CORE_SERVICE)
             since = await asyncio.to_thread(lambda: self._state.put_back(whole=True))
             await self._restart()
             return since
-        _remove_trial()
+        remove_trial()
         if before := self._units_before():
             for name, text in before.items():
                 atomic_write(installed.folder() / name, text, 0o644)
@@ -138,17 +132,17 @@ class Units(Place):
             atomic_write(kept / name, (installed.folder() / name).read_text())
         command = [str(new.python), "-m", "parachute.cli", "service", "install", "--keep-running"]
         await programs.run(command, os.environ, seconds=_COMMAND_SECONDS)
-        _remove_trial()
-        await _systemctl("daemon-reload")
+        remove_trial()
+        await systemctl("daemon-reload")
 
     def _units_before(self) -> dict[str, str]:
         folder = self._state.units
         return {path.name: path.read_text() for path in folder.iterdir()} if folder.is_dir() else {}
 
     async def _restart(self) -> None:
-        await _systemctl("daemon-reload")
-        await _systemctl("reset-failed", *installed.NAMES, check=False)
-        await _systemctl("restart", installed.SUPERVISOR, installed.CORE_SERVICE)
+        await systemctl("daemon-reload")
+        await systemctl("reset-failed", *installed.NAMES, check=False)
+        await systemctl("restart", installed.SUPERVISOR, installed.CORE_SERVICE)
 
 
 def _trial_folder() -> Path:
@@ -156,7 +150,26 @@ def _trial_folder() -> Path:
     return installed.runtime_folder().with_name("user.control")
 
 
-def _remove_trial() -> None:
+def keeping() -> dict[str, str]:
+    """What has the units keep the state on the way from one version to the next."""
+    keep = rendering.command_line((sys.executable, "-m", "parachute.ops.updates.keeping"))
+    text = (
+        f"[Service]\n# The state is kept when the old program has ended, and before the new one begins.\n"
+        f"ExecStartPre={keep}\nTimeoutStartSec={_COPY_SECONDS:.0f}\n"
+    )
+    return {f"{installed.CORE_SERVICE}.d/{_DROP_IN}": text}
+
+
+def write_trial(files: Mapping[str, str]) -> None:
+    """Write units that hold until the next boot; error: OSError."""
+    folder = _trial_folder()
+    for name, text in files.items():
+        private_folder((folder / name).parent)
+        atomic_write(folder / name, text)
+
+
+def remove_trial() -> None:
+    """Remove the units of a trial. Error: OSError."""
     for name in installed.NAMES:
         (_trial_folder() / name).unlink(missing_ok=True)
         remove_tree(_trial_folder() / f"{name}.d")
@@ -184,7 +197,8 @@ def _ended(descriptor: int) -> bool:
     return bool(select.select([descriptor], [], [], _END_SECONDS / 2)[0])
 
 
-async def _systemctl(*arguments: str, check: bool = True) -> None:
+async def systemctl(*arguments: str, check: bool = True) -> None:
+    """Ask the user's manager; error: Unavailable if it refuses and `check`."""
     try:
         await programs.run(["systemctl", "--user", *arguments], os.environ, seconds=_COMMAND_SECONDS)
     except Unavailable:
