@@ -28,7 +28,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m parachute.ops.rehearsal")
     parser.add_argument("--home", type=Path)
     parser.add_argument("--python", type=Path, required=True)
-    parser.add_argument("--declared", type=Path, help="what the system will declare to it, instead of what it declares now")
+    parser.add_argument(
+        "--declared", type=Path, help="what the system will declare to it, instead of what it declares now"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     # Who ends us has the copies removed first; who started us and is gone would not see the result.

@@ -29,9 +29,7 @@ SECONDS = 300.0
 _LINE = 1 << 20
 
 
-def perform(
-    home: Home, python: Path, report: Callable[[Check], None], declared: Path | None = None
-) -> Rehearsal:
+def perform(home: Home, python: Path, report: Callable[[Check], None], declared: Path | None = None) -> Rehearsal:
     """Rehearse the version of an interpreter; `report` hears of each check at once. Waits.
 
     Errors: InvalidInput for what is no interpreter, Conflict while another rehearsal is under way, ConfigError, OSError.
