@@ -92,7 +92,9 @@ def until(computer: Host, condition: Callable[[dict[str, Any]], bool]) -> dict[s
 def test_an_update_and_the_way_back(computer: Host, asked: None) -> None:
     before = columns(computer)
     found = update(computer, "newer")
-    said = computer.run("tail -n 20 ~/.parachute/logs/update.log ~/.parachute/logs/core.log; journalctl --user -n 40 --no-pager").stdout
+    said = computer.run(
+        "tail -n 20 ~/.parachute/logs/update.log ~/.parachute/logs/core.log; journalctl --user -n 40 --no-pager"
+    ).stdout
     assert (found["phase"], found["problem"]) == ("done", None), f"{found}\n{said}"
     assert len(found["checks"]) > 8
     assert health(computer) == "0.2.0"
