@@ -11,7 +11,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-deps test-first-run appliance lint format bench screenshots docs lock clean
+.PHONY: help run test test-long test-deps test-first-run appliance wheel deb oci lint format bench screenshots docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -38,6 +38,15 @@ test-first-run: ## Follow the README on a clean clone in an empty home
 appliance: $(VENV)/.installed-development $(CONSOLE) ## Boot a Debian with real systemd and test inside (root; ARGS goes to pytest)
 	$(BIN)/python -m tests.appliance.uml.build
 	$(BIN)/pytest -n 3 tests/appliance $(ARGS)
+
+wheel: $(VENV)/.installed-development $(CONSOLE) ## Build a wheel into dist, for `uv tool install` and pipx (docs/doors.md)
+	@$(BIN)/python -m packages.wheel
+
+deb: $(VENV)/.installed-development $(CONSOLE) ## Build a Debian package into build (docs/doors.md)
+	@$(BIN)/python -m packages.debian
+
+oci: $(VENV)/.installed-development $(CONSOLE) ## Build an image of the whole computer into build, for Podman and Docker (docs/doors.md)
+	@$(BIN)/python -m packages.image
 
 lint: $(VENV)/.installed-development ## Style, types and import rules
 	$(BIN)/ruff check .

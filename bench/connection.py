@@ -31,9 +31,9 @@ class Connection:
         """The body of an answer; error: AssertionError if its status is another one."""
         return self._request("GET", path, status, headers)
 
-    def post(self, path: str) -> bytes:
+    def post(self, path: str, *, headers: Mapping[str, str] | None = None) -> bytes:
         """The body of the answer to a request without a body."""
-        return self._request("POST", path, 200, None)
+        return self._request("POST", path, 200, headers)
 
     def send(self, path: str, document: Mapping[str, Any]) -> Any:
         """The JSON of the answer to a POST with a JSON body."""

@@ -19,7 +19,18 @@ PICTURES = {
 """Pictures of the console below the heading of a page, where `make screenshots` has taken them."""
 
 GROUPS = {
-    "Start": ["index", "tutorial", "getting-started", "recipes", "console", "first-boot", "pairing", "tls", "settings"],
+    "Start": [
+        "index",
+        "tutorial",
+        "doors",
+        "getting-started",
+        "recipes",
+        "console",
+        "first-boot",
+        "pairing",
+        "tls",
+        "settings",
+    ],
     "Use": [
         "module-daily",
         "module-brain",
@@ -48,7 +59,7 @@ GROUPS = {
         "scheduled-agents",
         "hooks",
     ],
-    "Extend": ["installing-modules", "modules", "api"],
+    "Extend": ["installing-modules", "afternoon", "modules", "api"],
     "Run": [
         "updating",
         "rehearsal",

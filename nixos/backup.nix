@@ -42,8 +42,8 @@ let
       LockPersonality = true;
       RestrictRealtime = true;
       RestrictSUIDSGID = true;
-      # The way to a remote repository, and to the supervisor.
-      RestrictAddressFamilies = "AF_UNIX AF_INET AF_INET6";
+      # The way to a remote repository and to the supervisor; a drill has a network of its own (netlink).
+      RestrictAddressFamilies = "AF_UNIX AF_INET AF_INET6 AF_NETLINK";
       SystemCallArchitectures = "native";
       # Copies of databases are for the owner only.
       UMask = "0077";

@@ -2,17 +2,21 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
+import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from packages.wheel import build
 from tests.conftest import needs_bubblewrap
 from tests.support.computer import free_port
 
@@ -130,3 +134,83 @@ def test_a_new_user_sets_up_and_writes_into_the_journal(installed: Installed) ->
         assert "Tea with Kevin" in installed.run("parachute", "daily", "today")
     finally:
         installed.run("parachute", "stop")
+
+
+_OURS = ("ANTHROPIC_", "CLAUDE", "PARACHUTE_", "PYTHON", "VIRTUAL_ENV", "XDG_")
+
+
+class Follower:
+    """Somebody with an empty home and a wheel, who types what docs/doors.md says."""
+
+    def __init__(self, folder: Path) -> None:
+        build(folder / "dist")
+        (folder / "requirements").symlink_to(ROOT / "requirements")
+        (folder / "home").mkdir()
+        self.folder = folder
+        self.port = free_port()
+        uv = Path(sys.executable).with_name("uv")
+        cache = subprocess.run([uv, "cache", "dir"], check=True, capture_output=True, text=True).stdout.strip()
+        # pipx itself comes from elsewhere; what they install is fetched, or was before.
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(_OURS)},
+            "HOME": str(folder / "home"),
+            "PATH": f"{folder}/home/.local/bin:{folder}/programs:{uv.parent}:/usr/local/bin:/usr/bin:/bin",
+            "UV_CACHE_DIR": cache,
+            "PARACHUTE_PORT": str(self.port),
+            "LANG": "C.UTF-8",
+        }
+
+    def run(self, line: str) -> str:
+        """What a line prints; error: AssertionError with all of its output."""
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=self.folder,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"{line}: {done.stdout}\n{done.stderr}"
+        return done.stdout
+
+
+def lines_of(program: str) -> list[str]:
+    """The lines of the page that begin with the name of a program."""
+    page = (ROOT / "docs" / "doors.md").read_text()
+    chapter = page.partition("## uv or pipx\n")[2].partition("\n## ")[0]
+    blocks = re.findall(r"```text\n(.*?)```", chapter, re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line.startswith(f"{program} ")]
+
+
+@needs_bubblewrap
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("program", "removing"), [("uv", 1), ("pipx", 0)])
+def test_it_is_installed_started_and_removed_as_its_page_says(program: str, removing: int) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="pc-doors-", dir="/tmp"))
+    try:
+        follower = Follower(folder)
+        if program == "pipx":
+            shutil.copytree(folder / "home", folder / "programs")
+            follower.run(f"UV_TOOL_BIN_DIR={shlex.quote(str(folder / 'programs'))} uv tool install --quiet pipx")
+        lines = lines_of(program)
+        installing, uninstalling = lines[: len(lines) - removing], lines[len(lines) - removing :]
+        assert installing
+        for line in installing:
+            follower.run(line)
+        assert follower.run("command -v parachute").strip() == f"{folder}/home/.local/bin/parachute"
+        assert follower.run("parachute version").strip() == f"parachute {VERSION}"
+        follower.run("parachute start")
+        try:
+            asked = urllib.request.Request(f"http://127.0.0.1:{follower.port}/", headers={"Accept": "text/html"})
+            with urllib.request.urlopen(asked, timeout=30) as answer:
+                assert b"<!doctype html>" in answer.read().lower()
+            assert follower.run("parachute chat hello").strip(), "the small model came along"
+        finally:
+            follower.run("parachute stop")
+        for line in uninstalling or [f"{program} uninstall parachute-computer"]:
+            follower.run(line)
+        assert not (folder / "home/.local/bin/parachute").exists()
+        assert (folder / "home/Parachute").is_dir()
+    finally:
+        shutil.rmtree(folder)

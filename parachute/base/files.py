@@ -4,7 +4,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -175,7 +174,7 @@ def random_name(path: Path, hint: str) -> str:
         try:
             found = read_regular(path, _NAME_LIMIT).decode(errors="replace").strip()
         except FileNotFoundError:
-            found = secrets.token_hex(8)
+            found = os.urandom(8).hex()
             atomic_write(path, f"{found}\n")
     if not re.fullmatch(r"[0-9a-f]{16}", found):
         raise InvalidInput(f"{path} does not hold the name of an installation.", hint)

@@ -1,7 +1,8 @@
-"""Settings of the C library's allocator, so that a process returns memory that it freed."""
+"""Settings of the C library's allocator, so that a process returns memory that it freed, and returning it at once."""
 
 import contextlib
 import ctypes
+import gc
 
 # Parameters of mallopt, from glibc's malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
@@ -24,3 +25,20 @@ def keep_little() -> None:
             (_TRIM_THRESHOLD, _THRESHOLD),
         ):
             mallopt(parameter, value)
+
+
+def give_back() -> None:
+    """Give back to the system what was used and is not any more: Python's collector and glibc keep it otherwise. Blocking."""
+    gc.collect()
+    with contextlib.suppress(AttributeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def collect_often() -> None:
+    """Have what is made from now on be collected soon, once everything is imported: that stays, and is looked at no more.
+
+    By default cycles wait until there are a quarter as many objects as are there for good, which are mostly those of libraries.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(700, 5, 2)

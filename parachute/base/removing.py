@@ -1,7 +1,6 @@
 """Removing all that is in a folder: never behind a link, never in another mount, and however deep it is."""
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -42,7 +41,7 @@ def _empty(folder: int, top: int, depth: int) -> bool:
             with _unlocked(folder, name) as inner:
                 if depth >= _DEEPEST:
                     # Each level takes a descriptor and a call: what lies deeper has its turn at the top.
-                    os.rename(name, secrets.token_hex(16), src_dir_fd=folder, dst_dir_fd=top)
+                    os.rename(name, os.urandom(16).hex(), src_dir_fd=folder, dst_dir_fd=top)
                     moved = True
                     continue
                 moved |= _empty(inner, top, depth + 1)

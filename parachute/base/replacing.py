@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +17,7 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 
 def unfinished_name(name: str) -> str:
     """The name under which `name` is written until it is complete, in the same folder; `base.unfinished` knows it again."""
-    return f".{name[:60]}.{secrets.token_hex(6)}"
+    return f".{name[:60]}.{os.urandom(6).hex()}"
 
 
 class Replacement:

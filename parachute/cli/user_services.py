@@ -37,7 +37,7 @@ def check_possible(home: Home) -> None:
             "The system's configuration has these services already.",
             "Change it where they come from: on NixOS in `services.parachute`.",
         )
-    if lifecycle.is_running(home) and not (installed.folder() / installed.SUPERVISOR).exists():
+    if lifecycle.is_running(home) and not are_installed(home):
         raise Conflict(
             "The computer is running already, but not as a service.", "`parachute stop` ends it; then try again."
         )
@@ -80,6 +80,7 @@ def install(
     """
     folder = installed.folder()
     folder.mkdir(parents=True, exist_ok=True)
+    _ = home.logs  # made here: systemd opens them before anything of ours runs
     files = installed.render(home, host, port, lingers_for_us=linger.by_us, confined=confined)
     before = {name: (folder / name).read_text() if (folder / name).exists() else None for name in files}
     try:
@@ -149,9 +150,8 @@ def remove_timers() -> list[Path]:
 
 
 def are_installed(home: Home) -> bool:
-    """True if there are services of this user, from `install` or from the system's configuration, for this state directory."""
-    folder = installed.SYSTEM if _are_of_the_system() else installed.folder()
-    return f"Environment={installed.environment_of(home)}" in _lines(folder / installed.SUPERVISOR)
+    """True if there are services of this user for this state directory: from `install`, a package or the system's configuration."""
+    return f"Environment={installed.environment_of(home)}" in _lines(_in_force() / installed.SUPERVISOR)
 
 
 def start() -> None:
@@ -170,8 +170,17 @@ def _check_manager() -> None:
         )
 
 
+def _in_force() -> Path:
+    """The folder whose units are this user's."""
+    if _are_of_the_system():
+        return installed.SYSTEM
+    if (installed.folder() / installed.SUPERVISOR).exists() or not installed.is_for_us(installed.PACKAGED):
+        return installed.folder()
+    return installed.PACKAGED
+
+
 def _are_of_the_system() -> bool:
-    return f"ConditionUser={pwd.getpwuid(os.getuid()).pw_name}" in _lines(installed.SYSTEM / installed.SUPERVISOR)
+    return installed.is_for_us(installed.SYSTEM)
 
 
 def _lines(file: Path) -> list[str]:

@@ -105,9 +105,8 @@ class _Application(FastAPI):
         )
         self.installation = installation
         self.services = self.state.services = services
-        self.include_router(status_routes)
-        # Not among the late routes: reading those takes descriptors, and there may be none when agents have to be stopped.
-        self.include_router(panic_routes)
+        # Panic is not among the late routes: reading those takes descriptors, and there may be none when agents have to be stopped.
+        self.router.routes.extend([*status_routes.routes, *panic_routes.routes])
         self.late_routes = LateRoutes(self, _late_routers, self.router.default)
         self.router.default = self.late_routes
 
@@ -125,7 +124,7 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     keys, modules = Keys(home.root), Modules(home, settings.vault)
     first_boot = FirstBoot(home.root, keys)
     browsers = BrowserSessions(home.root, keys)
-    pairing = Pairing(keys, browsers, first_boot)
+    pairing = Pairing(keys, browsers, first_boot, is_kit=lambda typed: _is_kit(home, typed))
     services = ServiceRegistry(home, settings, credentials, keys, browsers, pairing, modules, first_boot)
     installation = Installation(home=home, settings=settings, credentials=credentials, keys=keys, modules=modules)
     app = _Application(installation, services)
@@ -162,6 +161,12 @@ def _awaits_set_up(first_boot: FirstBoot, host: str) -> bool:
         return not is_loopback(host) and first_boot.is_open
     except ParachuteError:
         return False  # then the start fails where others could reach a computer without keys
+
+
+def _is_kit(home: Home, typed: str) -> bool:
+    from parachute.ops.backup.kit.service import confirms  # with all of restic's, hardly ever
+
+    return confirms(home, typed)
 
 
 def _late_routers() -> Iterable[APIRouter]:

@@ -3,9 +3,8 @@
 import os
 import sys
 import warnings
-from importlib import import_module
-from importlib.util import find_spec, module_from_spec
-from typing import Any
+
+from parachute.base.late_modules import late_module
 
 
 def leave_out() -> None:
@@ -21,6 +20,10 @@ def leave_out() -> None:
     warnings.filterwarnings("ignore", category=UnsupportedFieldAttributeWarning)
     # FastAPI asks of every type whether it is one of pydantic 1, which it takes for absent when it cannot be imported.
     sys.modules.setdefault("pydantic.v1", None)  # type: ignore[arg-type]
+    # Libraries import them for what is rare or does not happen here: configuring logging, pages of errors for debugging,
+    # reading installed packages, names of hosts that are not ASCII.
+    for name in ("configparser", "csv", "html", "http.cookies", "idna", "logging.config", "zipfile"):
+        late_module(name)
     # It carries traces from one program to another: FastAPI makes none here.
     late_module("opentelemetry.propagate")
     # They bring its command line, a reloader and multiprocessing.
@@ -32,32 +35,3 @@ def leave_out() -> None:
     late_module("mcp.server", Server="mcp.server.lowlevel.server")
     # The SDK checks arguments with it, of tools that are defined by its means: ours are not.
     late_module("jsonschema")
-
-
-def late_module(name: str, **places: str) -> None:
-    """Let a module run only when a name is asked of it; the parts of a package can be imported without.
-
-    `places` are names for which it need not run, with the modules that have them. One that was imported before stays.
-    """
-    if name in sys.modules:
-        return
-    spec = find_spec(name)
-    assert spec is not None
-    assert spec.loader is not None
-    loader = spec.loader
-    module = module_from_spec(spec)
-
-    def find(attribute: str) -> Any:
-        if place := places.get(attribute):
-            return getattr(import_module(place), attribute)
-        if attribute == "__path__":  # every import asks a module whether it is a package
-            raise AttributeError(attribute)
-        if module.__dict__.pop("__getattr__", None) is not None:
-            loader.exec_module(module)
-        return getattr(module, attribute)
-
-    module.__dict__["__getattr__"] = find
-    sys.modules[name] = module
-    parent, _, last = name.rpartition(".")
-    if parent:
-        setattr(sys.modules[parent], last, module)

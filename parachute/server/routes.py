@@ -39,6 +39,7 @@ from parachute.modules.registry.official_api import router as official_modules
 from parachute.modules.registry.staged_api import router as staged_modules
 from parachute.modules.runtime.api import router as hosts
 from parachute.ops.backup.api import router as backups
+from parachute.ops.backup.kit.api import router as emergency_kit
 from parachute.ops.backup.restore_api import router as restores
 from parachute.ops.doctor.api import router as doctor
 from parachute.ops.export.api import router as export
@@ -85,6 +86,7 @@ ROUTERS = (
     hooks,
     inbox,
     backups,
+    emergency_kit,
     export,
     restores,
     updates,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,6 +17,10 @@ NAMES = (SUPERVISOR, CORE_SOCKET, CORE_SERVICE)
 
 SYSTEM = Path("/etc/systemd/user")
 """The folder of units in the system's configuration, as on NixOS."""
+PACKAGED = Path("/usr/lib/systemd/user")
+"""The folder of units that a package brings, as on Debian; those of the person, and of the system's configuration, go before them."""
+OF_ALL = (SYSTEM, PACKAGED)
+"""Folders whose units every user's manager sees."""
 
 _LINGER = "EnabledLinger=yes"
 
@@ -30,6 +35,15 @@ def runtime_folder() -> Path:
     return Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}", "systemd", "user")
 
 
+def is_for_us(folder: Path) -> bool:
+    """True if units there, which every user's manager sees, are this user's."""
+    try:
+        lines = (folder / SUPERVISOR).read_text().splitlines()
+    except FileNotFoundError:
+        return False
+    return f"ConditionUser={pwd.getpwuid(os.getuid()).pw_name}" in lines
+
+
 def rendered() -> list[Path]:
     """The units that a launcher has left there: templates stay for the next instance."""
     return sorted(runtime_folder().glob(f"{rendering.PREFIX}*"))
@@ -41,9 +55,14 @@ def render(home: Home, host: str, port: int, *, lingers_for_us: bool, confined: 
     `confined` False is for systems on which a user's service can have no namespaces: with them it would not start there.
     """
     core = replace(units.core(host, port), hardened=confined)
-    files = rendering.render(core, home, home.logs / "core.log", wanted_at_boot=True)
+    files = rendering.render(core, home, _logs(home) / "core.log", wanted_at_boot=True)
     hardened = hardening.of_supervisor(rendering.absolute(home.root)) if confined else hardening.WITHOUT_NAMESPACES
     return {SUPERVISOR: _supervisor(home, host, port, lingers_for_us, hardened), **files}
+
+
+def _logs(home: Home) -> Path:
+    # Not `home.logs`, which makes the folder: these may be files for another machine.
+    return home.root / "logs"
 
 
 def environment_of(home: Home) -> str:
@@ -95,7 +114,7 @@ def _supervisor(home: Home, host: str, port: int, lingers_for_us: bool, hardened
         "# A dump of memory could hold keys.",
         "LimitCORE=0",
         "# Where `parachute logs` looks.",
-        f"StandardOutput=append:{rendering.absolute(home.logs / 'supervisor.log')}",
+        f"StandardOutput=append:{rendering.absolute(_logs(home) / 'supervisor.log')}",
         "StandardError=inherit",
         "",
         "[Install]",

@@ -182,7 +182,7 @@ class SystemdLauncher(OpenUnits[_Entry]):
         changed = False
         for name, text in self._render(unit).items():
             path = self._folder / name
-            provided = any((folder / name).exists() for folder in (self._installed, installed.SYSTEM))
+            provided = any((folder / name).exists() for folder in (self._installed, *installed.OF_ALL))
             if provided or (path.exists() and path.read_text() == text):
                 continue
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

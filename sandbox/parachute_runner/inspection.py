@@ -1,4 +1,7 @@
-"""Inspection from inside of a sandbox: attempts of a fork of its runner, which no agent in it can trace or replace."""
+"""Inspection from inside of a sandbox: attempts of a fork of its runner, which no agent in it can trace or replace.
+
+A request with a `file` is for that alone: `reading` sends it.
+"""
 
 import contextlib
 import errno
@@ -11,7 +14,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-from parachute_runner import checks, protocol
+from parachute_runner import checks, protocol, reading
 
 _SECONDS = 30.0
 _CONNECT_SECONDS = 2.0
@@ -28,7 +31,12 @@ def answer(connection: socket.socket) -> None:
     """Inspect, send the findings, and stay until the peer has inspected this process from outside."""
     connection.settimeout(_SECONDS)
     try:
-        found = json.dumps(inspect(protocol.receive_inspection(connection))).encode()
+        request = protocol.receive_inspection(connection)
+        if isinstance(request, dict) and "file" in request:
+            reading.send(connection, str(request["folder"]), str(request["file"]), int(request["limit"]))
+            connection.sendall(protocol.frame(protocol.EXIT, b"0"))
+            return
+        found = json.dumps(inspect(request)).encode()
         if len(found) > protocol.MAXIMUM_FRAME:
             raise ValueError("there are too many mounts")
         connection.sendall(protocol.frame(protocol.STDOUT, found))

@@ -3,7 +3,7 @@
 The wrapper sends a header (4 bytes of length, then JSON) and after it the raw bytes of standard input; closing its sending
 half is the end of input. The runner answers in frames: one byte of kind, 4 bytes of length, payload.
 
-A header of no length asks for an inspection (`inspection.py`), which starts and ends no agent.
+A header of no length asks for an inspection (`inspection.py`) or a file (`reading.py`), which starts and ends no agent.
 """
 
 import json

@@ -5,6 +5,7 @@ else is understood.
 """
 
 import json
+import re
 import sys
 import threading
 import time
@@ -16,6 +17,8 @@ from tests.support.messages_api import Gate, MessagesAPI, Reply, hold, several, 
 PREFIX = "run: "
 CALL = "call: "
 HOLD = "hold: "
+_WHO = re.compile(r"\A[^\n(]{1,80} \(\d+\): ")
+"""Who wrote it in a group, as the computer tells the agent."""
 
 
 def answer(body: dict[str, Any]) -> Reply:
@@ -31,6 +34,7 @@ def answer(body: dict[str, Any]) -> Reply:
     for block in reversed(blocks):
         # Before it stands what the turn before was asked, if that was cut off.
         said = block.get("text", "").rpartition("</interrupted_turn>")[2].lstrip()
+        said = _WHO.sub("", said)
         if said.startswith(PREFIX):
             return tool_use("Bash", {"command": said.removeprefix(PREFIX)})
         if said.startswith(CALL):

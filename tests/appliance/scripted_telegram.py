@@ -19,7 +19,7 @@ def handler(api: TelegramApi) -> type[BaseHTTPRequestHandler]:
     class People(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             said = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            self._answer(api.write(said["text"], chat=said["chat"]))
+            self._answer(api.write(said["text"], chat=said["chat"], user=said.get("user")))
 
         def do_GET(self) -> None:
             chat = int(self.path.removeprefix("/"))

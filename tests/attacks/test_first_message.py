@@ -19,7 +19,7 @@ HOLD = """
 import socket, sys
 
 def hold(event, arguments):
-    if event == "exec" and getattr(arguments[0], "co_filename", "").endswith("/claude_agent_sdk/__init__.py"):
+    if event == "exec" and getattr(arguments[0], "co_filename", "").endswith("/claude_agent_sdk/client.py"):
         with socket.create_connection(("127.0.0.1", {port})) as test:
             test.recv(1)
 

@@ -1,4 +1,4 @@
-"""Nothing is spent while the owner sleeps: a week on a virtual clock, counted where the model is."""
+"""Nothing is spent while the owner sleeps: a week on a virtual clock, counted where the model is, and a day where the disk is."""
 
 import sys
 from collections import Counter
@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from bench.disk import written_bytes
+from bench.results import NotMeasurable
 from parachute.security.keys.cli_token import CliToken
 from tests.automation.scheduled_agents.conftest import AGENTS, Garden
 from tests.capabilities.mcp_servers.programs import plain
@@ -134,3 +136,16 @@ def test_a_week_without_anybody_costs_nothing_but_what_was_scheduled(
         week.computer.wait_until(lambda day=day: len(week.runs("completed")) == day, "the agent has worked")
     assert week.asked() == before + 7
     assert week.by_subject() - counted == Counter({"module:garden": 7})
+
+
+def test_a_day_without_anybody_writes_little(week: Week, api: MessagesAPI, tmp_path: Path) -> None:
+    api.default(text("Yes."))
+    install_everything(week, tmp_path)
+    week.pass_hours(1)
+    try:
+        before = written_bytes(week.computer.processes())
+        week.pass_hours(24)
+        written = written_bytes(week.computer.processes()) - before
+    except NotMeasurable as reason:
+        pytest.skip(str(reason))
+    assert 0 < written < 5_000_000

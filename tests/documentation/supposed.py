@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,7 +97,16 @@ def _git(folder: Path, *command: str) -> None:
     subprocess.run(["git", "-C", folder, *names, *command], check=True)
 
 
+def _a_clone_with_the_tests_of_modules(reader: Reader) -> None:
+    programs = reader.home / "parachute/.venv/bin"
+    programs.mkdir(parents=True)
+    # Not a link: the interpreter finds its environment by where it lies.
+    (programs / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (programs / "python").chmod(0o755)
+
+
 _SUPPOSED: dict[str, Callable[[Reader], None]] = {
+    "docs/afternoon.md": _a_clone_with_the_tests_of_modules,
     "docs/backup.md": _a_disk_and_a_clone,
     "docs/doctor.md": _a_synchronised_vault,
     "docs/importing.md": _exports,

@@ -39,7 +39,8 @@ if [ "$1" = test ]; then
   export PATH=/usr/bin:/bin
   # The old server has ended: its state is kept, and the new one opens it.
   export PARACHUTE_HOME={home}
-  grep -q updates.keeping {root}/run/user/0/systemd/user.control/parachute-core.service.d/50-update.conf || exit 5
+  grep -q Requires={keeper} {control}/parachute-core.service.d/50-update.conf || exit 5
+  grep -q updates.keeping {control}/{keeper} || exit 5
   {python} -m parachute.ops.updates.keeping || exit 6
   {python} -c "{migrate}" || exit 7
   echo {new_prefix} > {root}/program
@@ -158,6 +159,8 @@ class Machine:
             finish=FINISH.format(**places),
             old_prefix=sys.prefix,
             new_prefix=prefix,
+            keeper="parachute-keep-state.service",
+            control=self.root / "run" / "user" / "0" / "systemd" / "user.control",
             **places,
         )
         self._program(system / "bin" / "switch-to-configuration", text)

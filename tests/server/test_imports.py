@@ -13,6 +13,7 @@ HEAVY = (
     "click",
     "cryptography",
     "difflib",
+    "html.entities",
     "httpx2",
     "mcp.client",
     "mcp.server.mcpserver",
@@ -20,6 +21,7 @@ HEAVY = (
     "pydantic.v1",
     "rich",
     "rpds",
+    "socketserver",
     "tarfile",
     "uvicorn.supervisors",
 )
@@ -47,9 +49,25 @@ print(json.dumps([before, heavy, [
 ]]))
 """
 
+AGENTS = """
+import ast, json, sys
+from pathlib import Path
+import parachute.server.__main__
+from parachute.chat.agent_processes import sdk
+sdk.load()
+import claude_agent_sdk
+asked = set()
+for file in Path(parachute.server.__main__.__file__).parents[1].rglob("*.py"):
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "claude_agent_sdk":
+            asked |= {each.name for each in node.names} - {"McpSdkServerConfig", "Message"}
+kinds = [isinstance(getattr(claude_agent_sdk, name), type) for name in sorted(asked)]
+print(json.dumps([len(asked) > 10 and all(kinds), "mcp_types" in sys.modules, "mcp.shared" in sys.modules]))
+"""
+
 LATE = """
 import json, sys
-from parachute.server.lazy_imports import late_module
+from parachute.base.late_modules import late_module
 late_module("big", Part="big.part")
 late_module("big")
 from big import Part
@@ -70,6 +88,11 @@ def test_core_with_the_sdk_has_nothing_that_it_does_not_use_and_whoever_asks_for
     sdk_was_imported, heavy, found = output(IMPORTING + ASKING, tmp_path)
     assert (sdk_was_imported, heavy) == (False, [])
     assert found == [True, True, True, True, False]
+
+
+@pytest.mark.long
+def test_a_conversation_needs_nothing_of_the_library_of_mcp(tmp_path: Path) -> None:
+    assert output(AGENTS, tmp_path) == [True, False, False]
 
 
 def test_a_late_module_runs_once_and_only_when_it_is_asked(tmp_path: Path) -> None:

@@ -8,19 +8,19 @@ import { Notice } from "~/components/layout";
 import { confirmFirst } from "~/state/session";
 import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
-import { secretOf } from "./sign_in";
+import { proofOf } from "./sign_in";
 
 const t = messages({
   en: {
     title: "Is it you?",
-    text: "This decides about your whole computer. Type a code from another device that is signed in, from “parachute pair” on the computer, or your key.",
-    secret: "Code or key",
+    text: "This decides about your whole computer. Type a code from another device that is signed in, from “parachute pair” on the computer, your key, or the password on your emergency kit.",
+    secret: "Code, key or password",
     confirm: "Confirm",
   },
   de: {
     title: "Bist du es?",
-    text: "Hier geht es um deinen ganzen Computer. Gib einen Code von einem anderen angemeldeten Gerät ein, einen von „parachute pair“ am Computer, oder deinen Schlüssel.",
-    secret: "Code oder Schlüssel",
+    text: "Hier geht es um deinen ganzen Computer. Gib einen Code von einem anderen angemeldeten Gerät ein, einen von „parachute pair“ am Computer, deinen Schlüssel, oder das Passwort auf deinem Notfallblatt.",
+    secret: "Code, Schlüssel oder Passwort",
     confirm: "Bestätigen",
   },
 });
@@ -30,7 +30,7 @@ function Confirm({ close }: { close: (value?: boolean) => void }) {
   const [error, setError] = useState<unknown>();
   const submit = async () => {
     try {
-      await api.post("/api/pairing/confirm", { body: secretOf(text) });
+      await api.post("/api/pairing/confirm", { body: proofOf(text) });
       close(true);
     } catch (problem) {
       setError(problem);

@@ -19,10 +19,12 @@ class OwnTool(OfferedTool):
     """A tool of the computer itself that one run has, and nobody else; `call` checks the arguments and answers the agent.
 
     `prompt` is what the system prompt says of it, `origin` that of what it answers, None where that is the computer's own word.
+    `reads` is the field of its input that names a file of the agent's.
     """
 
     call: Callable[[dict[str, Any]], Coroutine[Any, Any, str]]
     prompt: str = ""
+    reads: str = ""
     origin: Origin | None = None
 
 

@@ -2,15 +2,14 @@
 
 import asyncio
 import contextlib
-import ctypes
-import gc
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from pathlib import Path
 
 from parachute.base.errors import Unavailable
+from parachute.base.memory import give_back
+from parachute.chat.agent_processes import sdk
 from parachute.chat.agent_processes.client import AgentClient
 from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification, ModuleTools
 from parachute.config.settings.models import AgentSettings
@@ -46,9 +45,9 @@ class AgentPool:
         self.released: Released | None = None
 
     def warm_up(self) -> None:
-        """Import the SDK, which takes a second of a small processor, while the turn that needs it is prepared."""
+        """Import the SDK while the turn that needs it is prepared, in a thread: the event loop goes on meanwhile."""
         if self._importing is None:
-            self._importing = asyncio.create_task(asyncio.to_thread(_import_sdk), name="import of the SDK")
+            self._importing = asyncio.create_task(asyncio.to_thread(sdk.load), name="import of the SDK")
 
     def start(self) -> None:
         """Begin to end what is idle for too long."""
@@ -220,7 +219,7 @@ class AgentPool:
             finally:
                 self._clients.discard(client)
                 if not self._clients:
-                    await asyncio.to_thread(_return_memory)
+                    await asyncio.to_thread(give_back)  # what the SDK and its buffers no longer use
             # A session that has another process by now still needs its model endpoint and its sandbox.
             if self.released and all(other.specification.session != session for other in self._clients):
                 await self.released(session)
@@ -239,18 +238,6 @@ class AgentPool:
                     self._end(self._idle.pop(session))
             if self._prewarmed and (self._prewarmed.ended or short or self._prewarmed.last_used < oldest_allowed):
                 self._end_prewarmed()
-
-
-def _import_sdk() -> None:
-    """In a thread: the event loop goes on meanwhile."""
-    import_module("claude_agent_sdk")
-
-
-def _return_memory() -> None:
-    """Give back to the system what the SDK and its buffers no longer use: glibc keeps it otherwise."""
-    gc.collect()
-    with contextlib.suppress(AttributeError):  # only glibc has it
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _free_megabytes() -> int | None:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from parachute import __version__
 from parachute.base.errors import Conflict, NotAllowed, NotFound, ParachuteError, Unavailable
+from parachute.base.mcp_messages import Tools
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.models import ModuleTools, OwnTool, ServerTool, shown_name
 from parachute.core.decorators import TOOL_NAME
 from parachute.modules.runtime.models import OfferedTool
 from parachute.security.permissions.actions import MODULE_SERVER, server_tool_name
 
-# The SDK and the library of MCP are imported in functions: they take a second of a small processor, which the start of the server has not.
+# The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
     from claude_agent_sdk import McpSdkServerConfig
 
@@ -75,23 +76,17 @@ class ToolServer:
         return {name: self._configured(name) for name in sorted(names)}
 
     def _configured(self, name: str) -> "McpSdkServerConfig":
-        from mcp.server import Server
-        from mcp.types import CallToolResult, ListToolsResult, Tool
-
-        # Not the SDK's create_sdk_mcp_server: that checks arguments with the module's schema in the server, where a schema could
-        # have addresses fetched and the event loop held by a pattern. The module's host checks them.
+        # The module's host checks arguments with the module's schema: in the server a schema could have addresses fetched and
+        # the event loop held by a pattern.
         own = [tool for shown, tool in self._offered.items() if shown == server_tool_name(name, tool.name)]
-        listed = ListToolsResult(tools=[Tool.model_validate(_description(tool)) for tool in own])
+        listed = [_description(tool) for tool in own]
 
-        async def list_tools(context: Any, parameters: Any) -> ListToolsResult:
-            return listed
+        async def call(tool: object, arguments: dict[str, Any]) -> dict[str, Any]:
+            text, is_error = await self.answer(str(tool), arguments, name)
+            return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
-        async def call_tool(context: Any, parameters: Any) -> CallToolResult:
-            text, is_error = await self.answer(parameters.name, parameters.arguments or {}, name)
-            return CallToolResult.model_validate({"content": [{"type": "text", "text": text}], "isError": is_error})
-
-        server: Server[Any] = Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
-        return {"type": "sdk", "name": name, "instance": server}
+        instance: Any = Tools({"serverInfo": {"name": name, "version": __version__}}, lambda: listed, call)
+        return {"type": "sdk", "name": name, "instance": instance}
 
     def permit(self, shown_name: str) -> None:
         """Let the agent call a tool once, within this turn; a name that is not on offer changes nothing."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from parachute.chat.runs.postponed import is_owners, permission_item, source_of
 from parachute.chat.runs.run import Question, Run
 from parachute.chat.runs.service import Runs
 from parachute.events.inbox.models import ALLOW, DENY, Answer, Item, Kind, Source
@@ -12,7 +13,7 @@ _CHARACTERS = 120
 
 
 class RunsSource(Source):
-    """The inbox of agents that wait for a person; what nobody answers in time is no."""
+    """The inbox of agents that wait for a person; what nobody answers in time is no, and may be yes for the next try."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({"permission", "question"})
 
@@ -21,9 +22,9 @@ class RunsSource(Source):
 
     async def items(self) -> Sequence[Item]:
         """Return what waits in every run."""
-        found = []
+        found = list(self._runs.postponed.items())
         for run in self._runs.running():
-            found += [_permission(run, each) for each in run.permissions.values() if not each.answer.done()]
+            found += [permission_item(run, each) for each in run.permissions.values() if not each.answer.done()]
             found += [_question(run, each) for each in run.questions.values() if not each.answer.done()]
         return found
 
@@ -38,44 +39,17 @@ class RunsSource(Source):
         await self._runs.permit(item.session, item.key, allow=answer.word != DENY, grant=grant)
 
 
-def _permission(run: Run, request: Question) -> Item:
-    tool = str(request.details["tool"])
-    wanted = request.details["input"]
-    shown = " ".join(str(wanted.get("command") or wanted.get("file_path") or "").split())[:_CHARACTERS]
-    return Item(
-        kind="permission",
-        key=request.identifier,
-        title=f"{tool}: {shown}" if shown else tool,
-        source=_source(run),
-        since=request.since,
-        details=request.details,
-        answers=(ALLOW, DENY, *(f"{ALLOW} {grant}" for grant in request.grants)),
-        rights=(("chat", "write"),),
-        is_owners=_is_owners(run),
-        session=run.session.id,
-    )
-
-
 def _question(run: Run, question: Question) -> Item:
     asked = [str(each.get("question", "")) for each in question.questions]
     return Item(
         kind="question",
         key=question.identifier,
         title=" ".join(" ".join(asked).split())[:_CHARACTERS] or "A question",
-        source=_source(run),
+        source=source_of(run),
         since=question.since,
         details={"questions": question.questions},
         answers=(_ANSWER, _SKIP),
         rights=(("chat", "write"),),
-        is_owners=_is_owners(run),
+        is_owners=is_owners(run),
         session=run.session.id,
     )
-
-
-def _source(run: Run) -> str:
-    return run.session.title or "A new conversation"
-
-
-def _is_owners(run: Run) -> bool:
-    """As for its routes: whoever talks to a session that runs directly has anything done with the owner's rights."""
-    return run.is_direct or run.session.trust_level == "direct"

@@ -14,6 +14,7 @@ from parachute.chat.agent_processes.options import PERMISSION_SECONDS, prompt_pi
 from parachute.chat.origins.calls import CallOrigins
 from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs import events
+from parachute.chat.runs.postponed import PostponedCalls
 from parachute.chat.runs.records import ToolRecords
 from parachute.chat.runs.run import Question, Run
 from parachute.events.inbox.service import Inbox
@@ -40,6 +41,7 @@ class Interaction:
         audit: Audit,
         granted: Callable[[], Awaitable[Policy]],
         inbox: Inbox,
+        postponed: PostponedCalls,
         *,
         question_seconds: float = QUESTION_SECONDS,
         permission_seconds: float = PERMISSION_SECONDS,
@@ -52,6 +54,7 @@ class Interaction:
         self.records = ToolRecords(audit, run, policy)
         self._granted = granted
         self._inbox = inbox
+        self._postponed = postponed
         self._question_seconds = question_seconds
         self._permission_seconds = permission_seconds
         self._refusal_of_page = refusal_of_page
@@ -145,20 +148,27 @@ class Interaction:
     async def _ask_permission(
         self, tool: str, tool_input: dict[str, Any], reason: str, *, by_grant: bool = True
     ) -> tuple[bool, str]:
-        """Ask the owner; without `by_grant` for this call alone."""
-        if not (self._run.request.can_answer_permissions or self._inbox.is_watched):
-            instead = "" if by_grant else " Propose it with the tool `suggest` if you have it, or tell the owner."
-            return False, f"{reason} This app cannot ask the owner for it, and nobody looks at the inbox.{instead}"
-        identifier = str(uuid.uuid4())
+        """Ask the owner; without `by_grant` for this call alone. Where nobody is there it is refused, and may be allowed later."""
+        session = self._run.session.id
+        if self._postponed.take(session, tool, tool_input):
+            return True, "The owner has allowed it since."
         suggested = await asyncio.to_thread(self._policy.suggested_grants, tool, tool_input) if by_grant else ()
         grants = tuple(map(str, suggested))
         details = {"tool": tool, "input": tool_input, "reason": reason}
+        # Asked for again, it is the same item: a button that was shown for it goes on being right.
+        identifier = self._postponed.withdraw(session, tool, tool_input) or str(uuid.uuid4())
         request = Question(identifier, [], asyncio.get_running_loop().create_future(), grants, details)
+        seconds = self._permission_seconds
+        if not self._run.request.can_answer_permissions:
+            seconds = min(seconds, self._inbox.seconds_watched)
+        if seconds <= 0:
+            instead = "" if by_grant else " You may also propose it with the tool `suggest`, if you have it."
+            return False, f"{reason} Nobody looks at the inbox now. {self._postpone(request)}{instead}"
         self._run.permissions[identifier] = request
         self._run.log.append(
             events.PermissionRequest(
                 request_id=identifier,
-                session_id=self._run.session.id,
+                session_id=session,
                 tool_name=tool,
                 input=tool_input,
                 reason=reason,
@@ -167,11 +177,21 @@ class Interaction:
         )
         self._inbox.changed()
         try:
-            allowed = bool(await asyncio.wait_for(request.answer, self._permission_seconds))
+            allowed = bool(await asyncio.wait_for(request.answer, seconds))
         except TimeoutError:
-            return False, "The owner did not answer in time."
+            self._run.permissions.pop(identifier, None)
+            return False, f"The owner did not answer in time. {self._postpone(request)}"
         finally:
             self._run.permissions.pop(identifier, None)
             self._inbox.changed()
         self._policy = await self._granted()
         return allowed, "The owner allowed it." if allowed else "The owner denied it."
+
+    def _postpone(self, request: Question) -> str:
+        """Leave a request to the owner for later, and say so."""
+        if not self._postponed.put(self._run, request):
+            return "Too many calls wait for the owner already: do without it, or tell them."
+        self._inbox.changed()
+        return (
+            "It waits there for the owner: say what it is for, and make this very call again once they have allowed it."
+        )

@@ -20,7 +20,7 @@ from parachute.chat.permissions.models import SessionPermissions
 from parachute.chat.prompts.answering_agents import AnsweringAgent
 from parachute.chat.runs.capabilities import NOTHING, CapabilityRequest, CapabilitySource, LeftOut, narrowed
 from parachute.chat.runs.events import PromptMetadata, RunWarning
-from parachute.chat.runs.preparation import AgentServices, Preparation, ProposingTools, TurnPlan, compose
+from parachute.chat.runs.preparation import AgentServices, Preparation, ProposingTools, ReadingTools, TurnPlan, compose
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
@@ -34,7 +34,7 @@ from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.execution import Shown
 from parachute.sandbox.engines.limits import NO_LIMITS
 from parachute.sandbox.engines.views import View
-from parachute.security.permissions.actions import MODULE_SERVER
+from parachute.security.permissions.actions import MODULE_SERVER, tool_listed
 
 PRESET_CHARACTERS = 4_800
 """The program's own prompt for coding, about."""
@@ -70,6 +70,8 @@ class PersonPreparation:
         self._networks = networks
         self._capabilities = capabilities
         self._proposing = proposing
+        self.reading: ReadingTools | None = None
+        """What wings above offer to conversations that may read files."""
 
     async def prepare_run(self, run: Run, *, resume: bool) -> tuple[Preparation, Knowledge]:
         """Prepare a run and log its warnings and its prompt; errors: ParachuteError."""
@@ -167,6 +169,11 @@ class PersonPreparation:
             suggest = self._proposing.suggest_tool(session, module_tools, by_owner=by_owner)
             if suggest is not None and permissions.offers(suggest):
                 module_tools, notes = (*module_tools, suggest), (suggest.prompt,)
+        # They belong to Read, whatever a conversation may use of modules and servers.
+        may_read = permissions.has_tool("Read") and (allowed_tools is None or tool_listed("Read", allowed_tools))
+        if self.reading is not None and may_read and execution.mode == "sandboxed" and not provider.is_offline:
+            reading = await self.reading.tools(session, execution)
+            module_tools, notes = (*module_tools, *reading), (*notes, *(each.prompt for each in reading))
         module_tools += offered.tools
         execution = replace(execution, warnings=(*execution.warnings, *offered.warnings))
         context = NO_CONTEXT

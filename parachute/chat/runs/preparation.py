@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput, ParachuteError
-from parachute.chat.agent_processes.models import AgentSpecification, ModuleTools, OwnTool
+from parachute.chat.agent_processes.models import AgentSpecification, ModuleTools, OwnTool, shown_name
 from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
 from parachute.chat.changes.service import Changes
@@ -40,6 +40,14 @@ class ProposingTools(ABC):
     @abstractmethod
     def suggest_tool(self, session: Session, tools: Sequence[OfferedTool], *, by_owner: bool) -> OwnTool | None:
         """Return the tool for a session that has these tools of modules; None if there is nothing to propose."""
+
+
+class ReadingTools(ABC):
+    """Offers tools of the computer itself that do something with files that the agent of a sandboxed conversation may read."""
+
+    @abstractmethod
+    async def tools(self, session: Session, execution: Execution) -> tuple[OwnTool, ...]:
+        """Return the tools for a session that runs there; they check again what it may when they are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,9 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
         allowed_commands=plan.allowed_commands,
         allowed_tools=allowed_tools,
         mcp_tools=mcp_tools,
+        reading_tools={
+            shown_name(tool): tool.reads for tool in plan.module_tools if isinstance(tool, OwnTool) and tool.reads
+        },
         mapped_roots=dict(execution.roots),
         given=tuple(plugin.folder for plugin in plugins),
         folders=folders,

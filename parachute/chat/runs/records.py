@@ -99,6 +99,8 @@ class ToolRecords:
             if action is not None and action.resource is Resource.PATH:
                 access = "write" if action.access is Access.WRITE else "read"
                 described["files"] = [{"path": self._path(action.path(tool_input)[0]), "action": access}]
+            elif (field := self._policy.reading_tools.get(tool)) is not None:
+                described["files"] = [{"path": self._path(str(tool_input.get(field, ""))), "action": "read"}]
             elif action is not None and action.resource is Resource.COMMAND:
                 described["summary"] = _line(action.text(tool_input, action.field))
             elif tool == "WebFetch":

@@ -46,6 +46,7 @@ class Runs:
         self._services = turn.agents
         self._pool = turn.pool
         self._store = store
+        self.postponed = turn.postponed
         self._admission = admission
         self._prewarming = prewarming
         self._active: dict[str, Run] = {}
@@ -94,7 +95,7 @@ class Runs:
         self._pool.warm_up()
         decoded = await self._decode(request.attachments)
         session = await self._admission.session_of(request, profile, self._prewarmed, by_owner=by_owner)
-        with self._reservation(session.id):
+        with self.reserved(session.id):
             added = await self._admission.admit(session, request, profile, caller)
             run = await self._new_run(session, request, profile)
             run.added = added
@@ -159,6 +160,7 @@ class Runs:
         runs = list(self._active.values())
         for run in runs:
             run.aborting = True
+        self.postponed.forget()
         await self._prewarming.stop()
         await asyncio.gather(*(self._stop(run) for run in runs), return_exceptions=True)
         await self._pool.end_all()
@@ -201,14 +203,18 @@ class Runs:
         """Answer a permission request, with a grant for the rest of the session if given."""
         run = self._active.get(session)
         waiting = run.permissions.get(request) if run else None
-        if waiting is None or waiting.answer.done():
+        is_live = waiting is not None and not waiting.answer.done()
+        grants = waiting.grants if waiting is not None and is_live else self.postponed.grants(request)
+        if grants is None:
             raise NotFound("This permission request does not wait for an answer.", key="no_request")
         if grant is not None:
-            if grant not in waiting.grants:
+            if grant not in grants:
                 raise InvalidInput("grant: expected one of the suggestedGrants of this request.")
             if allow:
                 await self._services.sessions.add_grant(session, grant)
-        if not waiting.answer.done():
+        if waiting is None or not is_live:
+            self.postponed.answer(request, allow=allow)
+        elif not waiting.answer.done():
             waiting.answer.set_result(allow)
 
     def pending_questions(self, session: str) -> list[dict[str, Any]]:
@@ -252,6 +258,7 @@ class Runs:
             self._ended.pop(session, None)
             await self._store.forget(session)
             await delete_session(self._services, session)
+            self.postponed.forget(session)
         finally:
             self._reserved.discard(session)
 
@@ -284,7 +291,7 @@ class Runs:
         return None if agent is None or self._is_used(agent.specification.session) else agent.specification.session
 
     @contextlib.contextmanager
-    def _reservation(self, session: str) -> Iterator[None]:
+    def reserved(self, session: str) -> Iterator[None]:
         """Keep all other messages out of a session while its run is made; error: Conflict if it is busy."""
         if self._stopping:
             raise Conflict("The computer is stopping.", "Try again when it is up.")

@@ -108,6 +108,11 @@ class RunStore:
         stored = await asyncio.to_thread(self._files.read, run)
         return [(seq, event) for seq, document in stored if (event := read(document))]
 
+    async def drop(self, run: int) -> None:
+        """Remove one run."""
+        async with self._database.transaction() as connection:
+            await self._drop(connection, "id = ?", run)
+
     async def forget(self, session: str) -> None:
         """Remove all runs of a session."""
         async with self._database.transaction() as connection:

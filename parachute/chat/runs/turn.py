@@ -24,6 +24,7 @@ from parachute.chat.runs.history import History
 from parachute.chat.runs.interaction import Interaction
 from parachute.chat.runs.log import LOG_LIMIT
 from parachute.chat.runs.person_preparation import PersonPreparation
+from parachute.chat.runs.postponed import PostponedCalls
 from parachute.chat.runs.preparation import AgentServices, Preparation, granted
 from parachute.chat.runs.records import record_changes
 from parachute.chat.runs.request import Attachment
@@ -58,6 +59,7 @@ class TurnServices:
     events: Events
     audit: Audit
     inbox: Inbox
+    postponed: PostponedCalls = dataclasses.field(default_factory=PostponedCalls)
 
 
 class Turn:
@@ -70,6 +72,7 @@ class Turn:
         self._events = services.events
         self._audit = services.audit
         self._inbox = services.inbox
+        self._postponed = services.postponed
         self._services = services.agents
         self._run = run
         self._decoded = decoded
@@ -191,6 +194,7 @@ class Turn:
             self._audit,
             policy_with_grants,
             self._inbox,
+            self._postponed,
             refusal_of_page=preparation.refusal_of_page,
             origin=origin,
             calls=CallOrigins(

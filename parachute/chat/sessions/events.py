@@ -18,6 +18,9 @@ _QUOTED = re.compile(r"<imported_conversation>\n(?:(?!>|</)[^\n]*\n)*(?:>[^\n]*\
 SHOWN_TOOLS = {"Agent": "Task"}
 """The names that the app knows tools by (contract, section 3) where the agent's program has others."""
 
+_FILLER = "No response requested."
+"""What the agent's program puts where the answer to a message is missing, so that the next one may follow."""
+
 _DEPTH = 200
 
 _TEXTS = ("subtype", "uuid", "parentUuid")
@@ -85,14 +88,18 @@ def report_of(answered: Any) -> str | None:
 
 
 def _is_of_program(event: dict[str, Any]) -> bool:
-    """Return True for what no person and no model said: that a command in the background has ended, between two turns.
+    """Return True for what no person and no model said: a filler, or that a command in the background has ended, between two turns.
 
-    The program asks the model about it, which the gateway refuses; the next message brings it to the model.
+    The program asks the model about the latter, which the gateway refuses; the next message brings it to the model.
     """
     origin, message = event.get("origin"), event.get("message")
     if isinstance(origin, dict) and origin.get("kind") == "task-notification":
         return True
-    return event.get("isApiErrorMessage") is True and isinstance(message, dict) and NOT_IN_TURN in str(message)
+    if not isinstance(message, dict):
+        return False
+    if message.get("model") == "<synthetic>" and message.get("content") == [{"type": "text", "text": _FILLER}]:
+        return True
+    return event.get("isApiErrorMessage") is True and NOT_IN_TURN in str(message)
 
 
 def _clean_message(message: dict[str, Any]) -> bool:

@@ -59,6 +59,12 @@ def shows(event: dict[str, Any]) -> bool:
     return isinstance(content, str) or any(block["type"] in ("text", "tool_use") for block in content)
 
 
+def has_tools(event: dict[str, Any]) -> bool:
+    """Return True for an event with calls of tools or with their results."""
+    content = event["message"]["content"] if "message" in event else None
+    return isinstance(content, list) and any(block["type"] in ("tool_use", "tool_result") for block in content)
+
+
 def _command(event: dict[str, Any]) -> tuple[str, str] | None:
     """Role and text of a `/command` that the agent's program answers itself, or of its answer; None for all else."""
     content = event.get("content") if event.get("subtype") == "local_command" else None

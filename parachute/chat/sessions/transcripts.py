@@ -16,7 +16,7 @@ from parachute.base.files import remove_tree, sync_names
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature, signature_of
 from parachute.chat.sessions.events import event_of
-from parachute.chat.sessions.messages import NEWEST
+from parachute.chat.sessions.messages import NEWEST, has_tools
 from parachute.chat.sessions.models import is_session_id
 from parachute.chat.sessions.outline import LONG, Outline, Segment
 from parachute.chat.sessions.outlines import Outlines
@@ -27,6 +27,7 @@ _LINE_LIMIT = 16 * 1024 * 1024
 _ANSWER_LIMIT = 8 * 1024 * 1024
 """Bytes of events in one answer; the newest are kept."""
 
+_CHUNK = 1024 * 1024
 _OWN = "-scratch-"
 IMPORTED = "imports/transcripts"
 """Below `.parachute`, where no agent writes: what conversations brought along that were imported."""
@@ -37,6 +38,14 @@ _SAID = ("user", "assistant")
 
 Kept = int | Literal["last", "all", "messages"]
 """Of which segments the events are wanted: one by its index, the newest, all, or those with the newest messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A message of a person whose answer was broken off: `has_worked` tools, and the ids of what is left of it all."""
+
+    has_worked: bool
+    ids: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -188,6 +197,33 @@ class Transcripts:
                 with Folder.open(path.parent) as theirs:
                     projects.write(target, theirs.read(path.name, _FILE_LIMIT))
         return True
+
+    def take_back(self, session: str, message: str) -> Found | None:
+        """Take a message out whose answer was broken off, or only what stands behind its last use of a tool; None if it is not there.
+
+        What tools have done is done; of words that nobody has read to their end nothing is needed. Its program must not run.
+        Error: OSError.
+        """
+        path = self.folder(session) / f"{session}.jsonl"
+        file = _open(path)
+        if file is None:
+            return None
+        cut, has_worked, ids, behind = -1, False, set[str](), set[str]()
+        with file:
+            is_in = False
+            for place, event, _ in _events(file):
+                is_in = is_in or (event["type"], event.get("uuid")) == ("user", message)
+                if not is_in:
+                    continue
+                cut = place if cut < 0 else cut
+                behind.add(str(event.get("uuid")))
+                if has_tools(event):
+                    ids, behind, has_worked, cut = ids | behind, set(), True, -1
+            if not is_in:
+                return None
+            if cut >= 0:
+                _cut(path, file, cut)
+        return Found(has_worked, frozenset(ids))
 
     def sync(self, session: str) -> None:
         """Wait until what the program has written of a session is on the disk: it does not wait for that itself."""
@@ -345,6 +381,16 @@ def _events(file: IO[bytes], start: int = 0, end: int = _FILE_LIMIT) -> Iterator
         if found is not None:
             yield place, *found
         place += len(line)
+
+
+def _cut(path: Path, file: IO[bytes], size: int) -> None:
+    """Leave the beginning of a file."""
+    file.seek(0)
+    with Folder.open(path.parent.parent) as projects, projects.replacement(f"{path.parent.name}/{path.name}") as new:
+        while size > 0 and (data := file.read(min(size, _CHUNK))):
+            new.write(data)
+            size -= len(data)
+        new.commit()
 
 
 def _open(path: Path) -> IO[bytes] | None:

@@ -27,6 +27,8 @@ from parachute.cli.output import (
 )
 from parachute.config.settings.home import Home
 from parachute.ops.backup.access import Access
+from parachute.ops.backup.kit.protection import NOT_PROTECTED, TO_PROTECT, opened
+from parachute.ops.backup.kit.protection import concerns as concerns_of
 from parachute.ops.backup.state import State
 
 if TYPE_CHECKING:
@@ -60,7 +62,9 @@ def init(as_json: bool = JSON) -> None:
     print(f"The repository {repository} is ready.")
     # Also of one that was there: who was killed between the two steps does not know it yet.
     print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
-    print("without it nobody can read the backups, and it is in none of them.")
+    print(
+        "without it nobody can read the backups, and it is in none of them. `parachute backup kit` shows a page for it."
+    )
     print_note("`parachute backup create` makes a backup; `parachute service install` makes one each night.")
 
 
@@ -81,6 +85,7 @@ def list_(as_json: bool = JSON) -> None:
     """Show the backups in the repository, newest last."""
     backups = _backups()
     found, own = backups.all(), backups.places.installation
+    is_opened = opened(backups.home, settings(backups.home)) is not None
     if as_json:
         print_json(
             [
@@ -91,12 +96,15 @@ def list_(as_json: bool = JSON) -> None:
                     "bytes": each.bytes,
                     "own": each.is_of(own),
                     "finished": each.is_finished,
+                    "protected": each.is_finished and is_opened,
                 }
                 for each in found
             ]
         )
     elif found:
         _print_backups(found, own)
+        if not is_opened:
+            print_error(NOT_PROTECTED, TO_PROTECT)
     else:
         print("There is no backup in the repository yet.")
 
@@ -145,6 +153,23 @@ def drill(
     print_answer(asdict(result), as_json, f"The backup {result.id} can be restored: {held}.")
 
 
+def kit(
+    html: bool = typer.Option(False, "--html", help="Write a page for the printer, instead of text and a QR code."),
+    check: bool = typer.Option(
+        False, "--check", help="Open the backups with the kit's password, or its text, typed back."
+    ),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask."),
+    as_json: bool = JSON,
+) -> None:
+    """Show the emergency kit, which opens the backups on a new computer; nothing of it is stored."""
+    from parachute.cli import emergency_kit  # pydantic
+
+    if check:
+        emergency_kit.check(as_json)
+    else:
+        emergency_kit.show(html=html, yes=yes, as_json=as_json)
+
+
 def prune(
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would go, and remove nothing."),
     as_json: bool = JSON,
@@ -165,11 +190,12 @@ def prune(
 def status(as_json: bool = JSON) -> None:
     """Show how the last backup, verification and drill have ended; exit code 1 if somebody should look at it."""
     home = Home.find()
-    state = State.read(home.root)
-    repository = settings(home).backup.repository
-    concerns = state.concerns() if repository else ["No place for backups is set."]
+    state, found_settings = State.read(home.root), settings(home)
+    repository = found_settings.backup.repository
+    kit_opened, concerns = opened(home, found_settings), concerns_of(home, found_settings)
     if as_json:
         found: dict[str, Any] = {"configured": repository is not None, "concerns": concerns}
+        found |= {"protected": kit_opened is not None, "kit_opened_at": kit_opened.at if kit_opened else None}
         print_json({**found, **{name: dict(entry) for name, entry in state.operations.items()}})
     elif repository:
         facts = [("Repository", Access(repository, Path()).shown)]
@@ -177,9 +203,10 @@ def status(as_json: bool = JSON) -> None:
             entry = state.operations.get(name)
             about = f" ({entry['backup']})" if entry and entry.get("backup") else ""
             facts.append((called, f"{local(entry['at'])}: {entry['result']}{about}" if entry else "never"))
+        facts.append(("Emergency kit", f"has opened them {local(kit_opened.at)}" if kit_opened else "not tried yet"))
         print_facts(facts)
     for concern in concerns if not as_json else ():
-        print_error(concern)
+        print_error(concern, TO_PROTECT if concern == NOT_PROTECTED else None)
     if not repository and not as_json:
         print_note(
             "`parachute config set backup.repository /media/usb/backup` names one, then `parachute backup init`."
@@ -188,7 +215,7 @@ def status(as_json: bool = JSON) -> None:
         raise typer.Exit(1)
 
 
-app = group(init, create, list_, verify, restore, drill, prune, status)
+app = group(init, create, list_, kit, verify, restore, drill, prune, status)
 
 
 def _backups() -> "Backups":

@@ -9,8 +9,10 @@ from parachute.base.addresses import is_loopback
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.cli.api import Api, ask_supervisor
 from parachute.cli.commands import JSON, group
+from parachute.cli.installation import settings
 from parachute.cli.output import counted, duration, money, print_error, print_facts, print_json, print_note, print_table
 from parachute.config.settings.home import Home
+from parachute.ops.backup.kit.protection import concerns
 from parachute.ops.backup.state import State
 from parachute.security.kill_switch.switch import KillSwitch, Panic
 from parachute.web.discovery.avahi import announced_name
@@ -174,7 +176,12 @@ def _sandbox(sandbox: dict[str, Any]) -> str:
 def _backup(home: Home) -> list[str]:
     """Concerns about the backups; nothing where none was ever made."""
     state = State.read(home.root)
-    return state.concerns() if state.operations else []
+    if not state.operations:
+        return []
+    try:
+        return concerns(home, settings(home))
+    except ParachuteError:
+        return state.concerns()  # the settings cannot be read, which is said elsewhere
 
 
 def _print_backup(home: Home) -> None:

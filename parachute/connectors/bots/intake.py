@@ -40,7 +40,7 @@ class Intake:
     """Answers connectors. `knock` gets what strangers did, without their words, `press` a button in a chat that was let in.
 
     `wake` is called with a chat in which something waits, `let_in` with one that a list of the settings lets in, `remove` with
-    names of shared files that nobody needs, and `heard` with a state.
+    names of shared files that nobody needs, `heard` with a state, and `owner_seen` when the owner is in their own chat.
     """
 
     configuration: BotConfiguration
@@ -52,6 +52,7 @@ class Intake:
     let_in: Callable[[LinkedChat], Awaitable[None]] | None = None
     remove: Callable[[Platform, Sequence[str]], Awaitable[None]] | None = None
     heard: Callable[[Platform, State], Awaitable[None]] = _no_change
+    owner_seen: Callable[[], None] = lambda: None
 
     async def start(self, platform: str) -> Start:
         """What a connector needs to begin; error: Conflict if it shall not run."""
@@ -90,6 +91,8 @@ class Intake:
             chat = None if update.sender.is_bot else await self._chat(name, update, configuration)
             is_open = False
             if chat is not None:
+                if chat.is_owner:
+                    self.owner_seen()
                 is_open = await self._is_open(name, update, stored)
                 count = counts.setdefault(update.chat.id, await self.store.count_waiting(platform, update.chat.id))
                 if is_open and count >= _MOST_OF_CHAT:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from parachute.base.errors import ParachuteError
@@ -59,6 +59,20 @@ class Answer:
         for _, event in told:
             await self._take(event, None)
 
+    async def resume(self, said: Sequence[Sequence[tuple[int, Event]]]) -> None:
+        """Go on behind what runs that were broken off have said: of that the chat keeps what was complete."""
+        self._again = False
+        for run in said:
+            for _, event in run:
+                if not event.is_terminal:
+                    await self._take(event, None)
+            self._text = ""
+        self._again = True
+
+    async def refuse(self, text: str) -> None:
+        """Say why there is no answer, or no more of it."""
+        await self._complete(text)
+
     async def _take(self, event: Event, showing: "asyncio.Task[None] | None") -> None:
         match event:
             case events.Text(content=content):
@@ -76,7 +90,8 @@ class Answer:
                     await self._complete(say(self.language, "empty"))
             case events.Aborted():
                 await self._end_drafts(showing)
-                if event != events.PANIC:
+                # What the end of the server has broken off is not over.
+                if event not in (events.PANIC, events.INTERRUPTED):
                     if self._text.strip():
                         await self._complete()
                     await self._complete(say(self.language, "stopped"))

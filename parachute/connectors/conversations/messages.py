@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -67,18 +66,6 @@ async def attachments_of(
     """The files of updates, and a note for each that was not taken."""
     files = [file for update in updates for file in update.files]
     return await asyncio.to_thread(_read, folder, files, language)
-
-
-async def remove_files(folder: Path, names: Sequence[str]) -> None:
-    """Remove files that nobody needs any more."""
-
-    def remove() -> None:
-        with contextlib.suppress(OSError), Folder.open(folder) as opened:
-            for name in names:
-                with contextlib.suppress(OSError, ParachuteError):
-                    opened.remove(name)
-
-    await asyncio.to_thread(remove)
 
 
 def _read(folder: Path, files: Sequence[File], language: Language) -> tuple[list[Attachment], list[str]]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from parachute.base.errors import Conflict, NotFound, ParachuteError
-from parachute.chat.runs.request import TurnRequest
+from parachute.chat.runs.broken_off import BrokenOff
+from parachute.chat.runs.request import Attachment, TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.models import Session
@@ -25,12 +26,12 @@ from parachute.connectors.conversations.messages import (
     attachments_of,
     is_answered,
     joined,
-    remove_files,
     text_of,
 )
 from parachute.connectors.conversations.voice_notes import VoiceNotes
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.platforms.models import Outgoing, Update
+from parachute.connectors.platforms.shared_files import remove_files
 from parachute.connectors.runtime.service import Connectors
 from parachute.connectors.texts import Language, say
 from parachute.connectors.updates.store import Batch, Stored, UpdateStore
@@ -68,6 +69,7 @@ class Conversations:
     commands: Commands
     kill_switch: KillSwitch
     voice_notes: VoiceNotes
+    broken_off: BrokenOff
     _working: dict[_Key, asyncio.Task[None]] = field(default_factory=dict, init=False)
     _arrived: dict[_Key, asyncio.Event] = field(default_factory=dict, init=False)
     _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE), init=False)
@@ -230,11 +232,18 @@ class Conversations:
                 await answer.tell(told)
                 await self._finish(chat, batch)
                 return
+        attachments, notes = await attachments_of(self.connectors.files(chat.platform), updates, language)
+        message, begun = text_of(chat, updates, notes), None
+        if batch.tries:
+            begun = await self.broken_off.take_up(session.id, batch.run or 0, message)
+        if begun is not None:
+            await answer.resume(begun.said)
+            message, attachments = begun.message, []
         if refusal := await self._refusal(session, batch):
-            await self._say(chat, f"answer-{batch.id}.0", refusal, answer.answers)
+            await answer.refuse(say(language, refusal, sign=chat.sign))
             await self._finish(chat, batch)
             return
-        run = await self._begin(chat, batch, session, updates, language)
+        run = await self._begin(chat, batch, session, updates, message, attachments, answer)
         if run is None:
             await self._finish(chat, batch)
             return
@@ -246,6 +255,8 @@ class Conversations:
         finally:
             adding.cancel()
             await asyncio.wait({adding})
+        if run.interrupted:
+            raise asyncio.CancelledError  # this server ends, and the next one goes on with it
         async with lock:
             await self._finish(chat, batch)
 
@@ -261,13 +272,18 @@ class Conversations:
         return None
 
     async def _begin(
-        self, chat: LinkedChat, batch: Batch, session: Session, updates: list[Update], language: Language
+        self,
+        chat: LinkedChat,
+        batch: Batch,
+        session: Session,
+        updates: list[Update],
+        message: str,
+        attachments: list[Attachment],
+        answer: Answer,
     ) -> Run | None:
         """Begin the run of a batch as soon as its session is free; None if it was refused, which was said."""
-        attachments, notes = await attachments_of(self.connectors.files(chat.platform), updates, language)
         senders = ", ".join(dict.fromkeys(update.sender.id for update in updates))
         caller = f"{LABELS[chat.platform]} {senders}"[:200]
-        message = text_of(chat, updates, notes)
         await self.store.trying(batch.id)
         while True:
             request = TurnRequest(message=message, session_id=session.id, attachments=attachments)
@@ -282,13 +298,13 @@ class Conversations:
             except ParachuteError as error:
                 if error.key == "offline_model" and attachments:
                     names = [each.file_name for each in attachments]
-                    left = [say(language, "file_left_out", name=name, why=error.message) for name in names]
-                    message, attachments = text_of(chat, updates, [*notes, *left]), []
+                    left = [say(answer.language, "file_left_out", name=name, why=error.message) for name in names]
+                    message, attachments = "\n\n".join((message, *left)), []
                     continue
                 if error.status >= 500:
                     raise
                 log.warning("A message of %s was refused: %s", chat.platform, error)
-                await self._say(chat, f"answer-{batch.id}.0", "failed", updates[-1].message)
+                await answer.refuse(say(answer.language, "failed"))
                 return None
 
     async def _until_free(self, session: str) -> None:
@@ -340,8 +356,7 @@ class Conversations:
 
     async def _remove_files(self, chat: LinkedChat, stored: list[Stored]) -> None:
         names = [file.path for each in stored for file in each.update.files if file.path]
-        if names:
-            await remove_files(self.connectors.files(chat.platform), names)
+        await remove_files(self.connectors.files(chat.platform), names)
 
     async def _say(self, chat: LinkedChat, key: str, sentence: str, answers: str) -> None:
         outgoing = Outgoing(chat.place, say(await self._language(), sentence, sign=chat.sign), answers=answers)

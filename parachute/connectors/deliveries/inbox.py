@@ -38,7 +38,7 @@ def _item(delivery: Delivery) -> Item:
         since=delivery.since,
         details={
             "chat_id": delivery.outgoing.chat.id,
-            "text": delivery.outgoing.markdown[:200],
+            "text": delivery.words,
             "problem": delivery.problem,
         },
         answers=(_RETRY, _DISCARD),

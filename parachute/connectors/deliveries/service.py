@@ -9,6 +9,7 @@ from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.connectors.configuration.models import PLATFORMS, Platform
 from parachute.connectors.deliveries.store import Delivery, DeliveryStore
 from parachute.connectors.platforms.models import Outgoing
+from parachute.connectors.platforms.shared_files import remove_files
 from parachute.connectors.runtime.client import ConnectorDown
 from parachute.connectors.runtime.service import Connectors
 from parachute.security.kill_switch.switch import KillSwitch
@@ -47,6 +48,14 @@ class Deliveries:
         for platform in list(self._sending):
             await self.end(platform)
 
+    async def has(self, platform: Platform, key: str) -> bool:
+        """Return whether a message was taken under a key, whatever became of it."""
+        return await self._store.has(platform, key)
+
+    async def count_begun(self, platform: Platform, begin: str) -> int:
+        """How many of the last messages were taken under keys that begin so."""
+        return await self._store.count_begun(platform, begin)
+
     async def put(self, platform: Platform, key: str, outgoing: Outgoing, *, again: bool = False) -> None:
         """Have a message delivered, once under its key; `again`: it shows this now, whatever was sent under the key before."""
         await self._store.put(platform, key, outgoing, again=again)
@@ -78,13 +87,17 @@ class Deliveries:
 
     async def discard(self, number: int) -> None:
         """Give up what could not be delivered; error: NotFound."""
-        if not await self._store.discard(number):
+        found = await self._store.get_failed(number)
+        if found is None or not await self._store.discard(number):
             raise _unknown()
+        await self._remove_files(found.platform, found)
         self.changed()
 
     async def forget(self, platform: Platform, chat: str) -> None:
         """Forget what a chat was still to be told."""
+        found = await self._store.open(platform, chat)
         await self._store.forget(platform, chat)
+        await self._remove_files(platform, *found)
 
     async def _send(self, platform: Platform) -> None:
         pause = _FIRST_PAUSE
@@ -136,7 +149,13 @@ class Deliveries:
                     await self._give_up(delivery, sent.problem)
                 else:
                     await self._store.sent(delivery)
+                    await self._remove_files(platform, delivery)
         return True
+
+    async def _remove_files(self, platform: str, *deliveries: Delivery) -> None:
+        names = [file.path for each in deliveries for file in each.outgoing.files if file.path]
+        if names:
+            await remove_files(self._connectors.files(platform), names)
 
     async def _give_up(self, delivery: Delivery, problem: str) -> None:
         await self._store.fail(delivery, problem)

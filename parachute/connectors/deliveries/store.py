@@ -38,13 +38,19 @@ class Delivery:
     tries: int
     since: str
 
+    @property
+    def words(self) -> str:
+        """What it says, in short, and the files that go with it."""
+        files = (f"[{file.name}]" for file in self.outgoing.files)
+        return " ".join(filter(None, (self.outgoing.markdown, *files)))[:200]
+
     def as_json(self) -> dict[str, Any]:
         """The form of the API."""
         return {
             "id": self.number,
             "platform": self.platform,
             "chat_id": self.outgoing.chat.id,
-            "text": self.outgoing.markdown[:200],
+            "text": self.words,
             "problem": self.problem or None,
             "tries": self.tries,
             "since": self.since,
@@ -94,6 +100,26 @@ class DeliveryStore:
         query = "SELECT count(*) FROM deliveries WHERE platform = ? AND state = ?"
         row = await self._database.row(query, (platform, state))
         return int(row[0]) if row else 0
+
+    async def has(self, platform: str, key: str) -> bool:
+        """Return whether a message was stored under a key, whatever became of it."""
+        query = "SELECT 1 FROM deliveries WHERE platform = ? AND key = ?"
+        return await self._database.row(query, (platform, key)) is not None
+
+    async def count_begun(self, platform: str, begin: str) -> int:
+        """How many messages were stored under keys that begin so."""
+        query = "SELECT count(*) FROM deliveries WHERE platform = ? AND substr(key, 1, ?) = ?"
+        row = await self._database.row(query, (platform, len(begin), begin))
+        return int(row[0]) if row else 0
+
+    async def open(self, platform: str, chat: str) -> list[Delivery]:
+        """What a chat is still to be told, and what it could not be."""
+        return await self._deliveries("platform = ? AND chat = ? AND state != 'sent' LIMIT 10000", (platform, chat))
+
+    async def get_failed(self, number: int) -> Delivery | None:
+        """One that could not be delivered."""
+        found = await self._deliveries("number = ? AND state = 'failed'", (number,))
+        return found[0] if found else None
 
     async def sent(self, delivery: Delivery) -> None:
         """Note that a message is there, and forget its text; one that was changed meanwhile goes on waiting."""

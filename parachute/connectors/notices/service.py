@@ -26,6 +26,9 @@ from parachute.security.keys.models import READ_AND_WRITE, Caller
 log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 60.0
+_THERE_SECONDS = 120.0
+"""After a sign of life in their own chat the owner is taken to be there."""
+
 _ALWAYS = frozenset({"permission", "question"})
 _NEVER = frozenset({"delivery"})
 """It may be this chat that cannot be reached."""
@@ -61,13 +64,17 @@ class Notices:
             await asyncio.wait(tasks)
 
     async def look(self) -> None:
-        """See whether there is a chat to tell: whoever reads the inbox has agents wait for an answer."""
+        """See whether there is a chat to tell."""
         if not await self._own_chats():
             await self.close()
         elif self._watching is None:
             self._watching = asyncio.create_task(self._watch(), name="inbox for the owner's chat")
             self._telling = asyncio.create_task(self._tell(), name="notices")
         self._changed.set()
+
+    def owner_seen(self) -> None:
+        """The owner writes in their own chat, or presses a button there: for a while agents wait for an answer from it."""
+        self.inbox.owner_seen(_THERE_SECONDS)
 
     async def press(self, platform: Platform, update: Update) -> None:
         """A button was pressed: in the owner's own chat it answers what it was below, and nothing anywhere else."""
@@ -98,7 +105,7 @@ class Notices:
             self._answering.discard(notice.number)
 
     async def _watch(self) -> None:
-        async with contextlib.aclosing(self.inbox.watch()) as pages:
+        async with contextlib.aclosing(self.inbox.watch(by_person=False)) as pages:
             async for page in pages:
                 self._items = page.items
                 self._changed.set()

@@ -25,6 +25,8 @@ class Platform(Protocol):
     """The name by which the platform's library is imported; it is looked for, and imported only by methods."""
     message_limit: int
     """Characters of one message."""
+    file_limit: int
+    """Bytes of one file that a bot may send in every chat."""
 
     async def run(self, start: Start, files: Path, hand_over: HandOver, report: Report) -> None:
         """Take updates until cancelled; what came is confirmed to the platform only after `hand_over` has returned."""

@@ -1,9 +1,12 @@
-"""The folder that a connector and the server share: how much lies in it, what its files are, and opening them."""
+"""The folder that a connector and the server share: how much lies in it, what its files are, opening and removing them."""
 
+import asyncio
+import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from parachute.base.errors import InvalidInput
+from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.connectors.platforms.models import File, FileKind
 
@@ -35,3 +38,16 @@ def open_file(folder: Path, file: File) -> BinaryIO:
             return shared.file(file.path)
     except (OSError, InvalidInput) as error:
         raise FileNotFoundError(f"The file {file.name} is not there any more.") from error
+
+
+async def remove_files(folder: Path, names: Sequence[str]) -> None:
+    """Remove files that nobody needs any more."""
+
+    def remove() -> None:
+        with contextlib.suppress(OSError), Folder.open(folder) as opened:
+            for name in names:
+                with contextlib.suppress(OSError, ParachuteError):
+                    opened.remove(name)
+
+    if names:
+        await asyncio.to_thread(remove)

@@ -3,10 +3,12 @@
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from parachute.base.clock import elapsed
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
 from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
 from parachute.security.audit.service import Audit
@@ -35,11 +37,21 @@ class Inbox:
         self._busy: set[str] = set()
         self._change = asyncio.Event()
         self._readers = 0
+        self._seen_until = 0.0
 
     @property
     def is_watched(self) -> bool:
-        """True while somebody reads the stream, and so can answer what an agent at work asks."""
-        return self._readers > 0
+        """True while somebody reads the stream, or has been there a moment ago, and so can answer what an agent at work asks."""
+        return self.seconds_watched > 0
+
+    @property
+    def seconds_watched(self) -> float:
+        """How long somebody who can answer is there, as far as is known: without end while the stream is read."""
+        return math.inf if self._readers > 0 else max(0.0, self._seen_until - elapsed())
+
+    def owner_seen(self, seconds: float) -> None:
+        """The owner is where items are shown without reading the stream, and may be there for so long."""
+        self._seen_until = max(self._seen_until, elapsed() + seconds)
 
     def add(self, *sources: Source) -> None:
         """Ask further sources from now on."""
@@ -105,9 +117,9 @@ class Inbox:
                 self.changed()
         return item
 
-    async def watch(self) -> AsyncGenerator[Page, None]:
-        """Yield what waits now, and again whenever that has changed."""
-        self._readers += 1
+    async def watch(self, *, by_person: bool = True) -> AsyncGenerator[Page, None]:
+        """Yield what waits now, and again whenever that has changed; `by_person`: somebody has it before them meanwhile."""
+        self._readers += by_person
         last: object = None
         try:
             while True:
@@ -119,7 +131,7 @@ class Inbox:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(change.wait(), _LOOK_SECONDS)
         finally:
-            self._readers -= 1
+            self._readers -= by_person
 
     async def _asked(self) -> list[tuple[Source, Sequence[Item] | ParachuteError]]:
         async def ask(source: Source) -> tuple[Source, Sequence[Item] | ParachuteError]:

@@ -6,8 +6,9 @@ from fastapi import APIRouter, Depends, Header, Request, Response
 from pydantic import BaseModel, ConfigDict
 
 from parachute.base.errors import InvalidInput
+from parachute.base.mcp_messages import VERSIONS
 from parachute.base.services import provided
-from parachute.modules.mcp_endpoint.service import VERSIONS, McpEndpoint, encoded
+from parachute.modules.mcp_endpoint.service import McpEndpoint, encoded
 from parachute.security.keys.models import Caller, Capability
 from parachute.web.access.owner import is_owner
 

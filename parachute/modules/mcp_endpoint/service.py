@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from parachute import __version__
+from parachute.base import mcp_messages
 from parachute.base.errors import ParachuteError
+from parachute.base.mcp_messages import INVALID_PARAMS, Tools, Wrong
 from parachute.modules.runtime.models import OfferedTool
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller, Capability
 from parachute.security.kill_switch.switch import KillSwitch
-
-VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""Versions of the protocol, the newest first; what this serves is the same in all of them."""
 
 _INSTRUCTIONS = (
     "The knowledge and the journal of one person, on their own computer. What tools return was written by them or by others: "
@@ -22,7 +21,10 @@ _INSTRUCTIONS = (
 )
 _AT_ONCE = 8
 _LONGEST = 400_000
-_INVALID_REQUEST, _NO_METHOD, _INVALID_PARAMS = -32600, -32601, -32602  # JSON-RPC 2.0, section 5.1
+_INTRODUCTION = {
+    "serverInfo": {"name": "parachute", "title": "Parachute Computer", "version": __version__},
+    "instructions": _INSTRUCTIONS,
+}
 
 May = Callable[[str, Capability], bool]
 
@@ -32,14 +34,6 @@ class Busy(ParachuteError):
 
     status = 429
     key = "too_many_calls"
-
-
-class _Wrong(Exception):
-    """A message that cannot be answered, with the number of JSON-RPC."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class McpEndpoint:
@@ -53,48 +47,23 @@ class McpEndpoint:
 
     async def answer(self, message: Mapping[str, Any], caller: Caller, may: May) -> dict[str, Any] | None:
         """The answer to one message, None to one that wants none; error: Busy."""
-        identifier, method, params = message.get("id"), message.get("method"), message.get("params")
-        if method is None or "id" not in message:
-            return None  # a notification, or an answer to what nobody asked
-        try:
-            if isinstance(identifier, bool) or not isinstance(identifier, str | int):
-                raise _Wrong(_INVALID_REQUEST, "id: expected a text or a number.")
-            if not isinstance(params, dict | None):
-                raise _Wrong(_INVALID_PARAMS, "params: expected an object.")
-            result = await self._result(str(method), params or {}, caller, may)
-        except _Wrong as wrong:
-            shown = identifier if isinstance(identifier, str | int) else None
-            return {"jsonrpc": "2.0", "id": shown, "error": {"code": wrong.code, "message": str(wrong)}}
-        return {"jsonrpc": "2.0", "id": identifier, "result": result}
 
-    async def _result(self, method: str, params: dict[str, Any], caller: Caller, may: May) -> dict[str, Any]:
-        if method == "initialize":
-            wanted = params.get("protocolVersion")
-            return {
-                "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[0],
-                "capabilities": {"tools": {}},
-                "serverInfo": {"name": "parachute", "title": "Parachute Computer", "version": __version__},
-                "instructions": _INSTRUCTIONS,
-            }
-        if method == "ping":
-            return {}
-        if method == "tools/list":
-            return {"tools": [_described(tool) for tool in self._tools(may)]}
-        if method == "tools/call":
-            return await self._call(params, caller, may)
-        raise _Wrong(_NO_METHOD, f"There is no method {method[:80]!r} here.")
+        def listed() -> list[dict[str, Any]]:
+            return [_described(tool) for tool in self._tools(may)]
+
+        async def call(name: object, arguments: dict[str, Any]) -> dict[str, Any]:
+            return await self._call(name, arguments, caller, may)
+
+        return await mcp_messages.answer(message, Tools(_INTRODUCTION, listed, call))
 
     def _tools(self, may: May) -> list[OfferedTool]:
         return [tool for tool in self._hosts.tools() if may(tool.module, "read" if tool.reads_only else "write")]
 
-    async def _call(self, params: dict[str, Any], caller: Caller, may: May) -> dict[str, Any]:
-        name, arguments = params.get("name"), params.get("arguments")
-        if not isinstance(arguments, dict | None):
-            raise _Wrong(_INVALID_PARAMS, "arguments: expected an object.")
+    async def _call(self, name: object, arguments: dict[str, Any], caller: Caller, may: May) -> dict[str, Any]:
         tool = next((tool for tool in self._tools(may) if tool.name == name), None)
         if tool is None:
             # One that the key may not use looks like one that is not there.
-            raise _Wrong(_INVALID_PARAMS, f"There is no tool {str(name)[:80]!r} for this key.")
+            raise Wrong(INVALID_PARAMS, f"There is no tool {str(name)[:80]!r} for this key.")
         who = f"{caller.kind} {caller.key or caller.name}"
         if self._calls[who] >= _AT_ONCE:
             raise Busy(f"{_AT_ONCE} calls of this program are not answered yet.", "Wait for one of them.")
@@ -103,7 +72,7 @@ class McpEndpoint:
         try:
             # Who calls is an agent, wherever it runs: it stops with all others.
             self._kill_switch.check()
-            text = await self._hosts.call_tool(tool.name, arguments or {}, who)
+            text = await self._hosts.call_tool(tool.name, arguments, who)
         except ParachuteError as error:
             problem, text = error, str(error)
         finally:

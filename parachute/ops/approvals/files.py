@@ -1,15 +1,18 @@
 """The files of approvals of an installation, and what each says."""
 
+import json
 from functools import partial
 from pathlib import Path
 
 from parachute.base.approved_hashes import ApprovedHashes
+from parachute.base.files import read_regular
 from parachute.capabilities.plugins.registry import Registry as Plugins
 from parachute.config.settings.home import Home
 from parachute.modules.registry.registry import Registry as Modules
 from parachute.ops.approvals.service import ApprovalFile, Found
 from parachute.security.keys.service import Keys
 
+_LIMIT = 16 * 1024
 _HASHES = (
     ("hooks", "hooks-approved.json", "command"),
     ("mcps", "mcp-approved.json", "server"),
@@ -27,6 +30,7 @@ def approval_files(home: Home) -> list[ApprovalFile]:
     ]
     return [
         *hashes,
+        ApprovalFile("backups", root / "backup" / "kit.json", partial(_kit, root / "backup" / "kit.json")),
         ApprovalFile("keys", root / "keys.yaml", partial(_keys, root)),
         ApprovalFile("modules", root / "modules.yaml", partial(_modules, root / "modules.yaml")),
         ApprovalFile("plugins", root / "plugins.json", partial(_plugins, root / "plugins.json")),
@@ -36,6 +40,15 @@ def approval_files(home: Home) -> list[ApprovalFile]:
 def _hashes(path: Path, field: str) -> Found:
     approved = ApprovedHashes(path, field, field, "")
     return {str(entry[field]): digest for digest, entry in approved.entries().items()}
+
+
+def _kit(path: Path) -> Found:
+    """The emergency kit that has opened the backups; without one nobody knows that they can be opened."""
+    try:
+        document = json.loads(read_regular(path, _LIMIT))
+        return {"emergency kit": f"{document['identity']} {document['opened_at']}"}
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return {}
 
 
 def _keys(root: Path) -> Found:

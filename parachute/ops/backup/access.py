@@ -25,6 +25,19 @@ RESTIC_REST_USERNAME RESTIC_REST_PASSWORD RCLONE_CONFIG RCLONE_CONFIG_PASS RCLON
 VARIABLES = frozenset(_NAMES.split())
 """What the environment file may name; nothing by which restic would run another program or take another password."""
 
+SECRETS = VARIABLES - frozenset(
+    [
+        "AWS_PROFILE",
+        "AWS_SHARED_CREDENTIALS_FILE",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "RCLONE_CONFIG",
+        "RCLONE_CONFIG_PASS",
+        "RCLONE_BWLIMIT",
+        "SSH_AUTH_SOCK",
+    ]
+)
+"""What may be typed on another device, and stands on the emergency kit: values, and no files, which could name programs."""
+
 _REMOTE = re.compile(r"(sftp|rest|s3|b2|azure|gs|swift|rclone):")
 _STARTING = re.compile(r"(sftp|rclone):")
 _HARMLESS = re.compile(
@@ -56,8 +69,14 @@ class Access:
         return re.sub(r"(://[^/:@]*):[^/]*@", r"\1:***@", self.repository)
 
 
-def find(places: Places, repository: str | None, password_file: Path | None, environment_file: Path | None) -> Access:
-    """Read the access from the settings, checked but for the password; errors: NotSetUp, InvalidInput."""
+def find(
+    places: Places,
+    repository: str | None,
+    password_file: Path | None,
+    environment_file: Path | None,
+    typed: Mapping[str, str] | None = None,
+) -> Access:
+    """Read the access from the settings, checked but for the password; `typed` are variables of no file. Errors: NotSetUp, InvalidInput."""
     if not repository:
         hint = "`parachute config set backup.repository /media/usb/backup` names one, then `parachute backup init`."
         raise NotSetUp("No place for backups is set.", hint)
@@ -75,7 +94,7 @@ def find(places: Places, repository: str | None, password_file: Path | None, env
         variables = read_variables(environment_file, "backup.environment_file", VARIABLES) if environment_file else {}
     except FileNotFoundError as error:
         raise NotSetUp(f"backup.environment_file: there is no {environment_file}.") from error
-    access = Access(repository, password_file or places.home / FOLDER / "password", variables)
+    access = Access(repository, password_file or places.home / FOLDER / "password", {**variables, **(typed or {})})
     if access.folder is not None:
         for name, root in (("the vault", places.vault), ("the state directory", places.home)):
             if access.folder.resolve().is_relative_to(root.resolve()):
@@ -93,6 +112,11 @@ def check_password(access: Access) -> None:
             "For an existing repository write the copy you have kept into that file; `parachute backup init` makes a new "
             "password and a new repository.",
         )
+
+
+def is_made(password: str) -> bool:
+    """Return whether a password looks like those that `make_password` makes."""
+    return re.fullmatch(r"[\w-]{43}", password, re.ASCII) is not None
 
 
 def make_password(access: Access) -> bool:

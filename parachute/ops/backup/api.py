@@ -15,9 +15,10 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.ops.backup.access import Access
 from parachute.ops.backup.jobs import BackupJobs, Job
+from parachute.ops.backup.kit import protection
 from parachute.ops.backup.models import NotSetUp
 from parachute.ops.backup.new_repository import make_repository
-from parachute.ops.backup.password import read_password
+from parachute.ops.backup.opening import change_credentials
 from parachute.ops.backup.state import State
 
 router = APIRouter(prefix="/api/backups", tags=["backups"])
@@ -36,10 +37,16 @@ class Running(BaseModel):
 
 
 class Status(BaseModel):
-    """How backups are: sentences about what needs attention, and how the last of each operation ended."""
+    """How backups are: sentences about what needs attention, and how the last of each operation ended.
+
+    `concerns` has nothing of the kit: they are `protected` since `kit_opened_at`, when the emergency kit has opened them; `credentials` are the names of those of the place.
+    """
 
     configured: bool
     repository: str | None
+    protected: bool
+    kit_opened_at: str | None
+    credentials: list[str]
     concerns: list[str]
     create: dict[str, Any] | None
     verify: dict[str, Any] | None
@@ -49,7 +56,10 @@ class Status(BaseModel):
 
 
 class Backup(BaseModel):
-    """A backup in the repository; `own` if this computer made it, `bytes` null where that was not written down."""
+    """A backup in the repository; `own` if this computer made it, `bytes` null where that was not written down.
+
+    It is `protected` when it is finished and the emergency kit has opened the repository.
+    """
 
     id: str
     made_at: str
@@ -57,6 +67,7 @@ class Backup(BaseModel):
     bytes: int | None
     own: bool
     finished: bool
+    protected: bool
 
 
 class Backups(BaseModel):
@@ -65,54 +76,49 @@ class Backups(BaseModel):
     backups: list[Backup]
 
 
+Credentials = Annotated[
+    dict[Annotated[str, Field(max_length=100)], Annotated[str, Field(max_length=4000)]], Field(max_length=30)
+]
+"""Names and values, such as AWS_ACCESS_KEY_ID: no answer has the values."""
+
+
 class Wanted(BaseModel):
-    """Where backups shall go: a folder on another disk, or what else restic takes."""
+    """Where backups shall go: a folder on another disk, or what else restic takes; and what such a place asks for."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     repository: Annotated[str, Field(min_length=1, max_length=2000)]
+    credentials: Credentials = {}
 
 
-class ShownPassword(BaseModel):
-    """The password without which nobody reads the backups, where they are, and the file that it is in."""
+class NewCredentials(BaseModel):
+    """What the place of the backups asks for, instead of what was written down."""
 
-    password: str
-    repository: str
-    file: str
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    credentials: Annotated[Credentials, Field(min_length=1)]
 
 
 @router.put("/repository")
 async def put_repository(body: Wanted, home: HomeDependency, jobs: JobsDependency) -> Status:
     """Make a repository for backups, with a password unless there is one, and have them go there; if it fails nothing changes."""
-    await make_repository(home, jobs, body.repository)
+    await make_repository(home, jobs, body.repository, body.credentials)
     return await backup_status(home, jobs)
 
 
-@router.post("/password")
-async def show_password(home: HomeDependency) -> ShownPassword:
-    """The password of the backups, to be written down: it is in none of them."""
+@router.put("/credentials")
+async def put_credentials(body: NewCredentials, home: HomeDependency, jobs: JobsDependency) -> Status:
+    """Open the place of the backups with these credentials from now on, if they do open it; else nothing changes."""
     await check_set_up(home)
-    found = await asyncio.to_thread(read_password, home)
-    return ShownPassword(password=found.secret, repository=found.repository, file=str(found.file))
+    await change_credentials(home, jobs, body.credentials)
+    jobs.settled()
+    return await backup_status(home, jobs)
 
 
 @router.get("")
 async def backup_status(home: HomeDependency, jobs: JobsDependency) -> Status:
     """How the last backup, verification and drill ended, and what is under way; `problem` is why the last one here failed."""
-    state = await asyncio.to_thread(State.read, home.root)
-    # As the program reads it: it may have been set since the server has started.
-    repository = (await asyncio.to_thread(load, home)).backup.repository
-    last = {name: dict(entry) for name, entry in state.operations.items()}
-    return Status(
-        configured=repository is not None,
-        repository=Access(repository, home.root).shown if repository else None,
-        concerns=state.concerns() if repository else ["No place for backups is set."],
-        create=last.get("create"),
-        verify=last.get("verify"),
-        drill=last.get("drill"),
-        running=running(jobs.running) if jobs.running else None,
-        problem=jobs.problem,
-    )
+    return await asyncio.to_thread(_status, home, jobs)
 
 
 @router.get("/list")
@@ -147,3 +153,25 @@ async def check_set_up(home: Home) -> None:
 def running(job: Job) -> Running:
     """What is under way, as the API has it."""
     return Running.model_validate(asdict(job))
+
+
+def _status(home: Home, jobs: BackupJobs) -> Status:
+    state = State.read(home.root)
+    # As the program reads it: it may have been set since the server has started.
+    settings = load(home)
+    repository = settings.backup.repository
+    opened = protection.opened(home, settings)
+    last = {name: dict(entry) for name, entry in state.operations.items()}
+    return Status(
+        configured=repository is not None,
+        repository=Access(repository, home.root).shown if repository else None,
+        protected=opened is not None,
+        kit_opened_at=opened.at if opened is not None else None,
+        credentials=protection.named_credentials(home, settings),
+        concerns=[each for each in protection.concerns(home, settings) if each != protection.NOT_PROTECTED],
+        create=last.get("create"),
+        verify=last.get("verify"),
+        drill=last.get("drill"),
+        running=running(jobs.running) if jobs.running else None,
+        problem=jobs.problem,
+    )

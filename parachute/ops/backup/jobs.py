@@ -49,10 +49,14 @@ class Job:
 
 
 class BackupJobs:
-    """Runs `parachute backup` as a program, outside of what holds the server back; `changed` hears of each step and of the end."""
+    """Runs `parachute backup` as a program, outside of what holds the server back; `changed` hears of each step and of the end.
 
-    def __init__(self, home: Home, changed: Callable[[], None]) -> None:
+    `ended` hears that something about the backups may be another than before.
+    """
+
+    def __init__(self, home: Home, changed: Callable[[], None], ended: Callable[[], None] = lambda: None) -> None:
         self._home = home
+        self._ended = ended
         self._changed = changed
         self._task: asyncio.Task[None] | None = None
         self.new_repository = asyncio.Lock()
@@ -78,6 +82,11 @@ class BackupJobs:
         self._task = asyncio.create_task(self._run(self.running, program, then), name=f"backup {kind}")
         self._changed()
         return self.running
+
+    def settled(self) -> None:
+        """Say that something about the backups is another than before."""
+        self._changed()
+        self._ended()
 
     def check_free(self) -> None:
         """Error: Conflict while something is under way."""
@@ -106,7 +115,7 @@ class BackupJobs:
         """Make the repository that the settings name, with a password unless there is one; errors: Conflict, Unavailable."""
         self.check_free()
         await self._program(_program("init"), _LIST_SECONDS)
-        self._changed()
+        self.settled()
 
     async def _run(self, job: Job, program: list[str], then: Callable[[], Awaitable[object]] | None) -> None:
         def said(line: str) -> None:
@@ -131,7 +140,7 @@ class BackupJobs:
             self.problem = f"The program cannot be started: {error.strerror or error}."
         finally:
             self.running = None
-            self._changed()
+            self.settled()
 
     async def _program(
         self, program: list[str], seconds: float, said: Callable[[str], None] = lambda line: None

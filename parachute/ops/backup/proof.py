@@ -7,6 +7,9 @@ from parachute.base.errors import InvalidInput
 from parachute.base.files import remove_tree
 from parachute.ops.backup import backups, old_layout, state
 from parachute.ops.backup.backups import Backup
+from parachute.ops.backup.kit import models
+from parachute.ops.backup.kit.opening import opened_alone
+from parachute.ops.backup.kit.service import kit_of
 from parachute.ops.backup.models import PARTS, Progress
 from parachute.ops.backup.places import Places
 from parachute.ops.backup.rebuild import damaged, rebuilt
@@ -44,7 +47,10 @@ def verify(
 
 
 def drill(places: Places, repository: Repository, progress: Progress, *, place: Path | None = None) -> Proved:
-    """Show that the newest backup can be restored, in a folder of `place`. How it ended is recorded; error: Damaged."""
+    """Show that the newest backup can be restored with the emergency kit alone, in a folder of `place`.
+
+    How it ended is recorded; error: Damaged.
+    """
     about: dict[str, str] = {}
     # Under a name of its own: what a killed drill has left is removed, and nothing else.
     folder = (place.absolute() if place else places.folder) / "parachute-drill"
@@ -56,23 +62,34 @@ def drill(places: Places, repository: Repository, progress: Progress, *, place: 
                 disk = f"{folder.parent} is on a disk that knows no rights"
                 hint = "Name a folder on another disk."
                 raise InvalidInput(f"{disk}: others could read the keys that are restored there.", hint)
-            last = state.State.read(places.home).last_made
-            found = backups.chosen(backups.grouped(repository.snapshots()), "latest", places.installation, last)
-            about["backup"] = found.id
-            result = Proved(found.id)
-            for part in PARTS:
-                progress.step(f"Restoring {part}")
-                with rebuilt(repository, found, part, folder / part) as back:
-                    progress.step(f"Opening the databases of {part}")
-                    broken = [f"{path}: {said}" for path in back.databases if (said := problem(back.root / path))]
-                    if problems := back.problems or broken:
-                        said = f"The backup {found.id} does not come back as it was ({part})"
-                        hint = "Make a new backup, and look at the disk of the repository: `parachute backup verify`."
-                        raise damaged(said, problems, hint)
-                    result.files += back.files
-                    result.bytes += back.bytes
-                    result.databases += len(back.databases)
+            progress.step("Opening the backups with the emergency kit")
+            # By way of its text: what is not on it must not be missed first on the day.
+            kit = models.parse(kit_of(repository).text)
+            with opened_alone(kit, places, folder) as opened:
+                last = state.State.read(places.home).last_made
+                found = backups.chosen(backups.grouped(opened.snapshots()), "latest", places.installation, last)
+                about["backup"] = found.id
+                result = Proved(found.id)
+                for part in PARTS:
+                    _restored(opened, found, part, folder / part, result, progress)
         finally:
             remove_tree(folder)
         state.record(places.home, state.DRILL, state.OK, None, found.id, files=result.files, bytes=result.bytes)
     return result
+
+
+def _restored(
+    repository: Repository, found: Backup, part: str, place: Path, result: Proved, progress: Progress
+) -> None:
+    """Restore a part, compare every file, and open its databases; it is counted into `result`."""
+    progress.step(f"Restoring {part}")
+    with rebuilt(repository, found, part, place, progress) as back:
+        progress.step(f"Opening the databases of {part}")
+        broken = [f"{path}: {said}" for path in back.databases if (said := problem(back.root / path))]
+        if problems := back.problems or broken:
+            said = f"The backup {found.id} does not come back as it was ({part})"
+            hint = "Make a new backup, and look at the disk of the repository: `parachute backup verify`."
+            raise damaged(said, problems, hint)
+        result.files += back.files
+        result.bytes += back.bytes
+        result.databases += len(back.databases)

@@ -78,7 +78,15 @@ class Repository:
 
     def check_there(self) -> None:
         """See that it is there and opens with the password."""
-        self._restic.ask("cat", "config", doing="open the repository")
+        self.identity()
+
+    def identity(self) -> str:
+        """Open it with the password, and return its id, which no other repository has."""
+        found = self._restic.ask("cat", "config", doing="open the repository")
+        try:
+            return str(found["id"])
+        except (TypeError, KeyError) as error:
+            raise BackupFailed("What the repository says of itself cannot be read.") from error
 
     def snapshots(self) -> list[Snapshot]:
         """Return our snapshots, oldest first."""

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -28,13 +29,25 @@ _WAITS_SINCE = (0, 16)
 """The version of restic since which it can wait for a lock."""
 
 
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """restic without what this computer has: the words before its command line, its home (None: the person's), and for what passes."""
+
+    before: tuple[str, ...]
+    home: Path | None
+    passing: Path
+
+
 class Restic:
     """restic with an address and a password; errors of all methods: those of `failures.failure`, NotSetUp, InvalidInput."""
 
-    def __init__(self, places: Places, access: Access, patience: float = 90.0, waiting: str = "2m") -> None:
+    def __init__(
+        self, places: Places, access: Access, patience: float = 90.0, waiting: str = "2m", alone: Alone | None = None
+    ) -> None:
         self.places = places
         self._patience = patience
         self._waiting = waiting
+        self._alone = alone
         self.access = access
 
     def run(self, *arguments: str, doing: str, **options: Any) -> Finished:
@@ -98,11 +111,18 @@ class Restic:
             "RESTIC_CACHE_DIR": str(private_folder(self.places.folder / "cache")),
             "RESTIC_PROGRESS_FPS": "4",
         }
-        variables = children.environment("HOME", "TMPDIR", "SSH_AUTH_SOCK", **{**self.access.variables, **own})
+        taken, before = ["HOME", "TMPDIR", "SSH_AUTH_SOCK"], tuple[str, ...]()
+        if self._alone is not None:
+            own["TMPDIR"], before = str(self._alone.passing), self._alone.before
+            if self._alone.home is not None:
+                own["HOME"], taken = str(self._alone.home), []
+        variables = children.environment(*taken, **{**self.access.variables, **own})
         seconds = self._patience if arguments[0] in _QUICK else math.inf
         bounds: dict[str, Any] = {"folder": Path("/"), "seconds": seconds, "largest": _LARGEST}
         try:
-            ended = children.run(["restic", *arguments], variables=variables, said=heard, output=output, **bounds)
+            ended = children.run(
+                [*before, "restic", *arguments], variables=variables, said=heard, output=output, **bounds
+            )
         except Unavailable as error:
             late = f"The repository {self.access.shown} did not answer within {seconds:.0f} seconds"
             hint = "Is the network up, and the other side on?"

@@ -4,11 +4,12 @@ import asyncio
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from parachute.base.services import provided
 from parachute.base.swap_note import Note
 from parachute.ops.backup.api import (
+    Credentials,
     HomeDependency,
     JobsDependency,
     Running,
@@ -17,6 +18,7 @@ from parachute.ops.backup.api import (
     check_set_up,
     running,
 )
+from parachute.ops.backup.kit.models import Kit, parse
 from parachute.ops.backup.opening import open_repository
 from parachute.ops.backup.restoring import Restores
 from parachute.security.keys.models import Caller
@@ -27,12 +29,21 @@ RestoresDependency = Annotated[Restores, Depends(provided(Restores))]
 
 
 class Opened(BaseModel):
-    """A repository that is there already, and its password."""
+    """A repository that is there already: where it is, its password and what its place asks for; or the `kit` with all of it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    repository: Annotated[str, Field(min_length=1, max_length=2000)]
-    password: Annotated[str, Field(min_length=1, max_length=1000)]
+    repository: Annotated[str | None, Field(min_length=1, max_length=2000)] = None
+    password: Annotated[str | None, Field(min_length=1, max_length=1000)] = None
+    credentials: Credentials = {}
+    kit: Annotated[str | None, Field(min_length=1, max_length=8000)] = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Opened":
+        typed = (self.repository, self.password, self.credentials or None)
+        if any(typed) if self.kit is not None else None in typed[:2]:
+            raise ValueError("either `kit`, or `repository` and `password` are needed")
+        return self
 
 
 class WantedRestore(BaseModel):
@@ -74,8 +85,10 @@ class Done(BaseModel):
 
 @router.put("/access")
 async def put_access(body: Opened, home: HomeDependency, jobs: JobsDependency) -> Status:
-    """Use a repository that is there already: it opens with this password, or nothing changes."""
-    await open_repository(home, jobs, body.repository, body.password)
+    """Use a repository that is there already: it opens with this kit or password, or nothing changes."""
+    kit = parse(body.kit) if body.kit is not None else Kit(body.repository or "", body.password or "", body.credentials)
+    await open_repository(home, jobs, kit.repository, kit.password, kit.variables)
+    jobs.settled()
     return await backup_status(home, jobs)
 
 

@@ -24,7 +24,7 @@ _CALLED = {CREATE: "backup", VERIFY: "verification of a backup", DRILL: "drill o
 class State:
     """Results by operation (`create`, `verify`, `drill`): `at` (ISO 8601 in UTC), `result` (`ok`, `incomplete` or `failed`),
 
-    `message` (a sentence, or null), `backup` (its id, or null), `succeeded_at`, the last time that it was well, and `last`,
+    `message` (a sentence, or null), `hint` (what to do next, or null), `backup` (its id, or null), `succeeded_at`, the last time that it was well, and `last`,
     the id of the last backup that it came to an end with.
     """
 
@@ -86,7 +86,8 @@ def recorded(home: Path, operation: str, about: dict[str, str]) -> Iterator[None
         yield
     except (ParachuteError, OSError) as error:
         message = error.message if isinstance(error, ParachuteError) else f"{error.strerror}: {error.filename}."
-        record(home, operation, FAILED, message, about.get("backup"))
+        hint = error.hint if isinstance(error, ParachuteError) else None
+        record(home, operation, FAILED, message, about.get("backup"), hint=hint)
         raise
 
 

@@ -24,8 +24,9 @@ def of_this_user() -> bool:
 
 
 def of_the_system(computer: Computer) -> bool:
-    """Return whether the system's configuration has the units, as NixOS does."""
-    return computer.path(str(installed.SYSTEM / installed.SUPERVISOR)).exists()
+    """Return whether the system's configuration has the units, as NixOS does, or a package of the system, as Debian's."""
+    in_configuration = computer.path(str(installed.SYSTEM / installed.SUPERVISOR)).exists()
+    return in_configuration or installed.is_for_us(computer.path(str(installed.PACKAGED)))
 
 
 def is_installed(computer: Computer) -> bool:

@@ -22,6 +22,7 @@ _COPY_SECONDS = 900.0
 _COMMAND_SECONDS = 960.0
 _END_SECONDS = 60.0
 _DROP_IN = "50-update.conf"
+_KEEPER = f"{rendering.PREFIX}keep-state.service"
 
 
 class Place(Protocol):
@@ -105,7 +106,7 @@ class Units(Place):
         wanted = [str(self._home.root), *self._address, installed.enabled_linger(), "PrivateUsers=yes" in supervisor]
         render = [str(new.python), "-m", "parachute.supervisor.installed", json.dumps(wanted)]
         files = json.loads(await programs.run(render, os.environ, seconds=_COMMAND_SECONDS))
-        write_trial({**files, **keeping()})
+        write_trial({**files, **keeping(self._home)})
         await control.ask(self._home, "hand_over", _END_SECONDS)
         await self._restart()
 
@@ -150,14 +151,34 @@ def _trial_folder() -> Path:
     return installed.runtime_folder().with_name("user.control")
 
 
-def keeping() -> dict[str, str]:
-    """What has the units keep the state on the way from one version to the next."""
+def keeping(home: Home) -> dict[str, str]:
+    """Units that keep the state on the way from one version to the next."""
+    return {
+        _KEEPER: _keeper(home),
+        f"{installed.CORE_SERVICE}.d/{_DROP_IN}": f"[Unit]\nRequires={_KEEPER}\nAfter={_KEEPER}\n",
+    }
+
+
+def _keeper(home: Home) -> str:
+    """The unit that keeps the state when the old program has ended, and before the new one begins.
+
+    systemd orders the end of a unit that is started anew before the start of others. As ExecStartPre= of the server it would
+    get namespaces that the server itself could not join (seen with 257: status 226/NAMESPACE).
+    """
     keep = rendering.command_line((sys.executable, "-m", "parachute.ops.updates.keeping"))
-    text = (
-        f"[Service]\n# The state is kept when the old program has ended, and before the new one begins.\n"
-        f"ExecStartPre={keep}\nTimeoutStartSec={_COPY_SECONDS:.0f}\n"
-    )
-    return {f"{installed.CORE_SERVICE}.d/{_DROP_IN}": text}
+    lines = [
+        "[Unit]",
+        "Description=Parachute: the state of the version before",
+        "",
+        "[Service]",
+        "Type=oneshot",
+        f"ExecStart={keep}",
+        "WorkingDirectory=/",
+        f"Environment={installed.environment_of(home)}",
+        f"TimeoutStartSec={_COPY_SECONDS:.0f}",
+        "UMask=0077",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def write_trial(files: Mapping[str, str]) -> None:
@@ -170,7 +191,7 @@ def write_trial(files: Mapping[str, str]) -> None:
 
 def remove_trial() -> None:
     """Remove the units of a trial. Error: OSError."""
-    for name in installed.NAMES:
+    for name in (*installed.NAMES, _KEEPER):
         (_trial_folder() / name).unlink(missing_ok=True)
         remove_tree(_trial_folder() / f"{name}.d")
 

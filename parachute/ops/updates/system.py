@@ -34,7 +34,7 @@ class System(Units):
         super().__init__(home, state, "", 0, since)
 
     async def put(self, new: Version) -> None:
-        write_trial(keeping())
+        write_trial(keeping(self._home))
         await systemctl("daemon-reload")
         # The module's script starts both services anew, as soon as the new units are there.
         await _root("test")

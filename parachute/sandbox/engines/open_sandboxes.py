@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from parachute.sandbox.engines.engines import Engines, trial
 from parachute.sandbox.engines.inspection.models import Explanation
 from parachute.sandbox.engines.models import Specification, session_id
 from parachute.sandbox.engines.protected import remove_placeholders
+from parachute.sandbox.engines.reading import read_file
 from parachute.supervisor import control, units
 
 log = logging.getLogger(__name__)
@@ -108,6 +109,12 @@ class OpenSandboxes:
         else:
             self._differences.pop(session, None)
         return found
+
+    async def read_file(self, session: str, folder: str, file: str, limit: int, write: Callable[[bytes], None]) -> int:
+        """Read a file below a folder that the agent of a session sees, as it sees it; errors: those of `read_file`, NotFound."""
+        if session not in self._open:
+            raise NotFound("This session has no sandbox.", key="no_box")
+        return await asyncio.to_thread(read_file, units.agent_socket(self._home, session), folder, file, limit, write)
 
     def take_differences(self, session: str) -> tuple[str, ...]:
         """Differences that the last inspection of a session's sandbox found, once."""

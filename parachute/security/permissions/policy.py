@@ -27,7 +27,8 @@ class Policy:
     `home` is Parachute's own folder (`~/.parachute`). In a sandboxed session `working_directory` and all paths of tools are
     paths inside the sandbox, and `mapped_roots` says which folders here they are; `vault` and `home` are always folders here.
     `allowed_commands` and `allowed_tools` are an agent's lists: None allows all, an empty one none. `mcp_tools` are the full
-    names (`mcp__server__tool`) of the only tools of servers that there are for it. `trust_mode` and `grants` count for direct
+    names (`mcp__server__tool`) of the only tools of servers that there are for it; `reading_tools` says of those that read a file
+    which field of their input is its path. `trust_mode` and `grants` count for direct
     sessions only. `given` are folders in `home` that such a session may read: its skills. `folders` are the only ones of this
     machine that are left to a session, None for all: a sandbox has no others, and a direct session opens no others. `narrowing` is
     what the owner took from it, in sentences.
@@ -42,6 +43,7 @@ class Policy:
     allowed_commands: tuple[str, ...] | None = None
     allowed_tools: tuple[str, ...] | None = None
     mcp_tools: tuple[str, ...] = ()
+    reading_tools: Mapping[str, str] = field(default_factory=dict)
     mapped_roots: Mapping[str, Path] = field(default_factory=dict)
     user_home: Path = field(default_factory=Path.home)
     given: tuple[Path, ...] = ()
@@ -89,6 +91,10 @@ class Policy:
     def _decide(self, tool_name: str, tool_input: Mapping[str, object]) -> Decision:
         if tool_name.startswith(MCP_PREFIX):
             if tool_name in self.mcp_tools:
+                if (name := self.reading_tools.get(tool_name)) is not None:
+                    path = Action(name=tool_name, field=name).text(tool_input, name)
+                    if refused := self._path_rules(path, "", Access.READ):
+                        return refused
                 return allow("The person approved what offers this tool.", "module-tool")
             return deny(f"This session has no tool {tool_name[:200]!r}.", "unknown-tool")
         action = ACTION_BY_NAME.get(tool_name)

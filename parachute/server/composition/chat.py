@@ -45,6 +45,7 @@ from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.service import Repositories
 from parachute.chat.repositories.store import RepositoryDecisions
 from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.broken_off import BrokenOff
 from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
 from parachute.chat.runs.person_preparation import PersonPreparation
@@ -92,7 +93,9 @@ class ChatServices:
     """Everything of conversations that runs; `agents` prepare agents, also those of other wings."""
 
     agents: AgentServices
+    preparation: PersonPreparation
     runs: Runs
+    broken_off: BrokenOff
     prewarming: Prewarming
     workspaces: Workspaces
     pool: AgentPool
@@ -204,7 +207,8 @@ async def build_chat(
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
-    runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
+    stored = RunStore(storage.runs)
+    runs = await lifecycle.start(Runs(turn, stored, admission, prewarming))
     permissions.changed = runs.begin_anew
     events.inbox.add(
         RunsSource(runs), McpServersSource(mcp_servers), HostsSource(networks), RepositoriesSource(repositories)
@@ -222,7 +226,9 @@ async def build_chat(
     sessions.sessions.closed = (await lifecycle.start(ending)).session_closed
     return ChatServices(
         agents=agents,
+        preparation=preparation,
         runs=runs,
+        broken_off=BrokenOff(runs, stored, sessions.sessions),
         prewarming=prewarming,
         workspaces=workspaces,
         pool=pool,

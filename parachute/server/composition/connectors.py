@@ -11,7 +11,6 @@ from parachute.connectors.chats.sessions import ChatSessions
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.conversations.commands import Commands
-from parachute.connectors.conversations.messages import remove_files
 from parachute.connectors.conversations.service import Conversations
 from parachute.connectors.conversations.voice_notes import VoiceNotes
 from parachute.connectors.deliveries.inbox import DeliveriesSource
@@ -22,7 +21,9 @@ from parachute.connectors.notices.store import NoticeStore
 from parachute.connectors.pairing.inbox import PairingSource
 from parachute.connectors.pairing.service import Pairing
 from parachute.connectors.pairing.store import PairingStore
+from parachute.connectors.platforms.shared_files import remove_files
 from parachute.connectors.runtime.service import Connectors
+from parachute.connectors.sending.service import FileSending
 from parachute.connectors.updates.store import UpdateStore
 from parachute.llm.gateway.limits import SpendingLimit
 from parachute.server.composition.automation import AutomationServices
@@ -101,6 +102,7 @@ async def build_connectors(
         commands,
         events.switch,
         VoiceNotes(automation.transcriptions, storage.vault),
+        chat.broken_off,
     )
     bots = Bots(
         configuration,
@@ -116,8 +118,11 @@ async def build_connectors(
         changed,
     )
     intake.knock, intake.wake, intake.let_in = pairing.knock, conversations.wake, let_in
-    intake.press, intake.heard = notices.press, bots.heard
+    intake.press, intake.heard, intake.owner_seen = notices.press, bots.heard, notices.owner_seen
     intake.remove = lambda platform, names: remove_files(connectors.files(platform), names)
+    chat.preparation.reading = FileSending(
+        chats, updates, connectors, deliveries, sandbox.sandboxes.opened, storage.audit
+    )
     events.inbox.add(PairingSource(pairing), DeliveriesSource(deliveries))
     await lifecycle.start(pairing)
     await lifecycle.start(bots)

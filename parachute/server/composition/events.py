@@ -62,6 +62,6 @@ def _shown_files(installation: Installation) -> dict[Path, str]:
     """Files that the command line, an editor or the doctor may write while the server runs."""
     root = installation.home.root
     names = {"keys.yaml": "keys", "config.yaml": "settings", "modules.yaml": "modules", "hooks.yaml": "hooks"}
-    names |= {FILE: "panic", "doctor.json": "doctor", "backup/state.json": "backups"}
+    names |= {FILE: "panic", "doctor.json": "doctor", "backup/state.json": "backups", "backup/kit.json": "backups"}
     found = {root / name: topic for name, topic in names.items()}
     return found | {installation.settings.vault / ".mcp.json": "mcps"}

@@ -7,6 +7,7 @@ from parachute.automation.maintenance.facts import Facts
 from parachute.automation.suggestions.service import Suggestions
 from parachute.ops.approvals.files import approval_files
 from parachute.ops.approvals.service import Approvals
+from parachute.ops.backup.drills import Drills
 from parachute.ops.backup.jobs import BackupJobs
 from parachute.ops.backup.restoring import Restores
 from parachute.ops.doctor.examiner import Examiner
@@ -59,8 +60,10 @@ async def build_ops(
     events.inbox.add(ProblemsSource(installation.home, examiner))
     events.scheduler.add(lambda: examiner.jobs(events.scheduler.clock))
     llm.gateway.upstream.login.changed = lambda: examiner.soon(["credentials"])
-    backups = BackupJobs(installation.home, partial(events.feed.changed, "backups"))
+    backups = BackupJobs(installation.home, partial(events.feed.changed, "backups"), partial(examiner.soon, ["backup"]))
     lifecycle.closing(backups.close)
+    drills = Drills(installation.home, backups)
+    events.scheduler.add(lambda: drills.jobs(events.scheduler.clock))
     begin_anew = partial(control.ask, installation.home, "begin_anew")
     restores = await lifecycle.start(Restores(installation.home, backups, storage.audit, browsers, begin_anew))
     await lifecycle.start(

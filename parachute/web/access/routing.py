@@ -121,7 +121,8 @@ RULES = (
     Rule("/api/doctor", "doctor", read="admin", write="admin"),
     # Where everything goes, and what opens it there.
     Rule("/api/backups/repository", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
-    Rule("/api/backups/password", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
+    Rule("/api/backups/kit", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
+    Rule("/api/backups/credentials", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups/access", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups/restore", "backups", read="admin", write="admin", writers="credential", is_confirmed=True),
     Rule("/api/backups", "backups", read="admin", write="admin"),

@@ -54,6 +54,22 @@ class ProofBody(BaseModel):
         return self
 
 
+class Confirmation(BaseModel):
+    """A code, a key, or the password on the emergency kit (`kit`)."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    code: str | None = Field(default=None, min_length=1, max_length=64)
+    key: str | None = Field(default=None, min_length=1, max_length=512)
+    kit: str | None = Field(default=None, min_length=1, max_length=1000)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> "Confirmation":
+        if sum(each is not None for each in (self.code, self.key, self.kit)) != 1:
+            raise ValueError("either `code`, `key` or `kit` is needed")
+        return self
+
+
 class SignIn(ProofBody):
     """A code or a key, and what the browser shall be called."""
 
@@ -189,11 +205,12 @@ async def sign_out(request: Request, response: Response, browsers: BrowsersDepen
 
 
 @router.post("/confirm")
-async def confirm(request: Request, body: ProofBody, service: PairingDependency, browsers: BrowsersDependency) -> Me:
-    """Confirm with a code of another device, or with a key, that the owner sits before this browser: for ten minutes."""
+async def confirm(request: Request, body: Confirmation, service: PairingDependency, browsers: BrowsersDependency) -> Me:
+    """Confirm that the owner sits before this browser, for ten minutes: with a code of another device, a key, or the emergency kit."""
     caller = _caller(request)
+    proof = Proof(body.code, body.key, request.scope["state"]["client_address"], body.kit)
     try:
-        await asyncio.to_thread(service.confirm, caller, _proof(request, body))
+        await asyncio.to_thread(service.confirm, caller, proof)
     except WrongCode:
         _record(request)
         raise

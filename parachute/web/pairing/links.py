@@ -30,5 +30,5 @@ def matrix(text: str) -> list[list[int]]:
     """The QR code of a text as rows of squares, 1 for dark, with its light margin."""
     import segno  # half a megabyte, only while a device pairs
 
-    rows = segno.make_qr(text, error="m").matrix_iter(border=_QUIET)
+    rows = segno.make_qr(text, error="m", encoding="utf-8").matrix_iter(border=_QUIET)
     return [[int(bool(square)) for square in row] for row in rows]

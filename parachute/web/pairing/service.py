@@ -17,11 +17,15 @@ from parachute.web.pairing.tries import Tries
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What somebody shows to sign in or to confirm: a code or a key, and the address that it came from."""
+    """What somebody shows to sign in or to confirm: a code or a key, and the address that it came from.
+
+    To confirm, the password on the emergency kit will do as well.
+    """
 
     code: str | None
     key: str | None
     address: str
+    kit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +36,21 @@ class _Shown:
 
 
 class Pairing:
-    """The pairing of one installation; every method but `make_code` and `cancel_code` waits for the disk."""
+    """The pairing of one installation; every method but `make_code` and `cancel_code` waits for the disk.
+
+    `is_kit` tells whether a password is that of the emergency kit that has opened the backups.
+    """
 
     def __init__(
-        self, keys: Keys, browsers: BrowserSessions, first_boot: FirstBoot, clock: Callable[[], float] = elapsed
+        self,
+        keys: Keys,
+        browsers: BrowserSessions,
+        first_boot: FirstBoot,
+        clock: Callable[[], float] = elapsed,
+        *,
+        is_kit: Callable[[str], bool] = lambda typed: False,
     ) -> None:
+        self._is_kit = is_kit
         self._keys = keys
         self._browsers = browsers
         self._first_boot = first_boot
@@ -88,6 +102,11 @@ class Pairing:
             raise Conflict(
                 "Only a browser that is signed in confirms.", "A key needs no confirmation.", key="no_browser"
             )
+        if proof.kit is not None:
+            # After a restore no other device and no key may be left. It lets nobody in: the browser is signed in already.
+            self._check_kit(proof.kit, proof.address)
+            self._browsers.confirm(browser.key)
+            return
         shown = self._taken(proof)
         if shown.code is not None and shown.code.is_browser and shown.code.maker == browser.key:
             raise NotAllowed(
@@ -113,6 +132,16 @@ class Pairing:
             "This is not valid here, or not any more.",
             "A code holds five minutes, once; `parachute pair` or a browser that is signed in shows a new one.",
         )
+
+    def _check_kit(self, typed: str, address: str) -> None:
+        """Errors: TooManyTries, WrongCode."""
+        self._tries.check(address)
+        if not self._is_kit(typed):
+            self._tries.note(address)
+            raise WrongCode(
+                "This is not the password on the emergency kit that has opened the backups.",
+                "Type it as it stands there; a code or a key will do as well.",
+            )
 
     def _is_makers(self, code: Code) -> bool:
         """Return whether whoever made a code still may."""

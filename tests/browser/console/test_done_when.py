@@ -177,8 +177,12 @@ def make_a_place_for_backups(page: Page, place: Path) -> str:
     """The password, as it stands on the screen to be written down."""
     page.get_by_label("Where backups go").fill(str(place))
     page.get_by_role("button", name="Make it").click()
-    password = page.locator(".welcome-password").inner_text()
-    page.get_by_role("button", name="I have written it down").click()
+    sheet = page.get_by_role("article", name="Emergency kit")
+    password = sheet.locator("dl > div", has=page.get_by_text("Password", exact=True)).locator("dd").last.inner_text()
+    page.get_by_role("button", name="I have it on paper").click()
+    page.get_by_label("Password on the sheet").fill(password)
+    page.get_by_role("button", name="Open the backups with it").click()
+    expect(page.get_by_text("Your backups are protected")).to_be_visible()
     page.get_by_role("link", name="Next", exact=True).click()
     return password
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import segno
 from playwright.sync_api import Browser, Page, expect
 
+from parachute.ops.backup.kit.models import Kit
 from tests.browser.console.accessibility import violations
 from tests.browser.console.people import DESKTOP, PHONE, Person, pairing_link
 from tests.ops.backup.installation import Installation
@@ -27,6 +29,7 @@ class Kept:
     place: Path
     paper: str
     password: str
+    photo: Path
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +40,13 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     (gone.vault / "Daily" / "note.md").write_text("what I wrote")
     (gone.home / "setup.json").write_text('{"done_at": "2026-06-01T10:00:00Z"}\n')
     gone.create()
-    place = tmp_path_factory.mktemp("usb") / "backup"
+    folder = tmp_path_factory.mktemp("usb")
+    place, photo = folder / "backup", folder / "photo.png"
     shutil.copytree(gone.repository_folder, place)
     password = gone.access.password_file.read_text().strip()
+    segno.make_qr(Kit(str(place), password).text).save(photo, scale=8, border=4)
     gone.close()
-    return Kept(place, f"Password\n{password}\nWhere backups go\n{place}\n", password)
+    return Kept(place, f"Password\n{password}\nWhere backups go\n{place}\n", password, photo)
 
 
 @pytest.fixture
@@ -107,7 +112,7 @@ def test_a_used_computer_goes_back_and_forth(computer: Computer, browser: Browse
     page = owner.open("computer/backups")
     section = page.locator(".section", has_text="Restoring")
     section.get_by_role("button", name="Show").press("Enter")
-    opened(page, kept, kept.password)
+    section.get_by_label("Photo of the sheet").set_input_files(kept.photo)
     section.get_by_role("listitem").get_by_role("button", name="Restore").press("Enter")
     dialog = page.get_by_role("dialog", name="Restore this backup?")
     expect(dialog.get_by_role("switch")).not_to_be_checked()
@@ -123,23 +128,23 @@ def test_a_used_computer_goes_back_and_forth(computer: Computer, browser: Browse
     assert violations(page) == []
 
     page.get_by_role("button", name="Go back to it").click()
-    confirm(page, computer, "Go back to it")
+    confirm(page, kept, "Go back to it")
     expect(page.get_by_text("What was there before the restore is back.")).to_be_visible()
     assert (computer.vault / "mine").read_text() == "of the new one"
     page.get_by_role("button", name="Remove it").click()
-    confirm(page, computer, "Remove for good")
+    confirm(page, kept, "Remove for good")
     expect(page.get_by_text("What was restored is kept:")).to_have_count(0)
     assert sorted(path.name for path in computer.folder.iterdir()) == [".parachute", "Parachute"]
     owner.context.close()
 
 
-def confirm(page: Page, computer: Computer, button: str) -> None:
-    """Say yes, and who one is where the computer asks for it."""
+def confirm(page: Page, kept: Kept, button: str) -> None:
+    """Say yes, and who one is where the computer asks for it: by what stands on the sheet, as no other device is left."""
     page.get_by_role("dialog").get_by_role("button", name=button).click()
     who = page.get_by_role("dialog", name="Is it you?")
     try:
         who.wait_for(timeout=3000)
     except Exception:  # it has not asked
         return
-    who.get_by_role("textbox").fill(pairing_link(computer).partition("#pair=")[2])
+    who.get_by_role("textbox").fill(kept.password)
     page.keyboard.press("Enter")

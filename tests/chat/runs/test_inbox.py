@@ -72,7 +72,7 @@ async def test_nobody_is_asked_while_nobody_looks(make_computer: MakeComputer, o
     async with computer.client() as app, chat(app, "Write.", trustLevel="direct") as stream:
         await stream.collect()
     (denied,) = stream.of_type("permission_denied")
-    assert "nobody looks at the inbox" in denied["reason"]
+    assert "Nobody looks at the inbox" in denied["reason"]
     assert not file.exists()
 
 

@@ -16,6 +16,7 @@ from parachute.chat.runs import store
 from parachute.chat.runs.events import Done, Event, Text, TextDelta
 from parachute.chat.runs.interaction import Interaction
 from parachute.chat.runs.log import EventLog
+from parachute.chat.runs.postponed import PostponedCalls
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
@@ -80,7 +81,7 @@ class Unknown:
         return False
 
 
-def interaction(run: Run, audit: Audit, folder: Path) -> Interaction:
+def interaction(run: Run, audit: Audit, folder: Path, postponed: PostponedCalls | None = None) -> Interaction:
     """The handler of a direct session without trust mode, whose person answers nothing."""
     policy = Policy("direct", folder, folder / ".parachute", folder, user_home=folder)
 
@@ -89,7 +90,8 @@ def interaction(run: Run, audit: Audit, folder: Path) -> Interaction:
 
     unknown: Any = Unknown()
     seconds = {"question_seconds": 0.01, "permission_seconds": 0.01}
-    return Interaction(run, policy, audit, again, Inbox(audit), origin=unknown, calls=unknown, **seconds)
+    later = postponed or PostponedCalls()
+    return Interaction(run, policy, audit, again, Inbox(audit), later, origin=unknown, calls=unknown, **seconds)
 
 
 async def test_a_question_without_an_answer_goes_on_with_none(run: Run, audit: Audit, tmp_path: Path) -> None:
@@ -104,6 +106,48 @@ async def test_a_permission_without_an_answer_is_denied(run: Run, audit: Audit, 
     decision = await interaction(run, audit, tmp_path).decide("Bash", {"command": "touch x"}, "call")
     assert decision.allowed is False
     assert run.permissions == {}
+
+
+async def test_a_call_that_nobody_was_there_for_may_be_allowed_and_is_made_once(
+    run: Run, audit: Audit, tmp_path: Path
+) -> None:
+    postponed = PostponedCalls()
+    command = {"command": "touch x"}
+
+    async def decided(tool_input: dict[str, Any]) -> bool | None:
+        return (await interaction(run, audit, tmp_path, postponed).decide("Bash", tool_input, "call")).allowed
+
+    assert await decided(command) is False
+    (first,) = postponed.items()
+    assert await decided(command) is False
+    (item,) = postponed.items()
+    assert item.hash == first.hash, "asked for again it is the same"
+    assert (item.kind, item.title, item.is_owners) == (
+        "permission",
+        "Bash: touch x",
+        run.session.trust_level == "direct",
+    )
+    postponed.answer(item.key, allow=True)
+    assert postponed.items() == []
+    assert await decided({"command": "touch y"}) is False
+    assert await decided(command) is True
+    assert await decided(command) is False
+    for each in postponed.items():
+        postponed.answer(each.key, allow=False)
+    assert await decided(command) is False
+    postponed.forget(run.session.id)
+    assert postponed.items() == []
+
+
+async def test_only_so_many_calls_of_a_conversation_wait(run: Run, audit: Audit, tmp_path: Path) -> None:
+    postponed = PostponedCalls()
+    for number in range(30):
+        decision = await interaction(run, audit, tmp_path, postponed).decide(
+            "Bash", {"command": f"touch {number}"}, "c"
+        )
+        assert decision.allowed is False
+    assert "Too many calls wait" in decision.reason
+    assert len(postponed.items()) == 10
 
 
 async def test_a_refusal_is_recorded_without_what_looks_like_a_secret(run: Run, audit: Audit, tmp_path: Path) -> None:

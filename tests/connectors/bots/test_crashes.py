@@ -1,47 +1,171 @@
 """kill -9 of the server while it answers: nothing is lost, and nobody is answered twice."""
 
 import re
-import time
+import signal
 from collections.abc import Callable
 
+import psutil
 import pytest
 
 from tests.automation.transcription.scripted_server import SAID, scripted_server
 from tests.connectors.bots.conftest import transcribing
 from tests.connectors.bots.requests import asked_with, reply_to_each
 from tests.connectors.bots.talking import Bot
-from tests.support.messages_api import Gate, hold, several, text
+from tests.support.messages_api import Gate, hold, several, text, tool_use
+from tests.support.waiting import SECONDS
 
 pytestmark = pytest.mark.long
 
-MOMENTS = ((0.0, 0.02, 0.05), (0.08, 0.12, 0.2), (0.01, 0.3, 0.5))
-"""Seconds after a message was written; an answer takes about 0.2."""
+
+def _while_it_is_given_out(bot: Bot, message: str) -> None:
+    held = bot.telegram.hold("getUpdates", done=True)
+    bot.write(message)
+    held.wait_reached()
+    bot.computer.kill_core()
+    held.release()
 
 
-@pytest.mark.parametrize("moments", MOMENTS, ids=str)
-def test_killed_at_any_moment_each_message_is_answered_once(own_bot: Bot, moments: tuple[float, ...]) -> None:
+def _when_it_is_stored(bot: Bot, message: str) -> None:
+    written = bot.telegram.write(message, chat=bot.person)
+    bot.computer.wait_until(lambda: written in bot.telegram.confirmed, "the message is stored")
+    bot.computer.kill_core()
+
+
+def _when_the_model_is_asked(bot: Bot, message: str) -> None:
+    gate = Gate()
+    bot.model.script(hold(gate, text("Never said.")))
+    bot.write(message)
+    gate.wait_reached()
+    bot.computer.kill_core()
+    gate.open()
+
+
+def _when_a_draft_is_shown(bot: Bot, message: str) -> None:
+    gate, before = Gate(), len(bot.telegram.drafts)
+    bot.model.script(several(text("Half of it "), hold(gate, text("and never more."))))
+    bot.write(message)
+    bot.computer.wait_until(lambda: len(bot.telegram.drafts) > before, "a draft is shown")
+    bot.computer.kill_core()
+    gate.open()
+
+
+def _while_it_is_answered(bot: Bot, message: str) -> None:
+    held = bot.telegram.hold("sendMessage", done=True)
+    bot.write(message)
+    held.wait_reached()
+    core = bot.computer.find_process("parachute.server")
+    core.kill()
+    held.release()
+    core.wait()
+
+
+def _when_the_answer_is_there(bot: Bot, message: str) -> None:
+    bot.write(message)
+    bot.wait_text(f"{message.strip('<>')}.")
+    bot.computer.kill_core()
+
+
+MOMENTS: tuple[tuple[Callable[[Bot, str], None], ...], ...] = (
+    (_while_it_is_given_out, _when_it_is_stored, _when_the_model_is_asked),
+    (_when_a_draft_is_shown, _while_it_is_answered, _when_the_answer_is_there),
+)
+"""Each writes a message, waits for something that happens to it, and kills the server."""
+
+
+@pytest.mark.parametrize("moments", MOMENTS, ids=["before its answer", "during its answer"])
+def test_killed_at_each_step_each_message_is_answered_once(
+    own_bot: Bot, moments: tuple[Callable[[Bot, str], None], ...]
+) -> None:
     own_bot.let_in()
     own_bot.model.default(reply_to_each)
-    for number, seconds in enumerate(moments):
-        own_bot.write(f"<message-{number:04}>")
-        time.sleep(seconds)  # not waited for: any moment is as good as another
-        own_bot.computer.kill_core()
+    for number, moment in enumerate(moments):
+        moment(own_bot, f"<message-{number:04}>")
         own_bot.wait_text(f"Read up to message-{number:04}.")
+    _settle(own_bot, lambda: _open_work(own_bot) == (0, 0))
     for number in range(len(moments)):
         assert sum(f"message-{number:04}." in each for each in own_bot.texts()) == 1, own_bot.texts()
+    assert [each for role, each in _said(own_bot) if role == "user"] == [
+        f"<message-{number:04}>" for number in range(len(moments))
+    ]
 
 
-def test_killed_in_the_middle_of_an_answer_it_is_given_anew(own_bot: Bot) -> None:
+@pytest.mark.parametrize("is_first", [True, False], ids=["the first message", "a later one"])
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "ended"])
+def test_ended_in_the_middle_of_an_answer_it_is_given_anew_and_the_question_stands_once(
+    own_bot: Bot, kill: signal.Signals, is_first: bool
+) -> None:
     own_bot.let_in()
+    before = []
+    if not is_first:
+        own_bot.model.script(text("Welcome."))
+        own_bot.write("hello")
+        own_bot.wait_text("Welcome.")
+        before = [("user", "hello"), ("assistant", "Welcome.")]
     gate = Gate()
     own_bot.model.script(several(text("I begin "), hold(gate, text("and never end."))))
-    own_bot.write("hi")
+    own_bot.write("Is it warm?")
     gate.wait_reached()
     own_bot.model.default(text("I begin again."))
-    own_bot.computer.kill_core()
+    _end_core(own_bot, kill)
     gate.open()
     own_bot.wait_text("I begin again.")
     assert sum("begin" in each for each in own_bot.texts()) == 1
+    assert _said(own_bot) == [*before, ("user", "Is it warm?"), ("assistant", "I begin again.")]
+    assert str(own_bot.model.conversation[-1].body["messages"]).count("Is it warm?") == 1
+
+
+def test_killed_again_and_again_behind_a_tool_the_answer_goes_on_and_nothing_is_said_twice(own_bot: Bot) -> None:
+    own_bot.let_in(template="personal")
+    gates = [Gate(), Gate()]
+    look = tool_use("Bash", {"command": "echo looked", "description": "x"})
+    own_bot.model.script(several(text("I look."), look), hold(gates[0], text("Never.")), hold(gates[1], text("Never.")))
+    own_bot.write("Is it warm?")
+    for gate in gates:
+        gate.wait_reached()
+        if gate is gates[1]:
+            own_bot.model.default(text("It is warm."))
+        own_bot.computer.kill_core()
+        gate.open()
+    own_bot.wait_text("It is warm.")
+    assert [each for each in own_bot.texts() if "look" in each or "warm" in each] == ["I look.", "It is warm."]
+    words = [each for each in _said(own_bot) if each[1]]
+    assert words[:2] == [("user", "Is it warm?"), ("assistant", "I look.")]
+    assert words[-1] == ("assistant", "It is warm.")
+    # Of the two that were sent to go on, the one that nobody has begun to answer is gone.
+    assert [each.split(".")[0] for role, each in words[2:-1]] == [
+        "[This computer was restarted in the middle of this answer"
+    ]
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["before it is sent", "before it is known to be"])
+def test_killed_while_a_file_is_sent_it_is_there_once(own_bot: Bot, done: bool) -> None:
+    own_bot.let_in(template="personal")
+    held = own_bot.telegram.hold("sendDocument", done=done)
+    _script_of_a_file(own_bot)
+    own_bot.write("The table!")
+    held.wait_reached()
+    core = own_bot.computer.find_process("parachute.server")
+    core.kill()
+    held.release()
+    core.wait()
+    own_bot.wait_text("There it is.")
+    _settle(own_bot, lambda: _open_work(own_bot) == (0, 0))
+    assert [each.content for each in own_bot.telegram.written if each.attached] == [b"a,b"]
+
+
+def test_killed_before_the_agent_knows_that_a_file_is_sent_it_is_there_once(own_bot: Bot) -> None:
+    own_bot.let_in(template="personal")
+    gate = Gate()
+    own_bot.model.script(*_FILE, hold(gate, text("Never.")))
+    own_bot.write("The table!")
+    gate.wait_reached()
+    # It asks for it once more, as one would that has forgotten.
+    _script_of_a_file(own_bot)
+    own_bot.computer.kill_core()
+    gate.open()
+    own_bot.wait_text("There it is.")
+    _settle(own_bot, lambda: _open_work(own_bot) == (0, 0))
+    assert [each.content for each in own_bot.telegram.written if each.attached] == [b"a,b"]
 
 
 @pytest.mark.parametrize("done", [False, True], ids=["before it is written", "before it is known to be"])
@@ -105,6 +229,40 @@ def test_a_request_survives_and_is_made_once(own_bot: Bot) -> None:
     _settle(own_bot, lambda: own_bot.call("GET", "/api/bots/status")["connectors"]["telegram"]["unsent"] == 0)
     assert len(own_bot.texts()) == 1
     assert own_bot.session(request["session_id"])["metadata"]["pairing_request_id"] == request["id"]
+
+
+_FILE = (
+    tool_use("Bash", {"command": "printf 'a,b' > table.csv", "description": "x"}),
+    tool_use("mcp__parachute__send_file", {"path": "table.csv"}),
+)
+
+
+def _script_of_a_file(bot: Bot) -> None:
+    bot.model.script(*_FILE)
+    bot.model.default(text("There it is."))
+
+
+def _said(bot: Bot) -> list[tuple[str, str]]:
+    """What stands in the conversation, by whom."""
+    return [
+        (each["role"], "".join(part.get("text", "") for part in each["content"])) for each in bot.session()["messages"]
+    ]
+
+
+def _open_work(bot: Bot) -> tuple[int, int]:
+    state = bot.call("GET", "/api/bots/status")["connectors"]["telegram"]
+    return state["waiting_messages"], state["unsent"]
+
+
+def _end_core(bot: Bot, kill: signal.Signals) -> None:
+    """End the server; returns when another one answers."""
+    if kill == signal.SIGKILL:
+        bot.computer.kill_core()
+        return
+    core = bot.computer.find_process("parachute.server")
+    core.send_signal(kill)
+    psutil.wait_procs([core], timeout=SECONDS)
+    bot.computer.wait_until(lambda: bot.call("GET", "/api/bots/status"), "another one answers")
 
 
 def _settle(bot: Bot, condition: Callable[[], bool]) -> None:

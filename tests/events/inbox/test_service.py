@@ -154,3 +154,14 @@ async def test_readers_see_what_comes_and_goes(inbox: Inbox, source: Permissions
     assert (await following).items == ()
     await pages.aclose()  # type: ignore[attr-defined]
     assert not inbox.is_watched
+
+
+async def test_whoever_shows_it_elsewhere_is_no_reader_but_the_owner_may_be_there(inbox: Inbox) -> None:
+    pages = inbox.watch(by_person=False)
+    assert (await anext(pages)).items == ()
+    assert (inbox.is_watched, inbox.seconds_watched) == (False, 0.0)
+    inbox.owner_seen(60.0)
+    assert inbox.is_watched
+    assert 0 < inbox.seconds_watched <= 60.0
+    await pages.aclose()
+    assert inbox.is_watched

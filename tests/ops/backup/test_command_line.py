@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from parachute.ops.backup.backups import Retention, tags
+from parachute.ops.backup.kit.protection import NOT_PROTECTED
 from tests.support.computer import PLAIN, Computer
 
 from .installation import Installation
@@ -20,13 +21,15 @@ from .quick_key import open_quickly
 pytestmark = pytest.mark.long
 
 
-def parachute(installation: Installation, *arguments: str, code: int = 0, path: str | None = None) -> tuple[str, str]:
+def parachute(
+    installation: Installation, *arguments: str, code: int = 0, path: str | None = None, typed: str = ""
+) -> tuple[str, str]:
     """Run the command, which must end with `code`; standard output and standard error."""
     environment = {"PATH": path or os.environ["PATH"], "HOME": str(installation.folder), "LANG": "C.UTF-8"}
     ended = subprocess.run(
         [sys.executable, "-m", "parachute.cli", *arguments],
         env={**environment, "PARACHUTE_HOME": str(installation.home)},
-        stdin=subprocess.DEVNULL,
+        input=typed,
         capture_output=True,
         text=True,
     )
@@ -60,9 +63,29 @@ def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
     assert made["id"] in parachute(installation, "backup", "list")[0]
     assert "is what was backed up" in parachute(installation, "backup", "verify", made["id"])[0]
     assert "can be restored: " in parachute(installation, "backup", "drill")[0]
-    state = json.loads(parachute(installation, "backup", "status", "--json")[0])
+    state = json.loads(parachute(installation, "backup", "status", "--json", code=1)[0])
     assert [state[name]["result"] for name in ("create", "verify", "drill")] == ["ok"] * 3
-    assert state["concerns"] == []
+    assert (state["concerns"], state["protected"]) == ([NOT_PROTECTED], False)
+    assert NOT_PROTECTED in parachute(installation, "backup", "list")[1]
+    assert "Nothing was shown." in parachute(installation, "backup", "kit", code=3)[1]
+    kit = json.loads(parachute(installation, "backup", "kit", "--yes", "--json")[0])
+    page = parachute(installation, "backup", "kit", "--yes", "--html")[0]
+    assert kit["password"] in page
+    assert "<svg" in page
+    assert "wrong" not in parachute(installation, "backup", "kit", "--yes")[0]
+    assert "does not open" in parachute(installation, "backup", "kit", "--check", code=1, typed="x" * 43)[1]
+    said = parachute(installation, "backup", "kit", "--check", typed=f"{kit['password']}\n")[0]
+    assert "they are protected" in said
+    assert parachute(installation, "backup", "kit", "--check", typed=kit["text"])[0] == said
+    state = json.loads(parachute(installation, "backup", "status", "--json")[0])
+    assert (state["concerns"], state["protected"]) == ([], True)
+    other = installation.folder / "password"
+    shutil.copy2(installation.access.password_file, other)
+    other.write_text("another one\n")
+    parachute(installation, "config", "set", "backup.password_file", str(other))
+    assert NOT_PROTECTED in parachute(installation, "backup", "status", code=1)[1]
+    parachute(installation, "config", "unset", "backup.password_file")
+    assert parachute(installation, "backup", "status")[1] == ""
     assert json.loads(parachute(installation, "backup", "prune", "--json")[0])["removed"] == []
 
     (installation.vault / "note").write_text("second")

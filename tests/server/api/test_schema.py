@@ -43,7 +43,8 @@ LEFT_OUT = (
 NEVER_RIGHT = (
     "/api/events/dead-letters/{identifier}/retry",
     *("/api/doctor/fix", "/api/doctor/dismiss", "/api/doctor/undismiss"),
-    *("/api/backups", "/api/backups/list", "/api/backups/drill", "/api/backups/password"),
+    *("/api/backups", "/api/backups/list", "/api/backups/drill", "/api/backups/credentials"),
+    *("/api/backups/kit", "/api/backups/kit/check"),
     "/api/contexts/curator/review",
     "/api/backups/running",
     *("/api/tls/renew", "/tls/ca.crt", "/tls/ca.mobileconfig"),

@@ -47,11 +47,3 @@ export async function load(signal: AbortSignal): Promise<Known> {
   ]);
   return { status, last };
 }
-
-/** A password as the computer makes it, somewhere in the text that was kept with it. */
-const MADE = /(?<![\w-])[\w-]{43}(?![\w-])/;
-
-/** The password in what somebody has typed or pasted: the whole text that was kept may be given. */
-export function passwordIn(text: string): string {
-  return /\s/.test(text.trim()) ? (MADE.exec(text)?.[0] ?? text.trim()) : text.trim();
-}

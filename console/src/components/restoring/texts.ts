@@ -2,11 +2,12 @@ import { messages } from "~/text/messages";
 
 export const t = messages({
   en: {
-    access_text: "Where are your backups, and which password opens them? Plug the disk in first.",
+    access_text: "Take your emergency kit: the sheet with the code and the password. Plug the disk with the backups in first.",
+    or_type: "Or type what stands on it:",
     place: "Where the backups are",
     place_hint: "A folder on a disk of this computer such as /media/usb/parachute, or another computer such as sftp:me@nas:/backup.",
     password: "Password of the backups",
-    password_hint: "As you have written it down. You can also paste the whole text that you kept with it.",
+    password_hint: "As it stands on the sheet. You can also paste the whole text that you kept with it.",
     open: "Show the backups",
     opening: "The backups are opened",
     other_place: "Another place or password",
@@ -58,11 +59,12 @@ export const t = messages({
     removed: "It is removed.",
   },
   de: {
-    access_text: "Wo sind deine Sicherungen, und welches Passwort öffnet sie? Steck zuerst die Platte ein.",
+    access_text: "Nimm dein Notfallblatt zur Hand: das mit dem Code und dem Passwort. Steck zuerst die Platte mit den Sicherungen ein.",
+    or_type: "Oder tipp ab, was darauf steht:",
     place: "Wo die Sicherungen sind",
     place_hint: "Ein Ordner auf einer Platte dieses Computers wie /media/usb/parachute, oder ein anderer Computer wie sftp:ich@nas:/backup.",
     password: "Passwort der Sicherungen",
-    password_hint: "So, wie du es aufgeschrieben hast. Du kannst auch den ganzen Text einfügen, den du dazu aufbewahrt hast.",
+    password_hint: "So, wie es auf dem Blatt steht. Du kannst auch den ganzen Text einfügen, den du dazu aufbewahrt hast.",
     open: "Sicherungen zeigen",
     opening: "Die Sicherungen werden geöffnet",
     other_place: "Anderer Ort oder anderes Passwort",

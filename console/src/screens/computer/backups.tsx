@@ -2,12 +2,16 @@
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
+import { Form } from "~/components/field";
 import { Ago, Badge, Empty, Facts, Loaded, Notice, Progress, Section } from "~/components/layout";
+import { asks, Credentials, type Typed, typedFor } from "~/components/kit/credentials";
+import { EmergencyKit } from "~/components/kit/kit";
 import { load, type Running } from "~/components/restoring/models";
 import { Restoring } from "~/components/restoring/restoring";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
+import { attempt, toast } from "~/state/toasts";
 import type { BackupStatus, Operation } from "./models";
 import { t } from "./texts";
 
@@ -69,6 +73,9 @@ function Kept() {
                 <p>{concern}</p>
               </Notice>
             ))}
+            <Section title={t("kit")}>
+              <EmergencyKit protection={status} reload={found.reload} />
+            </Section>
             <Facts
               facts={[
                 [t("place"), <bdi>{status.repository}</bdi>],
@@ -77,6 +84,7 @@ function Kept() {
                 [t("last_drill"), <Ended operation={status.drill} />],
               ]}
             />
+            {asks(status.repository ?? "") && <Place status={status} reload={found.reload} />}
             <Restores newest={status.create?.at ?? ""} />
           </>
         ) : (
@@ -89,6 +97,29 @@ function Kept() {
         )
       }
     </Loaded>
+  );
+}
+
+/** The credentials of a remote place: which there are, and others in their place. */
+function Place({ status, reload }: { status: BackupStatus; reload: () => Promise<void> }) {
+  const [values, setValues] = useState<Typed>({});
+  const typed = typedFor(status.repository ?? "", values);
+  const save = async () => {
+    await api.put("/api/backups/credentials", { body: { credentials: typed } });
+    setValues({});
+    toast(t("credentials_saved"));
+    await reload();
+  };
+  return (
+    <Section title={t("credentials")}>
+      <p>{status.credentials.length > 0 ? t("credentials_stored") : t("credentials_none")}</p>
+      <Form onSubmit={() => attempt(save)}>
+        <Credentials repository={status.repository ?? ""} values={values} onChange={setValues} />
+        <div>
+          <Button label={t("credentials_save")} submit disabled={Object.keys(typed).length === 0} />
+        </div>
+      </Form>
+    </Section>
   );
 }
 

@@ -104,6 +104,9 @@ export interface Operation {
 export interface BackupStatus {
   configured: boolean;
   repository: string | null;
+  protected: boolean;
+  kit_opened_at: string | null;
+  credentials: string[];
   concerns: string[];
   create: Operation | null;
   verify: Operation | null;

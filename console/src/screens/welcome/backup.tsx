@@ -1,42 +1,32 @@
-/** The backup: where it goes, the password to write down, and the first one. */
+/** The backup: where it goes, the emergency kit that opens it, and the first one. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Form, TextField } from "~/components/field";
-import { Facts, Notice, Progress } from "~/components/layout";
+import { Credentials, type Typed, typedFor } from "~/components/kit/credentials";
+import { EmergencyKit, readKit } from "~/components/kit/kit";
+import type { Kit } from "~/components/kit/models";
+import { Notice, Progress } from "~/components/layout";
 import { attempt } from "~/state/toasts";
 import { explain } from "~/text/errors";
 import type { Backups, StepProps } from "./models";
 import { t } from "./texts";
 
-interface Password {
-  password: string;
-  repository: string;
-}
-
 export function BackupStep({ known, reload }: StepProps) {
-  const [password, setPassword] = useState<Password>();
-  const show = async () => setPassword(await api.post<Password>("/api/backups/password"));
+  const [made, setMade] = useState<Kit>();
   if (!known.backups.configured) {
     return (
       <Place
         onMade={async () => {
+          await attempt(async () => setMade(await readKit()));
           await reload();
-          await attempt(show);
         }}
       />
     );
   }
   return (
     <>
-      {password ? (
-        <Emergency password={password} onRead={() => setPassword(undefined)} />
-      ) : (
-        <>
-          <Facts facts={[[t("place"), <bdi>{known.backups.repository}</bdi>]]} />
-          <Button label={t("show_password")} onPress={show} />
-        </>
-      )}
+      <EmergencyKit protection={known.backups} reload={reload} made={made} />
       <First backups={known.backups} reload={reload} />
       <p class="muted">{t("each_night")}</p>
     </>
@@ -45,6 +35,7 @@ export function BackupStep({ known, reload }: StepProps) {
 
 function Place({ onMade }: { onMade: () => Promise<void> }) {
   const [repository, setRepository] = useState("");
+  const [credentials, setCredentials] = useState<Typed>({});
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const submit = async () => {
@@ -52,7 +43,7 @@ function Place({ onMade }: { onMade: () => Promise<void> }) {
     setBusy(true);
     setError(undefined);
     try {
-      await api.put("/api/backups/repository", { body: { repository: repository.trim() } });
+      await api.put("/api/backups/repository", { body: { repository: repository.trim(), credentials: typedFor(repository, credentials) } });
       await onMade();
     } catch (problem) {
       setError(problem);
@@ -62,6 +53,7 @@ function Place({ onMade }: { onMade: () => Promise<void> }) {
   return (
     <Form onSubmit={submit}>
       <TextField label={t("place")} hint={t("place_hint")} value={repository} onInput={setRepository} required autocomplete="off" monospace />
+      <Credentials repository={repository} values={credentials} onChange={setCredentials} />
       {isBusy && <Progress label={t("making")} />}
       {error !== undefined && (
         <Notice kind="danger">
@@ -70,27 +62,6 @@ function Place({ onMade }: { onMade: () => Promise<void> }) {
       )}
       <Button label={t("make_place")} kind="primary" submit disabled={isBusy} />
     </Form>
-  );
-}
-
-/** What somebody needs who has nothing but the disk and this sheet of paper. */
-function Emergency({ password, onRead }: { password: Password; onRead: () => void }) {
-  return (
-    <Notice kind="warning">
-      <p>{t("emergency")}</p>
-      <p>
-        {t("password")}
-        <code class="welcome-password">{password.password}</code>
-      </p>
-      <Facts
-        facts={[
-          [t("place"), <bdi>{password.repository}</bdi>],
-          [t("to_restore"), t("to_restore_how")],
-        ]}
-      />
-      <p>{t("emergency_why")}</p>
-      <Button label={t("written_down")} kind="primary" onPress={onRead} />
-    </Notice>
   );
 }
 

@@ -24,6 +24,8 @@ interface Setup {
 export interface Backups {
   configured: boolean;
   repository: string | null;
+  protected: boolean;
+  kit_opened_at: string | null;
   create: { result: string } | null;
   running: { kind: string; step: string | null } | null;
   problem: string | null;
@@ -70,7 +72,7 @@ export function isDone(step: StepName, { setup, modules, devices, backups }: Kno
     model: setup.model_chosen,
     modules: modules.length > 0,
     phone: devices.length > 0,
-    backup: backups.configured,
+    backup: backups.configured && backups.protected,
   }[step];
 }
 

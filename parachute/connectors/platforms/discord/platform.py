@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parachute.base.memory import collect_often
 from parachute.connectors.platforms.discord.position import Position
 from parachute.connectors.platforms.models import Chat, Identity, Outgoing, Sent, Start, State
 from parachute.connectors.platforms.platform import HandOver, Report
@@ -19,6 +20,7 @@ class Discord:
     # A session of the gateway is resumed at a host of its own below discord.gg.
     hosts = ("discord.com", "*.discord.gg", "cdn.discordapp.com")
     message_limit = 2000
+    file_limit = 10 * 1024 * 1024  # of servers that nobody pays for
     library = "discord"
 
     def __init__(self) -> None:
@@ -29,6 +31,8 @@ class Discord:
         """Take what comes until cancelled. Errors: ConnectionError where discord.py does not try again by itself, Refused."""
         from parachute.connectors.platforms.discord.session import Session
 
+        # Its messages refer to each other, so that only the collector ends them.
+        collect_often()
         await report(State("connecting"))
         # A connection after the first one goes on where that one ended.
         self._position = self._position or Position.parse(start.position)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import discord
 
+from parachute.base.memory import give_back
 from parachute.connectors.platforms.discord import translation
 from parachute.connectors.platforms.discord.downloads import Downloads
 from parachute.connectors.platforms.discord.position import Position
@@ -105,12 +106,16 @@ class Reader:
             await self._take(await self._queue.get())
             if self._queue.empty():
                 await self._flush()
+                was_flooded = bool(self._overflowed)
                 while self._overflowed:
                     _, channel = self._overflowed.popitem()
                     self._behind.add(-channel.id)
                     await self._catch_up(channel, self._position.floor)
                     await self._flush()
                     self._behind.discard(-channel.id)
+                if was_flooded:
+                    # The library's messages refer to each other, and the pages that they came in were large.
+                    await asyncio.to_thread(give_back)
 
     async def _take(self, item: Item) -> None:
         if isinstance(item, discord.Message):

@@ -21,6 +21,7 @@ class Matrix:
 
     hosts = ()
     message_limit = 8_000
+    file_limit = 50 * 1024 * 1024  # a home server that takes less says so, and the owner sees it
     library = "httpx2"
 
     def __init__(self) -> None:

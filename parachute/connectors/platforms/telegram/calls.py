@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -19,6 +20,7 @@ from parachute.connectors.platforms.telegram.markup import Part
 from parachute.connectors.platforms.telegram.problems import translated
 
 _PICTURE_BYTES, _FILE_BYTES = 10 * 1024 * 1024, 50 * 1024 * 1024
+_NO_PICTURE = ("photo_invalid", "image_process_failed", "photo_ext_invalid")
 
 Answer = TypeVar("Answer")
 
@@ -125,9 +127,11 @@ class Calls:
                 raise Refused(f"The file {file.name} has more than 50 MB, which Telegram does not take from bots.")
             name = file.name or "file"
 
+            is_picture = file.kind == "picture" and size <= _PICTURE_BYTES
+
             async def send(target: str) -> TelegramMessage:
                 opened.seek(0)
-                if file.kind == "picture" and size <= _PICTURE_BYTES:
+                if is_picture:
                     return await self._bot.send_photo(target, opened, filename=name)
                 if file.kind == "voice":
                     return await self._bot.send_voice(target, opened, filename=name)
@@ -136,6 +140,13 @@ class Calls:
                 return await self._bot.send_document(target, opened, filename=name)
 
             try:
+                try:
+                    return str((await self._call(chat, send)).message_id)
+                except BadRequest as error:
+                    if not is_picture or not any(word in error.message.lower() for word in _NO_PICTURE):
+                        raise
+                    # Too long or too narrow for a picture; as a file it is shown all the same.
+                    is_picture, file = False, replace(file, kind="document")
                 return str((await self._call(chat, send)).message_id)
             except BadRequest as error:
                 raise translated(error) from None

@@ -17,6 +17,7 @@ class Telegram:
 
     hosts = ("api.telegram.org:443",)
     message_limit = 4096
+    file_limit = 50 * 1024 * 1024
     library = "telegram"
 
     def __init__(self) -> None:

@@ -1,8 +1,10 @@
-"""Backups: there is one, it is recent, and a drill has restored it."""
+"""Backups: there is one, it is recent, its emergency kit was tried, and a drill has restored it."""
 
 from pathlib import Path
 
 from parachute.ops.backup.access import Access
+from parachute.ops.backup.kit.protection import NOT_PROTECTED, TO_PROTECT
+from parachute.ops.backup.kit.protection import concerns as concerns_of
 from parachute.ops.backup.state import FAILED, State
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import Group, Result, check, ok, problem, settings_of, warning
@@ -22,12 +24,15 @@ def examine(computer: Computer) -> Result:
     if not is_there(computer, "restic"):
         return problem("restic, which makes backups, is not installed.", "`sudo apt-get install restic`")
     state = State.read(computer.home.root)
-    concerns = tuple(state.concerns())
+    concerns = tuple(concerns_of(computer.home, settings))
+    if concerns == (NOT_PROTECTED,):
+        return problem(NOT_PROTECTED, TO_PROTECT)
     if concerns:
-        failed = any(entry["result"] == FAILED for entry in state.operations.values())
-        return (problem if failed else warning)(
+        failed = [entry for entry in state.operations.values() if entry["result"] == FAILED]
+        next_ = failed[0].get("hint") if failed else None
+        return (problem if failed or NOT_PROTECTED in concerns else warning)(
             concerns[0],
-            "`parachute backup status` shows more, `parachute backup create` makes one now.",
+            next_ or "`parachute backup status` shows more, `parachute backup create` makes one now.",
             details=concerns[1:],
         )
     if _is_beside(Path(repository), settings.vault):

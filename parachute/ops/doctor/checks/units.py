@@ -20,7 +20,9 @@ _INSTALL = "`parachute service install` writes them anew and starts the services
 def examine(computer: Computer) -> Result:
     check_installed(computer)
     if not of_this_user():
-        raise NotApplicable(f"The units in {installed.SYSTEM} are the system's: its configuration keeps them.")
+        raise NotApplicable(
+            "The units are the system's: its configuration, or the package that brought them, keeps them."
+        )
     settings = settings_of(computer, "the content of the units")
     folder = installed.folder()
     if any((folder / name).is_symlink() for name in installed.NAMES):

@@ -1,0 +1,68 @@
+"""Messages of MCP, answered by what has tools and nothing else."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""Versions of the protocol, the newest first; what is answered here is the same in all of them."""
+
+INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, CANCELLED = -32600, -32601, -32602, -32800
+"""Numbers of JSON-RPC 2.0, section 5.1; the last one is of the Language Server Protocol, and what MCP's own library sends."""
+
+Object = dict[str, Any]
+
+
+class Wrong(Exception):
+    """A message that cannot be answered, with the number of JSON-RPC."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The tools of a server: who it says that it is, what it lists, and the result of a call, whose errors are Wrong."""
+
+    introduction: Object
+    listed: Callable[[], list[Object]]
+    call: Callable[[object, Object], Awaitable[Object]]
+
+
+async def answer(message: Mapping[str, Any], tools: Tools) -> Object | None:
+    """The answer to one message, None to one that wants none; errors: those of `tools.call` but Wrong."""
+    identifier, method, params = message.get("id"), message.get("method"), message.get("params")
+    if method is None or "id" not in message:
+        return None  # a notification, or an answer to what nobody asked
+    try:
+        if isinstance(identifier, bool) or not isinstance(identifier, str | int):
+            raise Wrong(INVALID_REQUEST, "id: expected a text or a number.")
+        if not isinstance(params, dict | None):
+            raise Wrong(INVALID_PARAMS, "params: expected an object.")
+        return {"jsonrpc": "2.0", "id": identifier, "result": await _result(str(method), params or {}, tools)}
+    except Wrong as wrong:
+        return refusal(identifier, wrong)
+
+
+def refusal(identifier: object, wrong: Wrong) -> Object:
+    """The answer to a message with which something is wrong."""
+    shown = identifier if isinstance(identifier, str | int) else None
+    return {"jsonrpc": "2.0", "id": shown, "error": {"code": wrong.code, "message": str(wrong)}}
+
+
+async def _result(method: str, params: Object, tools: Tools) -> Object:
+    if method == "initialize":
+        wanted = params.get("protocolVersion")
+        version = wanted if wanted in VERSIONS else VERSIONS[0]
+        return {"protocolVersion": version, "capabilities": {"tools": {}}, **tools.introduction}
+    if method == "ping":
+        return {}
+    if method == "tools/list":
+        return {"tools": tools.listed()}
+    if method == "tools/call":
+        arguments = params.get("arguments")
+        if not isinstance(arguments, dict | None):
+            raise Wrong(INVALID_PARAMS, "arguments: expected an object.")
+        return await tools.call(params.get("name"), arguments or {})
+    raise Wrong(NO_METHOD, f"There is no method {method[:80]!r} here.")

@@ -1,0 +1,62 @@
+"""Updates in the browser: real updates, of which one is refused and one stays and is taken back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.console.accessibility import violations
+from tests.browser.console.conftest import MakePerson
+from tests.browser.console.people import PHONE, computer_with
+from tests.conftest import needs_bubblewrap
+from tests.ops.updates.versions import MIGRATES
+from tests.ops.updates.wheels import built, changed
+from tests.support.computer import PLAIN, Computer
+from tests.support.messages_api import MessagesAPI
+
+pytestmark = [pytest.mark.long, needs_bubblewrap]
+
+MINUTES = 8 * 60 * 1000
+"""Milliseconds for an update on a machine that does much else."""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where new versions come from: at first no wheel."""
+    path = tmp_path_factory.mktemp("versions") / "parachute_computer-0.1.0-py3-none-any.whl"
+    path.write_bytes(b"PK\x03\x04 no archive")
+    return path
+
+
+@pytest.fixture(scope="module")
+def computer(model: MessagesAPI, source: Path) -> Iterator[Computer]:
+    """A computer whose new versions come from there, and are on probation for some seconds."""
+    with computer_with(model, updates={"source": str(source), "probation_minutes": 0.1}) as running:
+        yield running
+
+
+def test_one_is_refused_one_stays_and_is_taken_back(
+    make_person: MakePerson, computer: Computer, source: Path, tmp_path: Path
+) -> None:
+    person = make_person(PHONE)
+    page = person.open("computer/updates")
+    # The server ends in between: what is asked then is asked again.
+    person.forgive_refusals()
+    page.get_by_role("button", name="Update").click()
+    expect(page.get_by_text("is no wheel of this program")).to_be_visible(timeout=MINUTES)
+    expect(page.get_by_text("Nothing has changed")).to_be_visible()
+
+    source.unlink()
+    changed(built(tmp_path), source.parent, MIGRATES)
+    page.get_by_role("button", name="Update").click()
+    expect(page.get_by_text("A conversation was held in a sandbox")).to_be_visible(timeout=MINUTES)
+    expect(page.get_by_text("In place")).to_be_visible(timeout=MINUTES)
+    assert httpx2.get(f"{computer.url}/api/health", **PLAIN).json()["version"] == "0.2.0"
+    assert violations(page) == []
+
+    page.get_by_role("button", name="Go back to the version before").click()
+    page.get_by_role("dialog").get_by_role("button", name="Go back to the version before").click()
+    expect(page.get_by_text("sessions.db is as it was before the update")).to_be_visible(timeout=MINUTES)
+    assert httpx2.get(f"{computer.url}/api/health", **PLAIN).json()["version"] == "0.1.0"
