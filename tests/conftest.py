@@ -1,5 +1,6 @@
 """Fixtures that many tests share."""
 
+import gc
 import re
 import shutil
 import tempfile
@@ -60,6 +61,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("markexpr") == "long":
         # Files that say how long they may take begin first, then large ones: else one worker ends minutes after the other.
         items.sort(key=lambda item: (-seconds[item.path], -count[item.path]))
+
+
+def pytest_collection_finish() -> None:
+    """Take what was collected out of the sight of the garbage collector, which then has little to look through."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _collected() -> Iterator[None]:
+    """What a file leaves unclosed fails that file: the garbage collector would tell of it in any later test."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

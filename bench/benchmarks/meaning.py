@@ -15,6 +15,7 @@ from bench.labelled_meanings import Question, load
 from bench.labelled_meanings.filler import texts
 from bench.results import NotMeasurable, Result
 from parachute.core.meaning import ENOUGH, MOST, SURE, merged, worth_showing
+from parachute.core.telling import telling
 from parachute.llm.meaning.index import Index
 from parachute.llm.meaning.source import Source
 
@@ -47,7 +48,7 @@ def _quality(folder: Path) -> Iterator[Result]:
     found: dict[str, dict[Question, list[int]]] = {"words": {}, "meaning": {}, "both": {}}
     for question in questions:
         hits = words.search(question.text)
-        close = index.find("texts", question.text, MOST)[1]
+        close = index.find("texts", question.text, MOST)["results"]
         near = [(int(each.key), True) for each in close]
         found["words"][question] = [place for place, _ in hits]
         found["meaning"][question] = [place for place, _ in near]
@@ -94,8 +95,9 @@ class _Words:
 
     def search(self, question: str) -> list[Hit]:
         words = "".join(sign if sign.isalnum() else " " for sign in question).split()
-        for joint in (" AND ", " OR "):
-            expression = joint.join(f'"{word}"' for word in words) + "*"
+        for joint, wanted in ((" AND ", words), (" OR ", telling(words))):
+            end = "*" if wanted[-1] is words[-1] else ""
+            expression = joint.join(f'"{word}"' for word in wanted) + end
             rows: list[Any] = self._connection.execute(
                 "SELECT rowid, rank FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?", (expression, _LIMIT)
             ).fetchall()

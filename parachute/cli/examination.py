@@ -73,7 +73,7 @@ def _computer() -> Computer:
         found = Api.of_status(home, computer.supervisor).get("/api/status")
     except (ParachuteError, OSError):
         return computer  # the check of what runs says what is wrong
-    return replace(computer, provider=found["provider"], memory=found.get("memory"))
+    return replace(computer, provider=found["provider"], memory=found.get("memory"), meaning=found.get("meaning"))
 
 
 class _Waiting:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import Response
@@ -12,6 +12,7 @@ from parachute.base.errors import ParachuteError
 from parachute.base.services import provided
 from parachute.files.download import Download
 from parachute.files.models import Expected, Listing
+from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
 from parachute.security.keys.models import Caller
 from parachute.web.http.incoming import Gone, Incoming
@@ -19,6 +20,7 @@ from parachute.web.http.incoming import Gone, Incoming
 router = APIRouter(prefix="/api", tags=["files"])
 
 FilesDependency = Annotated[VaultFiles, Depends(provided(VaultFiles))]
+SearchDependency = Annotated[FileSearch, Depends(provided(FileSearch))]
 Path = Annotated[str, Field(min_length=1, max_length=4096)]
 IfMatch = Annotated[str | None, Header(max_length=1000)]
 IfNoneMatch = Annotated[str | None, Header(max_length=100)]
@@ -58,6 +60,24 @@ class Undo(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     change: int | None = Field(default=None, ge=1, le=1 << 53)
+
+
+class FoundFile(BaseModel):
+    """A text that was found, with the place where the words are, or how it begins."""
+
+    name: str
+    path: str
+    last_modified: str = Field(alias="lastModified")
+    size: int
+    snippet: str
+    found_by: Literal["words", "meaning"]
+
+
+class FoundFiles(BaseModel):
+    """Texts that were found, the best first; `problem` says why some may be absent."""
+
+    results: list[FoundFile]
+    problem: str | None
 
 
 @router.get("/ls")
@@ -125,6 +145,17 @@ async def upload_file(
             await incoming.drain()
         raise
     return Response(json.dumps(done), media_type="application/json")
+
+
+@router.get("/files/search")
+async def search_files(
+    service: SearchDependency,
+    q: Annotated[str, Query(min_length=1, max_length=1000)],
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+) -> FoundFiles:
+    """Markdown and plain texts of the vault with the words, and others that mean the same."""
+    found, problem = await service.search(q, limit)
+    return FoundFiles(results=[FoundFile(**each.as_json()) for each in found], problem=problem)
 
 
 @router.post("/files/folders")

@@ -216,7 +216,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     connectors = await build_connectors(
         installation, storage, events, llm, sandbox, sessions, chat, automation, lifecycle
     )
-    files = await build_files(installation, storage, chat, lifecycle)
+    files = await build_files(installation, storage, events, llm, chat, lifecycle)
     browsers = services.get(BrowserSessions)
     ops = await build_ops(installation, storage, events, llm, chat, suggestions, browsers, lifecycle)
     switch = await build_kill_switch(
@@ -234,6 +234,6 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
     services.add_as(ScopeNames, KnownScopes(installation.home.root))
-    services.add(storage.audit, storage.recovery, refused, reads, tls, sessions.sessions, suggestions, files, switch)
+    services.add(storage.audit, storage.recovery, refused, reads, tls, sessions.sessions, suggestions, *files, switch)
     for wing in (events, llm, sandbox, modules, chat, automation, connectors, ops):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

@@ -11,6 +11,7 @@ import psutil
 from testinfra.host import Host
 
 from tests.appliance.console import Console
+from tests.support.waiting import still_running
 
 BOOT_SECONDS = 120
 
@@ -51,10 +52,9 @@ class Booted(ABC):
                 process.kill()
             if not family:
                 self._process.kill()
-            self._process.wait(20)
+            self._process.wait(60)
             self._process = None
-            _, alive = psutil.wait_procs(family, timeout=20)
-            assert not alive, f"Left behind: {alive}"
+            assert not (alive := still_running(family)), f"Left behind: {alive}"
         self._console.close()
 
     def processes(self) -> list[psutil.Process]:

@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _open(selector: selectors.BaseSelector, port: int) -> None:
-    opened = socket.create_connection(("127.0.0.1", port), timeout=30)
+    opened = socket.create_connection(("127.0.0.1", port), timeout=60)
     selector.register(opened, selectors.EVENT_READ)
     try:
         opened.sendall(_HALF)

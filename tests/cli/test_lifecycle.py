@@ -143,7 +143,7 @@ def test_in_the_foreground_ctrl_c_ends_everything(parachute: Terminal, port: int
             assert "running already" in parachute.ok("start", "--foreground")
             ask_supervisor(Home(parachute.home), "start")
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert process.wait(60) == 0
         finally:
             process.kill()
     assert parachute("status").code == 3

@@ -95,3 +95,14 @@ def test_files_of_any_kind_are_copied_in_and_out(parachute: Terminal, computer: 
 )
 def test_what_cannot_be_is_a_sentence(parachute: Terminal, arguments: tuple[str, ...], sentence: str) -> None:
     assert sentence in parachute.fails("files", *arguments)
+
+
+def test_texts_are_found_by_their_words(parachute: Terminal, computer: Computer) -> None:
+    parachute.ok("files", "write", "Trips/lisbon.md", "--text", "The tram climbs the hill to the castle.")
+    (found,) = said(parachute, "search", "castle", "tram")
+    assert (found["path"], found["name"], found["found_by"]) == ("Trips/lisbon.md", "lisbon.md", "words")
+    assert "climbs the hill" in found["snippet"]
+    assert "Trips/lisbon.md" in parachute.ok("files", "search", "castle")
+    assert "Nothing was found." in parachute("files", "search", "zeppelin").err
+    parachute.ok("files", "delete", "Trips/lisbon.md")
+    assert said(parachute, "search", "castle") == []

@@ -41,6 +41,8 @@ def main() -> None:
         assert "Kevin Nguyen (by meaning)" in said, said
         assert house.command("daily", "add", "The puppy had eaten chocolate and had to see the vet.").returncode == 0
         _wait(house, "daily", "the puppy")
+        found = _wait(house, "files", "Kevin's file")
+        assert found[0]["path"] == "Brain/entities/people/kevin.md", found
         export = house.folder / "conversations.json"
         export.write_text(json.dumps([tree(node("root", None), node("ask", "root", "user", TAX), title="Money")]))
         assert house.command("import", "chatgpt", str(export)).returncode == 0
@@ -52,7 +54,7 @@ def main() -> None:
 
 def _wait(house: ModuleComputer, group: str, what: str) -> Any:
     """What a question finds by meaning, in the journal or in conversations."""
-    question = {"daily": "sick dog", "sessions": "paying for a lawyer"}[group]
+    question = {"daily": "sick dog", "sessions": "paying for a lawyer", "files": "who advises us on boats"}[group]
 
     def found() -> Any:
         results = json.loads(house.command(group, "search", question, "--json").stdout or "[]")

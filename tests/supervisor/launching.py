@@ -14,6 +14,7 @@ import psutil
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import control
+from tests.support.waiting import still_running
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,8 +68,7 @@ class Launcher:
             family = psutil.Process(self.process.pid).children(recursive=True)
             self.process.terminate()
             assert self.process.wait(60) == 0
-            _, alive = psutil.wait_procs(family, timeout=60)
-            assert not alive
+            assert not still_running(family)
         assert self.process.stdout is not None
         self.process.stdout.close()
 

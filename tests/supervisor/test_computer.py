@@ -12,12 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import httpx2
-import psutil
 import pytest
 
 from tests.conftest import needs_bubblewrap
 from tests.support.computer import PLAIN, Computer, free_port
 from tests.support.messages_api import MessagesAPI, text
+from tests.support.waiting import still_running
 
 pytestmark = pytest.mark.long
 
@@ -66,8 +66,7 @@ def test_a_killed_supervisor_takes_everything_with_it_and_can_be_started_again(
         family = computer.processes()
         assert len(family) >= 7
         os.kill(family[0].pid, signal.SIGKILL)
-        _, alive = psutil.wait_procs(family, timeout=60)
-        assert [process.cmdline() for process in alive] == []
+        assert not still_running(family)
         if model:
             model.close()
     assert computer.home.pid_file.read_text() != ""  # stale, and in nobody's way

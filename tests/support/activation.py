@@ -66,6 +66,7 @@ class Activator:
         self.listener.bind(str(path))
         self.listener.listen(64)
         self._closing_read, self._closing_write = os.pipe()
+        self._starting, self._is_ending = threading.Lock(), False
         self._thread = threading.Thread(target=self._supervise)
         self._thread.start()
 
@@ -94,12 +95,14 @@ class Activator:
             **options,
         )
 
-    def end(self) -> bool:
+    def end(self, seconds: float = DEADLINE) -> bool:
         """End the process and close the socket; False if the process had to be killed."""
+        with self._starting:
+            self._is_ending = True
         os.write(self._closing_write, b"x")
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
-        self._thread.join(DEADLINE / 4)
+        self._thread.join(seconds)
         ended = not self._thread.is_alive()
         if not ended and self.process is not None:
             self.process.kill()
@@ -119,5 +122,9 @@ class Activator:
                 readable, _, _ = select.select([self.listener, self._closing_read], [], [])
                 if self._closing_read in readable:
                     return
-                self.process = self.start(log)
+                # A process of which `end` knows nothing would be told by nobody that it is to end.
+                with self._starting:
+                    if self._is_ending:
+                        return
+                    self.process = self.start(log)
                 self.has_ended(self.process.wait())

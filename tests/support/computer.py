@@ -21,7 +21,7 @@ import yaml
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import control
-from tests.support.waiting import SECONDS, wait_until
+from tests.support.waiting import SECONDS, still_running, wait_until
 
 AGENTS = {"spare": False, "memory_floor_megabytes": 0}
 """No agent is started that no test asked for, and what other tests take of the memory ends none."""
@@ -113,7 +113,7 @@ class Computer:
             raise AssertionError(f"The supervisor did not stop.\n{self.logs()}") from None
         finally:
             self._process = None
-            _, alive = psutil.wait_procs(family, timeout=SECONDS)
+            alive = still_running(family)
             for process in alive:
                 process.kill()
         assert not alive, f"Left behind: {[process.cmdline() for process in alive]}"
@@ -145,7 +145,7 @@ class Computer:
         """kill -9 of core; returns when the supervisor has started another and it answers."""
         core = self.find_process("parachute.server")
         os.kill(core.pid, signal.SIGKILL)
-        psutil.wait_procs([core], timeout=SECONDS)
+        assert not still_running([core])
         self.wait_until(
             lambda: self._answers() and self.find_process("parachute.server").pid != core.pid, "core is back"
         )

@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import runpy
+import signal
 import socket
 import subprocess
 import sys
@@ -26,11 +27,7 @@ class ForkServer:
     """The process that is forked from; one command at a time."""
 
     def __init__(self) -> None:
-        self._socket, other = socket.socketpair()
-        with other:
-            command = [sys.executable, "-m", __name__, str(other.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[other.fileno()])
-        self._lines = self._socket.makefile("r")
+        self._start()
 
     def run(
         self, arguments: tuple[str, ...], environment: dict[str, str], folder: str, stdin: str, seconds: float
@@ -42,14 +39,32 @@ class ForkServer:
                 path.write_text(stdin if name == "stdin" else "")
             self._socket.settimeout(seconds)
             request = {"arguments": arguments, "environment": environment, "folder": folder, "place": place}
-            self._socket.sendall(json.dumps(request).encode() + b"\n")
-            return int(self._lines.readline()), paths["stdout"].read_text(), paths["stderr"].read_text()
+            try:
+                self._socket.sendall(json.dumps(request).encode() + b"\n")
+                code = int(self._lines.readline())
+            except TimeoutError:
+                # Its answer would be taken for that to the next command.
+                self._kill()
+                self._start()
+                raise
+            return code, paths["stdout"].read_text(), paths["stderr"].read_text()
 
     def close(self) -> None:
         """End it."""
         self._lines.close()
         self._socket.close()
         self._process.wait(60)
+
+    def _start(self) -> None:
+        self._socket, other = socket.socketpair()
+        with other:
+            command = [sys.executable, "-m", __name__, str(other.fileno())]
+            self._process = subprocess.Popen(command, pass_fds=[other.fileno()], process_group=0)
+        self._lines = self._socket.makefile("r")
+
+    def _kill(self) -> None:
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self.close()
 
 
 @functools.cache

@@ -1,10 +1,13 @@
 """Waiting for what no event announces, such as what another process does."""
 
 import asyncio
+import errno
 import inspect
 import time
 from collections.abc import Callable
 from typing import Any
+
+import psutil
 
 SECONDS = 60.0
 """The longest wait for what takes milliseconds; a loaded machine needs thousands of them."""
@@ -24,6 +27,19 @@ def wait_until(
         assert time.monotonic() < deadline, f"Waited {seconds:.0f} s until {what}.\n{report()}"
         time.sleep(seconds_between)
     return found
+
+
+def still_running(processes: list[psutil.Process], seconds: float = SECONDS) -> list[psutil.Process]:
+    """Wait until these processes have ended, and return those that have not."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return psutil.wait_procs(processes, timeout=max(0, deadline - time.monotonic()))[1]
+        except OSError as error:
+            # The answer for a process that is just being removed: psutil takes it for a failure (its issue 2715).
+            if error.errno not in (errno.ENOENT, errno.EINVAL):
+                raise
+            processes = [process for process in processes if process.is_running()]
 
 
 async def until(condition: Callable[[], Any], what: str, report: Callable[[], str] = lambda: "") -> Any:

@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 
 from parachute.core.meaning import SURE
+from parachute.core.telling import telling
 
 from .names import fold
 
@@ -40,7 +41,8 @@ def search(connection: sqlite3.Connection, query: str, type_: str | None = None,
     named = _named(connection, query, type_)
     hits: list[Hit] = []
     for joint in (" AND ", " OR ") if len(words) > 1 else (" AND ",):
-        hits = _matching(connection, _expression(words, joint), type_, limit)
+        wanted = words if joint == " AND " else telling(words)
+        hits = _matching(connection, _expression(wanted, joint, is_unfinished=wanted[-1] is words[-1]), type_, limit)
         if joint == " OR ":
             hits = [replace(hit, is_sure=hit.score >= SURE) for hit in hits]
         if hits:
@@ -49,9 +51,11 @@ def search(connection: sqlite3.Connection, query: str, type_: str | None = None,
     return [*first, *(hit for hit in hits if hit.number not in named)][:limit]
 
 
-def _expression(words: list[str], joint: str) -> str:
+def _expression(words: list[str], joint: str, *, is_unfinished: bool = True) -> str:
     quoted = [f'"{word}"' for word in words]
     last = words[-1]
+    if not is_unfinished:
+        return joint.join(quoted)
     if len(last) >= _BEGINNING_OF_ANY:
         quoted[-1] += "*"
     elif len(last) >= _BEGINNING_OF_A_NAME:

@@ -196,3 +196,12 @@ async def test_a_word_that_most_texts_hold_finds_names_first(
         found = (await brain.get("/search", **query)).json()["results"]
         assert [entry["name"] for entry in found] == wanted
         assert "**common**" in found[-1]["snippet"]
+
+
+async def test_words_that_any_sentence_has_find_nobody(brain: Running, ids: dict[str, str]) -> None:
+    async def found(query: str) -> list[str]:
+        return [each["name"] for each in (await brain.get("/search", query=query)).json()["results"]]
+
+    assert await found("who is from the Hub or the moon") == ["Kevin Nguyen"]
+    assert await found("who is it with the moon") == []
+    assert "Building" in await found("how are they"), "unless there are no others"

@@ -47,6 +47,18 @@ async def test_entries_with_the_words_come_first_and_then_those_with_the_meaning
     assert "puppy" in await daily.tool("daily-search", query="dog")
 
 
+async def test_where_no_entry_has_all_words_some_of_them_will_do(daily: Running) -> None:
+    for text in ("Zanele works at the lighthouse.", "Paid for the rent.", "With the others at the lake."):
+        await _write(daily, text)
+    found = await _found(daily, "Zanele's profession")
+    assert found == [("Zanele works at the lighthouse.", "words")]
+    await daily.module.journal.near.given()
+    _near(daily, "what about the landlord with the money", "rent")
+    # What any sentence has tells nothing.
+    assert await _found(daily, "what about the landlord with the money") == [("Paid for the rent.", "meaning")]
+    assert await daily.interface("JournalInterface", "search", query="Zanele's profession") == []
+
+
 async def test_what_is_changed_or_removed_is_so_in_the_index(daily: Running) -> None:
     identifier = await _write(daily, "The puppy was sick.")
     await daily.module.journal.near.given()

@@ -10,15 +10,14 @@ from typing import Any
 
 from parachute.automation.transcription.models import OnProgress, Recording, Segment, Transcription
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
-from parachute.base.files import read_regular
 from parachute.config.settings.models import VoiceSettings
+from parachute.llm.gateway.key_file import authorization
 from parachute.llm.gateway.upstream import reason_of
 from parachute.security.kill_switch.switch import KillSwitch
 
 _PATH = "/v1/audio/transcriptions"
 _PIECE = 256 * 1024
 _LARGEST_ANSWER = 16 * 1024 * 1024
-_LARGEST_KEY = 4096
 _SECONDS = 3600.0
 """What a long recording may take on a slow machine."""
 
@@ -45,7 +44,7 @@ class OwnServer:
         headers = {
             "content-type": f"multipart/form-data; boundary={boundary}",
             "content-length": str(len(before) + recording.size + len(after)),
-            **await asyncio.to_thread(self._authorization),
+            **await asyncio.to_thread(authorization, self._settings.key_file, "voice.key_file", "no_voice_model"),
         }
         timeout = httpx2.Timeout(_SECONDS, connect=30)
         try:
@@ -83,18 +82,6 @@ class OwnServer:
             f"Content-Type: {kind}\r\n\r\n"
         )
         return "".join(parts).encode(), f"\r\n--{boundary}--\r\n".encode()
-
-    def _authorization(self) -> dict[str, str]:
-        path = self._settings.key_file
-        if path is None:
-            return {}
-        try:
-            key = read_regular(path, _LARGEST_KEY).decode().strip()
-        except (OSError, ParachuteError, UnicodeDecodeError) as error:
-            raise Unavailable(f"voice.key_file: {path} cannot be read.", key="no_voice_model") from error
-        if not key.isascii() or not key.isprintable() or not key:
-            raise Unavailable(f"voice.key_file: {path} must hold a key on one line.", key="no_voice_model")
-        return {"authorization": f"Bearer {key}"}
 
     def _refused(self, status: int, answer: bytes) -> ParachuteError:
         said = _message(answer)

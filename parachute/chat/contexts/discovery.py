@@ -67,7 +67,7 @@ def find_folders(root: Path, seconds: float = _SECONDS) -> FolderList:
         try:
             for place, _, entries in top.walk(deepest=_DEEPEST, most=_MOST_ENTRIES, unreadable=lambda *_: None):
                 found += _folder(place, entries)
-                entries[:] = [each for each in entries if _is_entered(each.name)]
+                entries[:] = [each for each in entries if is_entered(each.name)]
                 if len(found) >= _MOST_FOLDERS:
                     problem = f"There are more than {_MOST_FOLDERS:,} such folders."
                     break
@@ -96,8 +96,9 @@ def _folder(place: str, entries: Entries) -> Sequence[ContextFolder]:
 def is_searched(place: str) -> bool:
     """Return whether a folder is one of those that the search enters."""
     parts = place.split("/") if place else []
-    return len(parts) <= _DEEPEST and all(map(_is_entered, parts))
+    return len(parts) <= _DEEPEST and all(map(is_entered, parts))
 
 
-def _is_entered(name: str) -> bool:
+def is_entered(name: str) -> bool:
+    """Return whether a search enters a folder of this name."""
     return name not in _SKIPPED and may_list(name, hidden=False) and is_text(name)

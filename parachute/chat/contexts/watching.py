@@ -1,8 +1,10 @@
 """Following the context files: their watches are scanned at start and at each change, and a change is told with who watches it."""
 
 import asyncio
+import contextlib
 import hashlib
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +34,12 @@ class Changed:
 _AFTER_START_SECONDS = 1.0
 """The search of a large vault takes the processor from whoever asks first."""
 
+_LOOK_SECONDS, _SHARE, _SHARE_SOON = 20.0, 300.0, 20.0
+"""Between two looks at all files where nothing follows the vault, and how many times as long as such a look took it rests, also
+
+where the next one is wanted soon.
+"""
+
 Listener = Callable[[Changed], Awaitable[None]]
 Watches = Mapping[str, tuple[Watch, ...]]
 """Watches by the path of their file."""
@@ -43,7 +51,9 @@ class Watching:
     refuses with a ParachuteError is told again by the next scan.
     """
 
-    def __init__(self, vault: Vault, store: WatchStore, watcher: VaultWatcher) -> None:
+    def __init__(
+        self, vault: Vault, store: WatchStore, watcher: VaultWatcher, look_seconds: float = _LOOK_SECONDS
+    ) -> None:
         self._vault = vault
         self._store = store
         self._watcher = watcher
@@ -51,6 +61,8 @@ class Watching:
         self._known: dict[str, KnownFile] | None = None
         self._working = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
+        self._look_seconds = look_seconds
+        self._wanted = asyncio.Event()
         self.listener: Listener | None = None
         self.problem: str | None = None
         """Why some folders may be absent, as a sentence."""
@@ -92,12 +104,27 @@ class Watching:
             # What was there before anybody looked has not changed.
             await self._take([*(each.path for each in found.folders), *known], is_told=bool(known))
 
+    def look_soon(self) -> None:
+        """Look at all files as soon as possible, unless the vault is followed: an agent may have changed some."""
+        self._wanted.set()
+
     async def _begin(self) -> None:
         await asyncio.sleep(_AFTER_START_SECONDS)
-        try:
-            await self.scan()
-        except (ParachuteError, OSError) as error:
-            log.warning("The watches of contexts could not be read: %s", error)
+        is_first = True
+        while True:
+            began = time.monotonic()
+            self._wanted.clear()
+            if is_first or not self._watcher.is_on or self._watcher.problem is not None:
+                try:
+                    await self.scan()
+                except (ParachuteError, OSError) as error:
+                    log.warning("The watches of contexts could not be read: %s", error)
+            is_first = False
+            took = time.monotonic() - began
+            rest = max(self._look_seconds, took * _SHARE)
+            await asyncio.sleep(took * _SHARE_SOON)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wanted.wait(), rest)
 
     async def _heard(self, paths: frozenset[str]) -> None:
         async with self._working:

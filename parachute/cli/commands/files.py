@@ -12,7 +12,18 @@ from parachute.base.errors import Conflict, InvalidInput, Unavailable
 from parachute.base.folders import Folder
 from parachute.cli.api import Api, quoted
 from parachute.cli.commands import JSON, group
-from parachute.cli.output import ago, clean, counted, local, print_answer, print_json, print_note, print_rows, size
+from parachute.cli.output import (
+    ago,
+    by_meaning,
+    clean,
+    counted,
+    local,
+    print_answer,
+    print_json,
+    print_note,
+    print_rows,
+    size,
+)
 
 _PATH = typer.Argument(metavar="PATH", help="Path in the vault, such as Notes/garden.md.")
 _IF_MATCH = typer.Option(
@@ -47,6 +58,24 @@ def list_(
     )
     if found["truncated"]:
         print_note(f"The folder has {found['total']:,} entries; these are the first.")
+
+
+def search(
+    words: list[str] = typer.Argument(metavar="WORDS", help="Words to look for."),
+    limit: int = typer.Option(_SHOWN, "--limit", min=1, max=100, help="At most so many."),
+    as_json: bool = JSON,
+) -> None:
+    """Find texts of the vault by words, and by meaning where words find little."""
+    found = Api.find().get("/api/files/search", q=" ".join(words), limit=limit)
+    if found["problem"]:
+        print_note(found["problem"])
+    print_rows(
+        found["results"],
+        as_json,
+        ["File", "Changed", "Text"],
+        lambda each: (f"{each['path']}{by_meaning(each)}", local(each["lastModified"]), each["snippet"][:80]),
+        "Nothing was found.",
+    )
 
 
 def show(path: str = _PATH, as_json: bool = JSON) -> None:
@@ -175,7 +204,7 @@ def undo(
         raise typer.Exit(1)
 
 
-app = group(list_, show, write, download, upload, make_folder, move, delete, changes, undo)
+app = group(list_, search, show, write, download, upload, make_folder, move, delete, changes, undo)
 
 
 def _conditions(if_match: str, new: bool) -> dict[str, str]:

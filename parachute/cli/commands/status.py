@@ -80,7 +80,8 @@ def meaning_line(meaning: dict[str, Any]) -> str:
     if meaning.get("problem"):
         return f"not in use: {meaning['problem']}"
     waiting = int(meaning.get("waiting") or 0)
-    return f"{waiting:,} texts are still to be read" if waiting else "everything is read"
+    said = f"{waiting:,} texts are still to be read" if waiting else "everything is read"
+    return f"{said}, with {meaning['server']}" if meaning.get("server") else said
 
 
 def address_facts(supervisor: dict[str, Any]) -> list[tuple[str, str]]:

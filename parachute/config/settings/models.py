@@ -160,12 +160,27 @@ class MeaningSettings(BaseModel):
 
     enabled: bool = Field(
         default=True,
-        description="Find notes, entries and conversations by what they mean, too; nothing leaves this machine.",
+        description="Find notes, entries, conversations and files by what they mean, too; nothing leaves this machine, "
+        "unless `meaning.server` is set.",
     )
     folder: ExpandedPath | None = Field(
         default=None,
         description="A folder with a model in the format of Model2Vec to use instead of the built-in table, which knows English.",
     )
+    server: Address | None = Field(
+        default=None,
+        description="Address of a server with embeddings, as OpenAI's API or Ollama has them, such as http://192.168.1.5:11434; "
+        "all that is searched is sent to it. A folder goes before it.",
+    )
+    server_model: str = Field(
+        default="nomic-embed-text",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[!-~]+$",
+        description="The model to ask that server for.",
+    )
+    server_batch: int = Field(default=16, ge=1, le=256, description="Pieces of text in one request to that server.")
+    key_file: ExpandedPath | None = Field(default=None, description="A file with that server's key, on one line.")
 
 
 class SandboxSettings(BaseModel):

@@ -39,6 +39,7 @@ class Gateway:
     ) -> None:
         self.kill_switch = KillSwitch(home.root)
         self.upstream = Upstream(home, settings, credentials, self.kill_switch, login)
+        self.audit = audit
         self.limits = limits
         self.spending = Spending(settings, usage, limits)
         self.application = GatewayApplication(self.upstream, self.spending, audit)

@@ -1,6 +1,7 @@
 """The routes of the index, as one ASGI application; only the server asks."""
 
 import asyncio
+import base64
 import json
 import logging
 import os
@@ -12,7 +13,8 @@ from typing import Any
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.base.json_fields import object_field, text_field
 from parachute.core.errors import error_document
-from parachute.llm.meaning.index import Index
+from parachute.llm.meaning.index import Index, Vectors
+from parachute.llm.meaning.models import ServerModel
 from parachute.llm.offline.exchange import Exchange, Receive, Scope, Send
 from parachute.supervisor.activity import Activity
 from parachute.web.http.incoming import Gone
@@ -20,6 +22,7 @@ from parachute.web.http.incoming import Gone
 _log = logging.getLogger(__name__)
 _MOST_SECONDS = 5.0
 _LOWEST_PRIORITY = 19
+_MOST_MISSING = 5_000
 
 Document = dict[str, Any]
 
@@ -33,7 +36,11 @@ class IndexApp:
         self._routes: dict[tuple[str, str], Callable[[Document], Awaitable[Document]]] = {
             ("POST", "/put"): self._put,
             ("POST", "/work"): self._work,
+            ("POST", "/wanted"): self._wanted,
+            ("POST", "/vectors"): self._vectors,
             ("POST", "/find"): self._find,
+            ("POST", "/missing"): self._missing,
+            ("POST", "/search"): self._search,
             ("GET", "/status"): self._status,
         }
 
@@ -65,7 +72,17 @@ class IndexApp:
         texts, gone = object_field(body, "texts"), body.get("gone", [])
         if not all(isinstance(text, str) for text in texts.values()) or not all(isinstance(key, str) for key in gone):
             raise InvalidInput("texts: texts by their keys are expected.")
-        return await asyncio.to_thread(self._index.put, text_field(body, "collection"), texts, gone)
+        collection, server, marks = text_field(body, "collection"), _server(body), _marks(body)
+        return await asyncio.to_thread(self._index.put, collection, texts, gone, server, marks)
+
+    async def _missing(self, body: Document) -> Document:
+        collection, marks = text_field(body, "collection"), _marks(body)
+        return await asyncio.to_thread(self._index.missing, collection, marks, _limit(body, _MOST_MISSING))
+
+    async def _search(self, body: Document) -> Document:
+        collection, query = text_field(body, "collection"), text_field(body, "query")
+        found = await asyncio.to_thread(self._index.search, collection, query, _limit(body, 200))
+        return {"results": [[hit.key, hit.score, hit.has_all, hit.snippet] for hit in found]}
 
     async def _work(self, body: Document) -> Document:
         seconds, keep = body.get("seconds"), body.get("keep")
@@ -78,23 +95,79 @@ class IndexApp:
         return await asyncio.to_thread(self._slowly, float(seconds), keep)
 
     def _slowly(self, seconds: float, keep: list[str] | None) -> Document:
-        # Of this thread alone: a question is answered at once while others read. macOS has priorities of processes only.
-        if sys.platform == "linux":
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOWEST_PRIORITY)
+        _yield()
         if keep is not None:
             self._index.keep(keep)
         return self._index.work(seconds)
 
+    async def _wanted(self, body: Document) -> Document:
+        keep, server = body.get("keep"), _server(body)
+        if server is None or not isinstance(keep, list | None):
+            raise InvalidInput("server: the model of a server is expected.")
+        return await asyncio.to_thread(self._looked_up, server, keep)
+
+    def _looked_up(self, server: ServerModel, keep: list[str] | None) -> Document:
+        _yield()
+        if keep is not None:
+            self._index.keep(keep)
+        return self._index.wanted(server)
+
+    async def _vectors(self, body: Document) -> Document:
+        server = _server(body)
+        if server is None:
+            raise InvalidInput("server: the model of a server is expected.")
+        try:
+            given = {
+                int(number): (bytes.fromhex(digest), [base64.b64decode(each, validate=True) for each in own])
+                for number, digest, own in body["texts"]
+            }
+        except (KeyError, ValueError, TypeError) as error:
+            raise InvalidInput("texts: numbers, hashes and vectors are expected.") from error
+        return await asyncio.to_thread(self._taken, server, given)
+
+    def _taken(self, server: ServerModel, given: Vectors) -> Document:
+        _yield()
+        return self._index.take(server, given)
+
     async def _find(self, body: Document) -> Document:
-        limit = body.get("limit")
-        if not isinstance(limit, int) or not 0 < limit <= 200:
-            raise InvalidInput("limit: 1 to 200 is allowed.")
+        limit = _limit(body, 200)
         collection, query = text_field(body, "collection"), text_field(body, "query")
-        index, found = await asyncio.to_thread(self._index.find, collection, query, limit)
-        return {"index": index, "results": [[near.key, near.score] for near in found]}
+        vector = None
+        if "vector" in body:
+            model, data = text_field(body, "vector_of"), text_field(body, "vector")
+            try:
+                vector = model, base64.b64decode(data, validate=True)
+            except ValueError as error:
+                raise InvalidInput("vector: base64 is expected.") from error
+        found = await asyncio.to_thread(self._index.find, collection, query, limit, _server(body), vector)
+        return {**found, "results": [[near.key, near.score] for near in found["results"]]}
 
     async def _status(self, _: Document) -> Document:
         return await asyncio.to_thread(self._index.status)
+
+
+def _yield() -> None:
+    # Of this thread alone: a question is answered at once while others read. macOS has priorities of processes only.
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOWEST_PRIORITY)
+
+
+def _server(body: Document) -> ServerModel | None:
+    return ServerModel.named(text_field(body, "server")) if body.get("server") is not None else None
+
+
+def _limit(body: Document, most: int) -> int:
+    limit = body.get("limit")
+    if not isinstance(limit, int) or not 0 < limit <= most:
+        raise InvalidInput(f"limit: 1 to {most} is allowed.")
+    return limit
+
+
+def _marks(body: Document) -> dict[str, str]:
+    marks = object_field(body, "marks")
+    if not all(isinstance(mark, str) for mark in marks.values()):
+        raise InvalidInput("marks: texts by their keys are expected.")
+    return marks
 
 
 def _document(data: bytes) -> Document:

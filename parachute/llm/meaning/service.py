@@ -13,6 +13,10 @@ from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import MeaningSettings
 from parachute.core.errors import error_from_document
+from parachute.llm.gateway.embeddings import Embeddings
+from parachute.llm.gateway.service import Gateway
+from parachute.llm.meaning.asking import Asking
+from parachute.llm.meaning.full_text import Hit
 from parachute.llm.meaning.models import MeaningUnavailable, Near
 from parachute.llm.meaning.source import Source
 from parachute.supervisor import control, units
@@ -32,9 +36,13 @@ _LONGEST_QUESTION = 1_000
 class MeaningIndex:
     """Without a source of meanings, or where it is switched off, each call is an error, and words alone are searched."""
 
-    def __init__(self, home: Home, settings: MeaningSettings) -> None:
+    def __init__(self, home: Home, settings: MeaningSettings, gateway: Gateway | None = None) -> None:
+        """`gateway` is how the server of the settings is reached."""
         self._home = home
         self._settings = settings
+        self._server: Asking | None = None
+        if settings.enabled and settings.server and not settings.folder and gateway:
+            self._server = Asking(settings, Embeddings(settings, gateway))
         self.is_busy: Callable[[], bool] = lambda: False
         """True while chats go on; texts are read afterwards."""
         self.collections: Callable[[], Iterable[str]] | None = None
@@ -47,12 +55,17 @@ class MeaningIndex:
     @functools.cached_property
     def _source(self) -> Source:
         # Looked up by the server, too: an index without a source would only collect texts.
-        return Source(self._settings.folder)
+        return Source.of_settings(self._settings)
 
     @property
     def is_on(self) -> bool:
         """False where it is switched off."""
         return self._settings.enabled
+
+    @property
+    def is_ready(self) -> bool:
+        """True where meanings are known; words can be searched without."""
+        return self.is_on and self._source.error is None
 
     async def put(self, collection: str, texts: Mapping[str, str], gone: Iterable[str] = ()) -> str:
         """Take texts over by their keys, and forget others; the name of the index: another one has none of the earlier texts.
@@ -60,27 +73,60 @@ class MeaningIndex:
         Errors: MeaningUnavailable, Unavailable.
         """
         own = {key[:_LONGEST_KEY]: text[:_LONGEST_TEXT] for key, text in list(texts.items())[:_MOST_TEXTS]}
-        answer = await self._ask(
-            "POST", "/put", {"collection": collection, "texts": own, "gone": list(gone)}, _ANSWER_SECONDS
-        )
+        document = {"collection": collection, "texts": own, "gone": list(gone), **self._named()}
+        answer = await self._ask("POST", "/put", document, _ANSWER_SECONDS)
         self.waiting = int(answer["waiting"])
         if self.waiting or gone:
             self._wake()
         return str(answer["index"])
+
+    async def put_marked(self, collection: str, texts: Mapping[str, str], marks: Mapping[str, str]) -> None:
+        """Take texts over with what marks them as they are now, also where no meanings are known. Error: Unavailable."""
+        own = {key: text[:_LONGEST_TEXT] for key, text in texts.items()}
+        document = {"collection": collection, "texts": own, "marks": dict(marks), **self._named()}
+        answer = await self._request("POST", "/put", document, _ANSWER_SECONDS)
+        if self.is_ready:
+            self.waiting = int(answer["waiting"])
+            self._wake()
+
+    async def missing(self, collection: str, marks: Mapping[str, str], limit: int) -> list[str]:
+        """Keys whose texts are not there as these marks say; all others of the collection are forgotten. Error: Unavailable."""
+        document = {"collection": collection, "marks": dict(marks), "limit": limit}
+        return list(map(str, (await self._request("POST", "/missing", document, _ANSWER_SECONDS))["missing"]))
+
+    async def search(self, collection: str, question: str, limit: int) -> list[Hit]:
+        """Texts of a collection that was put with marks, by their words, the best first. Error: Unavailable."""
+        document = {"collection": collection, "query": question[:_LONGEST_QUESTION], "limit": max(1, min(limit, 200))}
+        answer = await self._request("POST", "/search", document, _ANSWER_SECONDS)
+        return [Hit(str(key), float(score), bool(all_), str(said)) for key, score, all_, said in answer["results"]]
 
     async def find(self, collection: str, question: str, limit: int) -> tuple[str, list[Near]]:
         """Texts of a collection that are near to a question, the nearest first, and the name of the index.
 
         Errors: MeaningUnavailable, Unavailable, also where it does not answer in time.
         """
-        document = {"collection": collection, "query": question[:_LONGEST_QUESTION], "limit": max(1, min(limit, 200))}
+        question = question[:_LONGEST_QUESTION]
+        document = {"collection": collection, "query": question, "limit": max(1, min(limit, 200)), **self._named()}
         answer = await self._ask("POST", "/find", document, _FIND_SECONDS)
+        if answer["lacks"] and self.problem is None:
+            self._wake()  # the model is another one than before
+        if self._server is not None and (name := answer.get("wants")):
+            vector = await self._server.question(name, question)
+            answer = await self._ask("POST", "/find", {**document, "vector_of": name, "vector": vector}, _FIND_SECONDS)
         return str(answer["index"]), [Near(str(key), float(score)) for key, score in answer["results"]]
 
     def status(self) -> dict[str, Any]:
         """How far it is; nothing is started for this."""
         missing = self._source.problem if self.is_on else None
-        return {"enabled": self.is_on, "waiting": self.waiting, "total": self.total, "problem": missing or self.problem}
+        problem = missing or self.problem or (self._server and self._server.problem)
+        return {
+            "enabled": self.is_on,
+            "source": self._source.kind,
+            "server": self._server and self._server.where,
+            "waiting": self.waiting,
+            "total": self.total,
+            "problem": problem,
+        }
 
     async def close(self) -> None:
         """End reading; the index goes on from where it is when the next text comes."""
@@ -106,8 +152,7 @@ class MeaningIndex:
                 while self.is_busy():  # noqa: ASYNC110 - no event says that the last chat has ended
                     await asyncio.sleep(_BUSY_SECONDS)
                 try:
-                    document = {"seconds": _WORK_SECONDS, "keep": keep}
-                    answer = await self._ask("POST", "/work", document, _ANSWER_SECONDS)
+                    answer = await self._read_some(keep)
                 except ParachuteError as error:
                     if self.problem != str(error):
                         log.warning("Texts are not read for the search by meaning: %s", error)
@@ -122,6 +167,18 @@ class MeaningIndex:
                 self.waiting = left
                 self.progress += 1
 
+    async def _read_some(self, keep: list[str] | None) -> dict[str, Any]:
+        if self._server is None:
+            return await self._ask("POST", "/work", {"seconds": _WORK_SECONDS, "keep": keep}, _ANSWER_SECONDS)
+        wanted = await self._ask("POST", "/wanted", {"keep": keep, **self._named()}, _ANSWER_SECONDS)
+        if not wanted["texts"]:
+            return wanted
+        texts = await self._server.texts(wanted["texts"])
+        return await self._ask("POST", "/vectors", {"texts": texts, **self._named()}, _ANSWER_SECONDS)
+
+    def _named(self) -> dict[str, str]:
+        return {} if self._server is None else {"server": self._server.model.name}
+
     async def _ask(self, method: str, path: str, document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         if not self.is_on:
             raise MeaningUnavailable(
@@ -129,9 +186,12 @@ class MeaningIndex:
             )
         if self._source.error is not None:
             raise MeaningUnavailable(self._source.error.message, self._source.error.hint)
+        return await self._request(method, path, document, seconds)
+
+    async def _request(self, method: str, path: str, document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         try:
             await control.ask(self._home, "open", unit="meaning", environment=self._environment())
-            body = json.dumps(document).encode()
+            body = (await asyncio.to_thread(json.dumps, document)).encode()
             headers = [(b"host", b"meaning"), (b"content-type", b"application/json")]
             asking = local_http.request(units.meaning_socket(self._home), method, path, headers, body)
             status, answer = await local_http.ask(asking, seconds, _LARGEST_ANSWER)

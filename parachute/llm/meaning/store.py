@@ -4,7 +4,7 @@ import hashlib
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,10 +36,21 @@ CREATE TRIGGER texts_deleted AFTER DELETE ON texts BEGIN
 END;
 """
 
+_VECTORS = """
+CREATE TABLE IF NOT EXISTS vectors (
+    model INTEGER NOT NULL, text INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
+    PRIMARY KEY (model, text, part)
+) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS vectors_deleted AFTER DELETE ON texts BEGIN
+    DELETE FROM vectors WHERE model IN (SELECT id FROM models) AND text = old.number;
+END;
+"""
+"""Later than the others: an index without them is one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A table as the index knows it; `ready`: it has every text."""
+    """A table as the index knows it, or a server's model, whose dimension is 0 until it has given something; `ready`: it has every text."""
 
     id: int
     name: str
@@ -59,6 +70,7 @@ class Store:
         with suppress(sqlite3.DatabaseError):
             store = cls(_connected(path))
             if store.connection.execute("PRAGMA user_version").fetchone()[0] == _FORM:
+                store.connection.executescript(_VECTORS)
                 return store
             store.close()
         for end in ("", "-wal", "-shm"):
@@ -66,7 +78,7 @@ class Store:
         store = cls(_connected(path))
         path.chmod(0o600)
         with store.connection as connection:
-            connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_FORM};")
+            connection.executescript(f"BEGIN; {_TABLES} {_VECTORS} PRAGMA user_version = {_FORM};")
         return store
 
     def close(self) -> None:
@@ -136,13 +148,13 @@ class Store:
             connection.execute("INSERT INTO waiting SELECT ?, number FROM texts", (id_,))
         return Model(id_ or 0, name, dimension, False)
 
-    def waiting(self, model: Model, limit: int) -> list[tuple[int, str]]:
-        """Texts that the model has to read."""
+    def waiting(self, model: Model, limit: int) -> list[tuple[int, str, bytes]]:
+        """Texts that the model has to read, with their hashes."""
         query = (
-            "SELECT texts.number, texts.text FROM waiting JOIN texts ON texts.number = waiting.text "
+            "SELECT texts.number, texts.text, texts.hash FROM waiting JOIN texts ON texts.number = waiting.text "
             "WHERE waiting.model = ? ORDER BY waiting.text LIMIT ?"
         )
-        return [(row[0], row[1]) for row in self.connection.execute(query, (model.id, limit))]
+        return [(row[0], row[1], row[2]) for row in self.connection.execute(query, (model.id, limit))]
 
     def count(self, model: Model | None) -> tuple[int, int]:
         """How many texts wait for the model, and how many there are."""
@@ -180,13 +192,61 @@ class Store:
                     [(model.id, text, number, part) for number, part in enumerate(own)],
                 )
                 connection.execute("DELETE FROM waiting WHERE model = ? AND text = ?", (model.id, text))
-            if not connection.execute("SELECT 1 FROM waiting WHERE model = ? LIMIT 1", (model.id,)).fetchone():
-                connection.execute("UPDATE models SET ready = 1 WHERE id = ?", (model.id,))
-                _drop(connection, f"id < {model.id:d}")
+            _settle(connection, model)
+
+    def lacks(self, model: Model | None) -> bool:
+        """True if the model has not every text."""
+        if model is None:
+            return bool(self.connection.execute("SELECT 1 FROM texts LIMIT 1").fetchone())
+        query = "SELECT 1 FROM waiting WHERE model = ? LIMIT 1"
+        return not model.ready or bool(self.connection.execute(query, (model.id,)).fetchone())
+
+    def write_vectors(self, model: Model, dimension: int, texts: Mapping[int, tuple[bytes, Sequence[bytes]]]) -> None:
+        """Write the vectors of texts, by the hash of what they are of: what has changed meanwhile goes on waiting."""
+        with self.connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            if dimension:
+                connection.execute("UPDATE models SET dimension = ? WHERE id = ?", (dimension, model.id))
+            for text, (digest, own) in texts.items():
+                found = connection.execute("SELECT hash FROM texts WHERE number = ?", (text,)).fetchone()
+                if found is None or found[0] != digest:
+                    continue
+                connection.execute("DELETE FROM vectors WHERE model = ? AND text = ?", (model.id, text))
+                connection.executemany(
+                    "INSERT INTO vectors (model, text, part, vector) VALUES (?, ?, ?, ?)",
+                    [(model.id, text, number, vector) for number, vector in enumerate(own)],
+                )
+                connection.execute("DELETE FROM waiting WHERE model = ? AND text = ?", (model.id, text))
+            _settle(connection, model)
+
+    def vectors(self, model: Model, collection: str, at_once: int) -> Iterator[list[tuple[str, bytes]]]:
+        """The vectors of a collection with the keys of their texts, so many at a time."""
+        query = (
+            "SELECT texts.key, vectors.vector FROM texts JOIN vectors ON vectors.model = ? AND vectors.text = texts.number "
+            "WHERE texts.collection = ?"
+        )
+        cursor = self.connection.execute(query, (model.id, collection))
+        while rows := cursor.fetchmany(at_once):
+            yield rows
+
+    def vector_count(self, model: Model, collection: str) -> int:
+        """How many vectors a collection has."""
+        query = (
+            "SELECT count(*) FROM texts JOIN vectors ON vectors.model = ? AND vectors.text = texts.number "
+            "WHERE texts.collection = ?"
+        )
+        return int(self.connection.execute(query, (model.id, collection)).fetchone()[0])
+
+
+def _settle(connection: sqlite3.Connection, model: Model) -> None:
+    """Let a model that has every text be the one in use."""
+    if not connection.execute("SELECT 1 FROM waiting WHERE model = ? LIMIT 1", (model.id,)).fetchone():
+        connection.execute("UPDATE models SET ready = 1 WHERE id = ?", (model.id,))
+        _drop(connection, f"id < {model.id:d}")
 
 
 def _drop(connection: sqlite3.Connection, which: str) -> None:
-    for table in ("words", "parts", "waiting"):
+    for table in ("words", "parts", "waiting", "vectors"):
         connection.execute(f"DELETE FROM {table} WHERE model IN (SELECT id FROM models WHERE {which})")  # noqa: S608 - our own words
     connection.execute(f"DELETE FROM models WHERE {which}")  # noqa: S608
 

@@ -34,6 +34,12 @@ class Table:
         self._vectors = vectors
         self._weights = weights
         self._tokenizer = tokenizer
+        # The vocabulary of a model of one language: what it has no token for is put together from pieces that mean nothing.
+        self._guesses = type(tokenizer.model).__name__ == "BPE"
+
+    def guesses(self, word: str) -> bool:
+        """True if the direction of a word says little: nobody has learned it."""
+        return self._guesses and len(self._tokenizer.encode(word, add_special_tokens=False).ids) > 1
 
     def word(self, word: str) -> tuple[bytes, float]:
         """The direction of a word as bytes from -127 to 127, and from 0 to 1 how much it says; all zero for an unknown one."""

@@ -9,7 +9,10 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from parachute.core.telling import telling
+from parachute.llm.meaning.letters import Letters
 from parachute.llm.meaning.models import Near
+from parachute.llm.meaning.ranking import nearest
 from parachute.llm.meaning.store import Model, Store
 from parachute.llm.meaning.table import Table
 
@@ -24,6 +27,8 @@ _SAYS_LITTLE = 0.2
 _USUAL_WORDS, _SHORT, _LENGTH = 20, 8, 0.25
 """A longer text has more words that could fit by chance."""
 _COMMON, _FEW, _SAME = 10, 100, 0.99
+_GUESSED, _LETTERS, _ENOUGH_LETTERS = 0.5, 0.8, 0.4
+"""What the direction of a word counts that the table does not know, and what its letters do, if so many are the same."""
 _AT_ONCE = 4096
 
 
@@ -40,11 +45,11 @@ def parts_of(text: str) -> list[list[str]]:
     return [list(dict.fromkeys(part)) for part in parts] or [[]]
 
 
-def read(store: Store, table: Table, model: Model, texts: Sequence[tuple[int, str]]) -> None:
+def read(store: Store, table: Table, model: Model, texts: Sequence[tuple[int, str, bytes]]) -> None:
     """Read texts with the table, and write what they hold."""
     import numpy
 
-    parts = {number: parts_of(text) for number, text in texts}
+    parts = {number: parts_of(text) for number, text, _ in texts}
     wanted = dict.fromkeys(word for own in parts.values() for part in own for word in part)
     numbers = store.numbers(model, wanted)
     (first,) = store.connection.execute(
@@ -81,6 +86,19 @@ class Vocabulary:
             for first in range(0, len(self.vectors), _AT_ONCE)
         ]
         self.lengths = numpy.maximum(numpy.concatenate(lengths) if lengths else numpy.zeros(0, "f4"), 1e-6)
+        self._letters: Letters | None = None
+
+    def likeness_of_guessed(self, word: str, likeness: Any) -> Any:
+        """How alike each word is to one that the table does not know, by its letters as well as by its direction."""
+        import numpy
+
+        if self._letters is None:
+            self._letters = Letters(self.numbers)
+        letters = self._letters.likeness(word)
+        likeness = likeness * _GUESSED
+        if (number := self.numbers.get(word)) is not None:
+            likeness[number] = 1
+        return numpy.maximum(likeness, numpy.where(letters >= _ENOUGH_LETTERS, letters * _LETTERS, 0))
 
     def likeness(self, vectors: Any) -> Any:
         """How alike each word is to each of some directions, from 0 to 1: a row for each direction."""
@@ -125,19 +143,22 @@ class Collection:
         """The texts that are nearest to a question, the nearest first; none below `least`."""
         import numpy
 
-        asked = list(dict.fromkeys(words_of(question)))[:_MOST_ASKED]
+        asked = list(dict.fromkeys(telling(words_of(question))))[:_MOST_ASKED]
         if not asked or not self._keys:
             return []
         vectors, weights = self._asked(table, asked)
         chosen = weights > _SAYS_LITTLE * weights.max()
         vectors, weights = vectors[chosen], weights[chosen]
+        asked = [word for word, is_chosen in zip(asked, chosen, strict=True) if is_chosen]
         if not len(weights) or not weights.sum():
             return []
         scores = numpy.zeros(len(self._keys), "f4")
-        for likeness, weight in zip(self._vocabulary.likeness(vectors), weights, strict=True):
+        for word, likeness, weight in zip(asked, self._vocabulary.likeness(vectors), weights, strict=True):
+            if table.guesses(word):
+                likeness = self._vocabulary.likeness_of_guessed(word, likeness)
             scores += weight * self._best(likeness)
         scores /= weights.sum() * numpy.maximum(self._length, 1e-6)
-        return self._top(scores, limit, least)
+        return nearest(self._keys, scores, limit, least)
 
     def _asked(self, table: Table, asked: Iterable[str]) -> tuple[Any, Any]:
         import numpy
@@ -174,15 +195,3 @@ class Collection:
             # In this order the best word of a part comes last, and stays.
             best[self._parts[places]] = numpy.repeat(likeness[words], counts)
         return best
-
-    def _top(self, scores: Any, limit: int, least: float) -> list[Near]:
-        import numpy
-
-        most = min(len(scores), limit * 4)
-        likely = numpy.argpartition(-scores, most - 1)[:most]
-        found: dict[str, float] = {}
-        for place in likely[numpy.argsort(-scores[likely], kind="stable")]:
-            if scores[place] < least or len(found) == limit:
-                break
-            found.setdefault(self._keys[place], min(1.0, round(float(scores[place]), 3)))
-        return [Near(key, score) for key, score in found.items()]

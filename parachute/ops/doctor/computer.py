@@ -24,8 +24,8 @@ class Computer:
 
     `root` is where the system's own files are (`/`). `settings` is None where `config.yaml` cannot be understood, with the reason
     in `settings_problem`. `supervisor` is what the supervisor reports, None where none answers, with the reason in
-    `supervisor_problem`, or with neither where nothing runs. `provider` and `memory` are what core says of its model
-    and of notes of conversations, None where core is down.
+    `supervisor_problem`, or with neither where nothing runs. `provider`, `memory` and `meaning` are what core says of its
+    model, of notes of conversations and of the search by meaning, None where core is down.
     `entries` are the files of the state directory before anything was read: reading some of them closes them to others.
     """
 
@@ -41,6 +41,7 @@ class Computer:
     supervisor_problem: ParachuteError | None = None
     provider: dict[str, Any] | None = None
     memory: dict[str, Any] | None = None
+    meaning: dict[str, Any] | None = None
     entries: tuple[Entry, ...] = field(default=())
 
     @classmethod

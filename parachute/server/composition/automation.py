@@ -26,6 +26,7 @@ from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.triage.service import Orchestrator
 from parachute.chat.sessions.meaning import CONVERSATIONS
+from parachute.llm.meaning.full_text import FILES
 from parachute.modules.registry.inbox import ModulesSource
 from parachute.modules.runtime.core_api import collection_of
 from parachute.server.composition.chat import ChatServices, SessionServices
@@ -103,6 +104,7 @@ async def build_automation(
     llm.meaning.is_busy = lambda: bool(chat.runs.running())
     llm.meaning.collections = lambda: [
         CONVERSATIONS,
+        FILES,
         *(collection_of(each.name) for each in installation.modules.installed()),
     ]
 

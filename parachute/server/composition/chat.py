@@ -170,7 +170,13 @@ async def build_chat(
         found_skills, runtime_plugins, storage.audit, events.inbox.changed, partial(brought_skills, library)
     )
     prompts = Prompts(vault, modules.prompts.kind, is_approved, found_agents)
-    changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
+    watching = Watching(vault, WatchStore(storage.sessions), events.file_watcher)
+
+    def waiting_changed() -> None:
+        events.inbox.changed()
+        watching.look_soon()
+
+    changes = Changes(settings.changes, home.changes, storage.changes, waiting_changed)
     await changes.start()
     contexts = Contexts(vault, SelectionStore(storage.sessions), changes, is_approved)
     origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
@@ -216,7 +222,13 @@ async def build_chat(
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
     events.inbox.add(PluginsSource(plugins))
     events.inbox.add(AgentsSource(own_agents), SkillsSource(skills))
-    runs.changed = partial(events.feed.changed, "runs")
+
+    def run_changed(session: str) -> None:
+        events.feed.changed("runs", session)
+        if not runs.is_active(session):
+            watching.look_soon()
+
+    runs.changed = run_changed
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     brought = ImportedSessions(sessions.sessions, sessions.store)
@@ -242,7 +254,7 @@ async def build_chat(
         inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
         contexts=contexts,
-        watching=Watching(vault, WatchStore(storage.sessions), events.file_watcher),
+        watching=watching,
         permissions=permissions,
         preview=PromptPreview(agents, preparation, workspaces, admission, runs),
         imports=imports,

@@ -1,14 +1,23 @@
 """The wing `files`: the vault for the owner's devices."""
 
+from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
 from parachute.server.composition.chat import ChatServices
+from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.llm import ModelServices
 from parachute.server.composition.storage import Installation, Storage
 
 
 async def build_files(
-    installation: Installation, storage: Storage, chat: ChatServices, lifecycle: Lifecycle
-) -> VaultFiles:
-    """Build what reads and writes the vault for devices."""
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    llm: ModelServices,
+    chat: ChatServices,
+    lifecycle: Lifecycle,
+) -> tuple[VaultFiles, FileSearch]:
+    """Build what reads, writes and searches the vault for devices."""
     files = VaultFiles(storage.vault, installation.settings.changes, chat.changes, storage.audit)
-    return await lifecycle.start(files)
+    search = FileSearch(storage.vault, llm.meaning, events.file_watcher)
+    return await lifecycle.start(files), await lifecycle.start(search)

@@ -34,6 +34,6 @@ async def build_llm(
     gateway = Gateway(home, installation.settings, source, UsageStore(storage.trust), limits, storage.audit)
     events.inbox.add(SpendingSource(gateway.spending, limits))
     lifecycle.closing(gateway.close_all)
-    meaning = MeaningIndex(home, installation.settings.meaning)
+    meaning = MeaningIndex(home, installation.settings.meaning, gateway)
     lifecycle.closing(meaning.close)
     return ModelServices(gateway=gateway, questions=Questions(gateway), meaning=meaning)

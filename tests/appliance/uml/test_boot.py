@@ -16,6 +16,7 @@ from tests.appliance.recipe import ENVIRONMENT, TREE
 from tests.appliance.uml.build import Machine
 from tests.appliance.uml.guest import UmlGuest
 from tests.appliance.uml.serial_line import Silence
+from tests.support.waiting import still_running
 
 KERNEL = "linux.uml"
 
@@ -91,9 +92,8 @@ def test_nothing_is_left_behind_when_the_tests_are_ended(number: signal.Signals,
         family = psutil.Process(tests.pid).children(recursive=True)
         assert any(process.name().startswith(KERNEL) for process in family)
         os.kill(tests.pid, number)
-        tests.wait(30)
-        _, alive = psutil.wait_procs(family, timeout=20)
-        assert not alive
+        tests.wait(60)
+        assert not still_running(family)
     # All of it was in memory: the disk that the next guest boots from has none.
     listed = subprocess.run(
         ["debugfs", "-R", "ls -l /home/parachute", str(machine.image)], capture_output=True, text=True, check=True
@@ -107,5 +107,4 @@ def test_a_guest_that_ends_by_itself_leaves_nobody_waiting(machine: Machine) -> 
         family = guest.processes()
         with pytest.raises(Silence):
             guest.root.run("systemctl poweroff --force --force; sleep 1000")
-        _, alive = psutil.wait_procs(family, timeout=20)
-        assert not alive
+        assert not still_running(family)

@@ -11,7 +11,7 @@ from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = pytest.mark.long
 
-FETCH = "python3 -c \"import urllib.request as r; print(r.urlopen('http://{host}/hello', timeout=20).read().decode())\" 2>&1"
+FETCH = "python3 -c \"import urllib.request as r; print(r.urlopen('http://{host}/hello', timeout=60).read().decode())\" 2>&1"
 
 
 def _results(events: list[dict[str, Any]]) -> list[str]:

@@ -49,6 +49,19 @@ def test_looking_around(person: Person, furnished: Path) -> None:
     assert picture.evaluate("image => image.naturalWidth") == 1
 
 
+def test_texts_are_found_by_their_words(person: Person, furnished: Path) -> None:
+    page = person.open("files/Pictures")
+    page.get_by_role("searchbox", name="Search in all texts").fill("peas march")
+    found = page.get_by_role("list", name="Texts that were found")
+    expect(found.get_by_role("link")).to_have_count(1)
+    expect(found.get_by_text("Sow peas in March")).to_be_visible()
+    page.get_by_role("searchbox").fill("zeppelin")
+    expect(page.get_by_text("Nothing found")).to_be_visible()
+    page.get_by_role("searchbox").fill("peas march")
+    found.get_by_role("link", name="garden.md").click()
+    expect(page.locator(".markdown strong", has_text="peas")).to_be_visible()
+
+
 def test_an_edit_is_saved_and_taken_back(person: Person, furnished: Path, folder: str) -> None:
     page = person.open(f"files/{folder}?file=page.md")
     page.get_by_role("button", name="Edit").click()
@@ -210,6 +223,10 @@ def test_nothing_is_wrong_for_assistive_programs(make_person: MakePerson, furnis
         page = person.open(place)
         expect(page.locator(".loading")).to_have_count(0)
         assert violations(page) == []
+    page = person.open("files")
+    page.get_by_role("searchbox").fill("peas march")
+    expect(page.get_by_role("list", name="Texts that were found")).to_be_visible()
+    assert violations(page) == []
     person.open("files/Notes")
     more(page, "garden.md")
     expect(page.get_by_role("dialog")).to_be_visible()

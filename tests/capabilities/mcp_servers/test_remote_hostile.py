@@ -171,7 +171,7 @@ async def test_a_call_that_hangs(servers: RemoteServers, monkeypatch: pytest.Mon
         call = asyncio.create_task(servers.service.call("slow", "act", {}))
         assert await servers.service.call("slow", "act", {"now": True}) == "done"
         # Whoever stops everything does not wait for it.
-        await asyncio.wait_for(servers.service.end_all(), 30)
+        await asyncio.wait_for(servers.service.end_all(), 60)
         with pytest.raises(Unavailable):
             await call
 

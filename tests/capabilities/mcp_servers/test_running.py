@@ -16,7 +16,7 @@ from tests.capabilities.mcp_servers.programs import NOTES, plain
 from tests.capabilities.mcp_servers.running_servers import RunningServers, running_servers
 from tests.conftest import needs_bubblewrap
 from tests.supervisor.launching import Launcher, with_argument
-from tests.support.waiting import wait_until
+from tests.support.waiting import still_running, wait_until
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -198,7 +198,7 @@ async def test_a_server_killed_from_outside(servers: RunningServers) -> None:
     assert await servers.service.call("solid", "act", {}) == "done"
     process = psutil.Process((await servers.launcher.unit("mcp@solid"))["process"])
     process.kill()
-    psutil.wait_procs([process], timeout=60)
+    assert not still_running([process])
     results = []
     for _ in range(2):
         try:
@@ -224,8 +224,7 @@ def begin():
     wait_until(lambda: with_argument(number), "the hidden process runs")
     hidden = with_argument(number)
     await servers.service._running.end("forks")
-    _, alive = psutil.wait_procs(hidden, timeout=60)
-    assert alive == []
+    assert not still_running(hidden)
     assert not servers.catalog.folders("forks").run.exists()
 
 

@@ -5,7 +5,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -270,11 +270,12 @@ def answering(answer: Callable[[bytes], bytes | None]) -> Iterator[str]:
                     for each in held:
                         each.close()
                     return
-                said = answer(connection.recv(65536))
                 held.append(connection)
-                if said is not None:
-                    connection.sendall(said)
-                    connection.close()
+                # git may be gone by now: it has little time.
+                with suppress(OSError):
+                    if (said := answer(connection.recv(65536))) is not None:
+                        connection.sendall(said)
+                        connection.close()
 
         thread = threading.Thread(target=serve)
         thread.start()

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -242,11 +243,13 @@ async def test_what_the_program_does_by_itself_answers_no_message(make_core: Mak
 
 async def test_a_command_in_the_background_ends_with_its_sandbox(make_core: MakeCore, api: MessagesAPI) -> None:
     core = await make_core(Reading())
-    api.script(tool_use("Bash", {"command": "sleep 98761", "run_in_background": True}), text("It runs."))
+    # The number only tells our process from others.
+    number = str(90_000_000 + os.getpid())
+    api.script(tool_use("Bash", {"command": f"sleep {number}", "run_in_background": True}), text("It runs."))
     answer = await core.answered()
 
     def runs() -> bool:
-        return any("98761" in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
+        return any(number in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
 
     await until(runs, "the command runs")
     await core.discard(answer.session)

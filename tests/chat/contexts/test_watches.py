@@ -81,8 +81,8 @@ class Following:
         self.files = VaultWatcher(world.root)
         self.service = self.made()
 
-    def made(self) -> Watching:
-        service = Watching(self.world.vault, self.store, self.files)
+    def made(self, look_seconds: float = 3600) -> Watching:
+        service = Watching(self.world.vault, self.store, self.files, look_seconds)
         service.listener = self.hear
         return service
 
@@ -112,6 +112,37 @@ async def following(world: World) -> AsyncIterator[Following]:
     yield made
     await made.service.close()
     await made.files.close()
+
+
+@pytest.mark.parametrize("look_seconds", [0.05, 3600])
+async def test_the_first_watch_of_all_is_noticed_though_nothing_follows_the_vault(
+    following: Following, look_seconds: float
+) -> None:
+    world = following.world
+    world.write("AGENTS.md", "All.\n")
+    service = following.made(look_seconds)
+    service.start()
+    try:
+        known = await _until_known(following, "Projects/boat")
+        assert (known, following.files.is_on) == ("Projects/boat/AGENTS.md", False)
+        world.write("AGENTS.md", '---\nwatch:\n  - "Projects/*"\n---\n\nAll.\n')
+        if look_seconds > 60:
+            service.look_soon()
+        while not following.files.is_on:
+            await asyncio.sleep(0.01)
+        # From here on the vault is followed.
+        world.write("Projects/boat/AGENTS.md", "A boat with sails.\n")
+        await following.until(lambda: bool(following.told))
+        assert following.changes() == [("Projects/boat/AGENTS.md", ("AGENTS.md",))]
+    finally:
+        await service.close()
+
+
+async def _until_known(following: Following, folder: str) -> str:
+    async with asyncio.timeout(60):
+        while folder not in (known := await following.store.files()):
+            await asyncio.sleep(0.01)
+    return known[folder].path
 
 
 async def test_a_change_is_told_with_who_watches_it(following: Following) -> None:

@@ -16,7 +16,7 @@ from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = pytest.mark.long
 
-FETCH = "python3 -c \"import urllib.request as r; print(r.urlopen('http://api.example.org/', timeout=20).read().decode())\" 2>&1"
+FETCH = "python3 -c \"import urllib.request as r; print(r.urlopen('http://api.example.org/', timeout=60).read().decode())\" 2>&1"
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ async def test_so_is_one_in_the_middle_of_a_turn(supervisor: Launcher, api: Mess
 async def test_a_failure_is_said_once_and_the_turn_goes_on(supervisor: Launcher, api: MessagesAPI) -> None:
     api.script(FULL, FULL, text("It is done.").using(input_tokens=20))
     async with core(supervisor, api.url, Reading()) as made:
-        with sqlite3.connect(made.vault / ".parachute" / "events.db", timeout=10) as database:
+        with sqlite3.connect(made.vault / ".parachute" / "events.db", timeout=60) as database:
             database.execute("DROP TABLE deliveries")
         answer = await made.answered("A long task")
     assert compactions(api) == 2

@@ -98,7 +98,7 @@ async def test_it_is_told_at_once_and_not_at_the_next_sweep(storage: SessionStor
         storage.service._events.subscribe(hear)
         storage.service.closed = heard.ending.session_closed
         await storage.service.archive("a", True)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await woken.wait()
     finally:
         await heard.ending.close()

@@ -4,7 +4,6 @@ import re
 import signal
 from collections.abc import Callable
 
-import psutil
 import pytest
 
 from tests.automation.transcription.scripted_server import SAID, scripted_server
@@ -12,7 +11,7 @@ from tests.connectors.bots.conftest import transcribing
 from tests.connectors.bots.requests import asked_with, reply_to_each
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import Gate, hold, several, text, tool_use
-from tests.support.waiting import SECONDS
+from tests.support.waiting import still_running
 
 pytestmark = pytest.mark.long
 
@@ -261,7 +260,7 @@ def _end_core(bot: Bot, kill: signal.Signals) -> None:
         return
     core = bot.computer.find_process("parachute.server")
     core.send_signal(kill)
-    psutil.wait_procs([core], timeout=SECONDS)
+    assert not still_running([core])
     bot.computer.wait_until(lambda: bot.call("GET", "/api/bots/status"), "another one answers")
 
 

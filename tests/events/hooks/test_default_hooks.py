@@ -160,7 +160,7 @@ async def test_of_what_others_said_nothing_is_remembered(computer: Computer, scr
             ("metadata", '{"module": "daily"}'),
             ("metadata", '{"import": {"messages": 2}}'),
         ):
-            with sqlite3.connect(computer.vault / ".parachute" / "sessions.db", timeout=10) as database:
+            with sqlite3.connect(computer.vault / ".parachute" / "sessions.db", timeout=60) as database:
                 database.execute("UPDATE sessions SET source = 'parachute'")
                 database.execute(f"UPDATE sessions SET {column} = ?", (value,))
             ran = _hook(computer, "flush_memory", session_id=session)

@@ -108,9 +108,9 @@ async def test_a_refresh_goes_on_when_the_agent_that_waits_for_it_leaves(
     signed_in: Installation, oauth: OAuthServer
 ) -> None:
     asked, go_on = threading.Event(), threading.Event()
-    oauth.before_answer = lambda: (asked.set(), go_on.wait(30), None)[2]
+    oauth.before_answer = lambda: (asked.set(), go_on.wait(60), None)[2]
     asking = asyncio.create_task(ask(signed_in))
-    await asyncio.to_thread(asked.wait, 30)
+    await asyncio.to_thread(asked.wait, 60)
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
     go_on.set()

@@ -38,6 +38,14 @@ def test_a_paraphrase_finds_its_text_with_the_model_that_is_shipped(running: Ind
     assert running.find(collection="another") == []
 
 
+def test_words_that_the_table_does_not_know_are_compared_by_their_letters(running: IndexProcess) -> None:
+    running.put({"werk": "Der Vermieter hat die Mietverträge verlängert.", "see": "Am Bergsee gezeltet."})
+    running.work()
+    assert running.find("unser Mietvertrag")[0] == "werk"
+    assert running.find("Mietverhältnis")[0] == "werk"
+    assert running.find("ÜBERMORGEN IM BERGSEE BADEN")[0] == "see"
+
+
 def test_it_runs_in_a_sandbox_without_a_network(prepared: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(prepared, home)

@@ -67,7 +67,8 @@ async def test_each_finds_its_own_texts_only(index: MeaningIndex, asked: list[di
     assert await _found(index, "boats", "two") == ["c"]
     assert {request["unit"] for request in asked} == {"meaning"}
     assert asked[0]["environment"] == {"PARACHUTE_MEANING_FOLDER": str(folder)}
-    assert index.status() == {"enabled": True, "waiting": 0, "total": 3, "problem": None}
+    status = {"enabled": True, "source": "folder", "server": None, "waiting": 0, "total": 3, "problem": None}
+    assert index.status() == status
 
 
 async def test_nothing_is_read_while_chats_go_on(index: MeaningIndex) -> None:

@@ -122,7 +122,7 @@ class HostedModule(Activator):
 
     def close(self) -> None:
         """End the process, with what a hostile module has left behind, and remove everything."""
-        self.end()
+        self.end(DEADLINE / 4)
         if self.process is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)

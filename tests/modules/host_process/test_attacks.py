@@ -12,6 +12,7 @@ from parachute.modules.host_process.limits import LARGEST_FILE
 from parachute.supervisor.logs import LIMIT, older, shorten
 from tests.conftest import needs_bubblewrap
 from tests.modules.host_process.launched import LaunchedModule, launched, open_unit
+from tests.support.waiting import still_running
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -161,7 +162,7 @@ async def test_a_module_that_forks_has_a_limit_and_leaves_nothing() -> None:
             assert answer["count"] < 20
             assert answer["error"] == "Resource temporarily unavailable"
         await module.launcher.ask("stop_unit", name=module.unit)
-        assert psutil.wait_procs([sandbox, *family], timeout=60)[1] == []
+        assert not still_running([sandbox, *family])
 
 
 async def test_a_module_that_ignores_being_told_to_end_is_ended() -> None:
@@ -173,4 +174,4 @@ async def test_a_module_that_ignores_being_told_to_end_is_ended() -> None:
         assert len(family) > 2
         await module.launcher.ask("stop_unit", name=module.unit)
         assert (await module.launcher.unit(module.unit))["state"] == "stopped"
-        assert psutil.wait_procs(family, timeout=60)[1] == []
+        assert not still_running(family)

@@ -200,9 +200,14 @@ def test_what_it_forks_ends_with_it() -> None:
     with hosted("probe", PROBE, manifest=MANIFEST, box=True, changes={"programs": True}) as probe:
         assert probe.post("/fork").status == 200
         assert probe.process is not None
-        family = psutil.Process(probe.process.pid).children(recursive=True)
-        forked = [process for process in family if process.cmdline()[-1:] == [str(probe.home)]]
-        assert len(forked) == 3
+        family = psutil.Process(probe.process.pid)
+
+        def started() -> list[psutil.Process]:
+            # A process has no command line in the moment in which it becomes another program.
+            found = family.children(recursive=True)
+            return [process for process in found if process.cmdline()[-1:] == [str(probe.home)]]
+
+        forked: list[psutil.Process] = wait_until(lambda: len(found := started()) == 3 and found, "all of them run")
         probe.process.terminate()
         wait_until(lambda: not any(process.is_running() for process in forked), "the forked processes end")
         wait_until(lambda: len(probe.exits) == 1, "the process ends")

@@ -20,6 +20,8 @@ from tests.support.gate import Gate
 from tests.support.waiting import SECONDS
 
 PROGRAM = Path(sys.executable).with_name("parachute")
+COMMAND_SECONDS = 5 * SECONDS
+"""The longest wait for a command: setting up makes an environment for each module."""
 
 
 class ModuleComputer(Computer):
@@ -140,5 +142,5 @@ class ModuleComputer(Computer):
             "PARACHUTE_HOME": str(self.home.root),
             "LANG": "C.UTF-8",
         }
-        code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", SECONDS)
+        code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", COMMAND_SECONDS)
         return subprocess.CompletedProcess(arguments, code, out, err)

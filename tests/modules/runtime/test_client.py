@@ -142,9 +142,9 @@ async def test_an_answer_before_the_body_was_sent_counts() -> None:
 
     refusal = b"HTTP/1.1 413 Too Large\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}"
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(60),
         answering(saying(refusal)) as client,
-        client.request("POST", "/upload", (), endless_upload(), seconds=5) as answer,
+        client.request("POST", "/upload", (), endless_upload(), seconds=60) as answer,
     ):
         assert answer.status == 413
         assert [part async for part in answer.body] == [b"{}"]
@@ -155,7 +155,7 @@ async def test_a_host_that_takes_no_body_is_down() -> None:
         while True:
             yield b"x" * 65536
 
-    async with answering(stalling()) as client, asyncio.timeout(20):
+    async with answering(stalling()) as client, asyncio.timeout(60):
         with pytest.raises(HostDown, match="did not answer"):
             async with client.request("POST", "/upload", (), endless_upload(), seconds=0.5):
                 pass
@@ -192,7 +192,7 @@ async def test_leaving_an_answer_closes_the_connection() -> None:
         await reader.read()
         closed.set()
 
-    async with answering(script) as client, asyncio.timeout(20):
+    async with answering(script) as client, asyncio.timeout(60):
         async with client.request("GET", "/stream") as answer:
             assert await anext(answer.body) == b"first"
         await closed.wait()

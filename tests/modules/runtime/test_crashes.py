@@ -57,7 +57,7 @@ def test_a_module_that_dies_in_a_request(fragile: ModuleComputer) -> None:
 
 
 def test_a_module_that_dies_within_an_answer(fragile: ModuleComputer) -> None:
-    with httpx2.stream("GET", f"{fragile.url}/api/fragile/die-while-streaming", trust_env=False, timeout=30) as answer:
+    with httpx2.stream("GET", f"{fragile.url}/api/fragile/die-while-streaming", trust_env=False, timeout=60) as answer:
         lines = answer.iter_lines()
         assert json.loads(next(lines).removeprefix("data: ")) == {"number": 1}
         # An end before its time, or a reset, is the only way to say so once the status is sent.

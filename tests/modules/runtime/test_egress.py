@@ -14,7 +14,7 @@ FETCH = """
 @route("POST", "/fetch")
 def fetch(self, url: str):
     try:
-        with urllib.request.urlopen(url, timeout=20) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             return {"status": answer.status}
     except urllib.error.HTTPError as error:
         return {"status": error.code}

@@ -69,7 +69,7 @@ def about(self):
 def raw_core(self, method: str, path: str, text: str):
     \"\"\"Core's socket, without anything that this computer has written for it.\"\"\"
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(20)
+        connection.settimeout(60)
         connection.connect(os.environ["PARACHUTE_HOME"] + "/run/module/" + self.name + "/core/core.sock")
         connection.sendall((
             f"{method} {path} HTTP/1.1\\r\\nhost: core\\r\\nconnection: close\\r\\ncontent-length: {len(text)}\\r\\n"

@@ -13,6 +13,7 @@ import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.computer import PLAIN
+from tests.support.waiting import still_running
 
 pytestmark = pytest.mark.long
 
@@ -99,8 +100,7 @@ def test_a_module_that_is_removed_while_it_works_leaves_nothing(computer: Module
     working.shutdown()
     assert (answer.status_code, answer.json()) == (200, {"done": True})
     assert removed.json() == {"success": True}
-    _, alive = psutil.wait_procs(family, timeout=60)
-    assert not alive
+    assert not still_running(family)
     assert not (computer.home.run / "module" / "busy").exists()
     assert not (computer.home.root / "module-data" / "busy").exists()
     assert not (computer.home.root / "modules" / "busy").exists()
@@ -244,7 +244,7 @@ def test_twenty_modules_cost_nothing_until_they_are_used(alone: ModuleComputer) 
     assert [name for name in names if alone.host_process(name) is not None] == ["many-7"]
     alone.stop()
     alone.start()
-    with httpx2.Client(base_url=alone.url, **PLAIN, timeout=30) as client:
+    with httpx2.Client(base_url=alone.url, **PLAIN, timeout=60) as client:
         # Whoever asks before the units are open waits for that, and for nothing else.
         assert client.get("/api/health").status_code == 200
         assert client.get("/api/many-19/").json() == {"fine": True}

@@ -87,7 +87,7 @@ def echo(computer: ModuleComputer) -> ModuleComputer:
 
 def raw(computer: ModuleComputer, head: bytes) -> tuple[int, bytes]:
     """Send the head of a request as it is; (status, everything that came)."""
-    with socket.create_connection(("127.0.0.1", computer.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", computer.port), timeout=60) as connection:
         connection.sendall(head + b"\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n")
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
     return int(answer.split(b" ", 2)[1]), answer.partition(b"\r\n\r\n")[2]
@@ -182,7 +182,7 @@ def test_uploads_are_passed_on_in_pieces(echo: ModuleComputer, size: int) -> Non
 
 def test_events_arrive_one_by_one(echo: ModuleComputer) -> None:
     seen = []
-    with httpx2.stream("GET", f"{echo.url}/api/echo/steps", **PLAIN, timeout=30) as answer:
+    with httpx2.stream("GET", f"{echo.url}/api/echo/steps", **PLAIN, timeout=60) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         for line in answer.iter_lines():
             if line.startswith("data: "):
@@ -193,7 +193,7 @@ def test_events_arrive_one_by_one(echo: ModuleComputer) -> None:
 
 
 def test_a_client_that_leaves_ends_what_is_done_for_it(echo: ModuleComputer) -> None:
-    with httpx2.stream("GET", f"{echo.url}/api/echo/forever", **PLAIN, timeout=30) as answer:
+    with httpx2.stream("GET", f"{echo.url}/api/echo/forever", **PLAIN, timeout=60) as answer:
         lines = answer.iter_lines()  # httpx closes the answer with it
         assert next(lines).startswith("data: ")
         assert echo.value("/api/echo/ended") == {"ended": False}
@@ -227,8 +227,8 @@ def test_what_belongs_to_core_is_out_of_reach(echo: ModuleComputer, path: str, m
 
 
 def test_a_slow_answer_holds_up_nobody_else(echo: ModuleComputer) -> None:
-    streams = [httpx2.Client(**PLAIN, timeout=30) for _ in range(20)]
-    started = threading.Barrier(len(streams) + 1, timeout=30)
+    streams = [httpx2.Client(**PLAIN, timeout=60) for _ in range(20)]
+    started = threading.Barrier(len(streams) + 1, timeout=60)
     leave = threading.Event()
 
     def read(client: httpx2.Client) -> None:
@@ -236,7 +236,7 @@ def test_a_slow_answer_holds_up_nobody_else(echo: ModuleComputer) -> None:
             lines = answer.iter_lines()
             next(lines)
             started.wait()
-            leave.wait(30)
+            leave.wait(60)
 
     threads = [threading.Thread(target=read, args=(client,)) for client in streams]
     for thread in threads:
@@ -246,4 +246,4 @@ def test_a_slow_answer_holds_up_nobody_else(echo: ModuleComputer) -> None:
     assert echo.get("/api/health").status_code == 200
     leave.set()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)

@@ -49,7 +49,7 @@ def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(computer: Modul
 
     def ask(name: str, number: int) -> None:
         pause = threading.Event()
-        with httpx2.Client(base_url=computer.url, **PLAIN, timeout=30) as client:
+        with httpx2.Client(base_url=computer.url, **PLAIN, timeout=60) as client:
             for step in itertools.count():
                 method, path = ("POST", "tell") if step % 3 == 2 else ("GET", "process")
                 answer = client.request(method, f"/api/{name}/{path}")

@@ -17,7 +17,7 @@ from parachute.base.errors import Conflict
 from parachute.ops.backup import proof, restore
 from parachute.ops.backup.models import Locked, Progress
 from tests.support.computer import free_port
-from tests.support.waiting import wait_until
+from tests.support.waiting import still_running, wait_until
 
 from .installation import Installation
 
@@ -64,8 +64,7 @@ def test_a_backup_that_is_killed_leaves_no_process_and_the_next_one_is_whole(ins
     assert "Another backup command is at work" in (command_line(installation, "create").communicate()[0])
     process.kill()
     process.communicate()
-    _, alive = psutil.wait_procs(family, timeout=_SECONDS)
-    assert alive == []
+    assert not still_running(family)
     assert list((installation.repository_folder / "locks").iterdir())
 
     assert [backup.is_finished for backup in installation.backups()] == [True]
@@ -110,8 +109,7 @@ def leave_lock(installation: Installation) -> None:
         family = psutil.Process(process.pid).children(recursive=True)
         process.kill()
         process.communicate()
-        _, alive = psutil.wait_procs(family, timeout=_SECONDS)
-        assert alive == []
+        assert not still_running(family)
 
 
 def test_the_lock_of_a_killed_command_keeps_nobody_from_restoring(installation: Installation) -> None:
@@ -293,7 +291,6 @@ def test_a_drill_that_is_killed_leaves_no_process_and_the_next_one_removes_what_
     family = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.communicate()
-    _, alive = psutil.wait_procs(family, timeout=_SECONDS)
-    assert alive == []
+    assert not still_running(family)
     proof.drill(installation.places, installation.repository, Progress())
     assert not (installation.places.folder / "parachute-drill").exists()

@@ -15,8 +15,8 @@ import pytest
 
 from parachute.base import swap
 from tests.support.browser import Browser, new_code, owners
-from tests.support.computer import SECONDS, Computer
-from tests.support.waiting import wait_until
+from tests.support.computer import Computer
+from tests.support.waiting import still_running, wait_until
 
 pytestmark = pytest.mark.long
 
@@ -230,7 +230,7 @@ def test_what_is_cut_off_while_it_is_fetched_has_changed_nothing(backup: Backup,
         wait_until(told, "it says how far it is")
         # Taken back by its owner.
         assert browser.ask("DELETE", "/api/backups/running").status_code == 200
-        psutil.wait_procs([process], timeout=SECONDS)
+        assert not still_running([process])
         assert names(computer) == [".parachute", "Parachute"]
         assert browser.ask("DELETE", "/api/backups/running").json()["key"] == "nothing_under_way"
 
@@ -238,7 +238,7 @@ def test_what_is_cut_off_while_it_is_fetched_has_changed_nothing(backup: Backup,
         browser.post("/api/backups/restore", begin)
         process = restoring(computer)
         computer.kill_core()
-        psutil.wait_procs([process], timeout=SECONDS)
+        assert not still_running([process])
         wait_until(lambda: names(computer) == [".parachute", "Parachute"], "what was fetched is gone", computer.logs)
         assert (computer.vault / "mine").read_text() == "of the fresh one"
         assert owners(computer, "GET", "/api/backups/restore").json() == {"last": None}

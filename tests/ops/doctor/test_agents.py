@@ -344,3 +344,12 @@ def test_views_of_projects(machine: Machine) -> None:
     assert "copy-on-write views" in machine.well("views")
     machine.settings = {"changes": {"apply": "live"}}
     machine.skips("views")
+
+
+def test_the_server_that_knows_meanings_is_judged_by_what_core_says_of_it(machine: Machine) -> None:
+    machine.settings["meaning"] = {"server": "http://127.0.0.1:11434"}
+    assert "nomic-embed-text at http://127.0.0.1:11434" in machine.well("meaning")
+    away = {"problem": "The server for meanings at http://127.0.0.1:11434 does not answer: nothing listens."}
+    assert "does not answer" in machine.warns("meaning", meaning=away).message
+    machine.settings["meaning"]["key_file"] = machine.folder / "key"
+    assert "there is no" in machine.warns("meaning").message

@@ -16,6 +16,7 @@ from parachute.ops.doctor.checks import all_checks
 from tests.conftest import needs_bubblewrap
 from tests.support.computer import Computer
 from tests.support.terminal import Terminal
+from tests.support.waiting import still_running
 
 from .machine import unchanged
 
@@ -155,7 +156,7 @@ def test_a_computer_that_runs_is_well_and_so_is_one_that_was_killed(computer: Co
     for process in family:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-    assert psutil.wait_procs(family, timeout=100)[1] == []
+    assert not still_running(family)
     found = doctor(computer, "running", "leftovers", "databases", "credentials")
     assert found["running"]["message"].startswith("The computer is not running")
     assert found["leftovers"]["result"] == "warning"

@@ -72,7 +72,7 @@ def test_checks_run_at_the_same_time(machine: Machine) -> None:
     both = threading.Barrier(2)
 
     def meeting(_: Computer) -> Result:
-        both.wait(30)
+        both.wait(60)
         return ok("They have met.")
 
     found = examine(machine.computer(), {"a": check(meeting), "b": check(meeting)})

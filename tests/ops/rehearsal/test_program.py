@@ -17,7 +17,7 @@ from parachute.ops.rehearsal.staging import Scratch
 from tests.conftest import needs_bubblewrap
 from tests.ops.rehearsal.versions import version
 from tests.support.computer import Computer
-from tests.support.waiting import wait_until
+from tests.support.waiting import still_running, wait_until
 
 
 @pytest.fixture
@@ -87,8 +87,7 @@ def test_one_that_is_ended_leaves_nothing_that_runs(owned: Computer, tmp_path: P
     process.send_signal(number)
     process.wait(60)
     process.stdout.close()
-    _, alive = psutil.wait_procs(family, timeout=60)
-    assert not alive
+    assert not still_running(family)
     scratch = Scratch.of(owned.home).folder
     assert scratch.exists() == (number == signal.SIGKILL)
     other = version(tmp_path / "other", {"cli/__init__.py": "^raise RuntimeError\n"})

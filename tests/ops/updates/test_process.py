@@ -19,7 +19,7 @@ from parachute.ops.updates.models import Phase, Update, Version
 from parachute.ops.updates.service import Updates
 from parachute.ops.updates.versions import Versions
 from tests.support.computer import PLAIN, Computer
-from tests.support.waiting import until, wait_until
+from tests.support.waiting import still_running, until, wait_until
 
 from .versions import (
     FAILS_AFTER_MIGRATING,
@@ -229,7 +229,7 @@ async def test_the_power_is_cut_during_the_probation(
     for process in (watching, *family):
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(family, timeout=60)
+    assert not still_running(family)
     computer.stop()  # nothing of it is left but what the test holds
     computer.start()
     assert installation.running() == "0.1.0"

@@ -21,7 +21,7 @@ from .internet import PUBLIC
 
 SCRIPT = str(Path(parachute_runner.__path__[0]) / "egress_forward.py")
 FETCH = (
-    "import urllib.request; print(urllib.request.urlopen('http://web.example.org/hello', timeout=20).read().decode())"
+    "import urllib.request; print(urllib.request.urlopen('http://web.example.org/hello', timeout=60).read().decode())"
 )
 
 

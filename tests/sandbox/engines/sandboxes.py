@@ -78,7 +78,7 @@ def interpreter() -> str:
 
 def outside(code: str, *arguments: str) -> Any:
     """The same as `Sandbox.python`, without a sandbox: the control that shows that a probe can succeed."""
-    done = subprocess.run([interpreter(), "-ISc", code, *arguments], capture_output=True, timeout=30, check=True)
+    done = subprocess.run([interpreter(), "-ISc", code, *arguments], capture_output=True, timeout=60, check=True)
     return json.loads(done.stdout)
 
 

@@ -13,7 +13,7 @@ from parachute.sandbox.engines import bubblewrap
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import marker
 from tests.supervisor.launching import with_argument
-from tests.support.waiting import wait_until
+from tests.support.waiting import still_running, wait_until
 
 pytestmark = needs_bubblewrap
 
@@ -133,7 +133,7 @@ async def test_closing_a_sandbox_ends_all_of_it(sandboxes: SandboxFactory) -> No
         assert process.wait(60) == 70
         process.communicate()
     # The kernel ends what is left in the sandbox, and takes a moment where many others want the processor.
-    assert psutil.wait_procs(with_argument(mark), timeout=60)[1] == []
+    assert not still_running(with_argument(mark))
     assert not sandbox.socket.exists()
     assert not (sandboxes.launcher.home.sandboxes / f"{session}.json").exists()
-    assert psutil.wait_procs(psutil.Process(sandboxes.launcher.process.pid).children(), timeout=60)[1] == []
+    assert not still_running(psutil.Process(sandboxes.launcher.process.pid).children())

@@ -11,7 +11,7 @@ import pytest
 from tests.sandbox.engines.conftest import SandboxFactory, direct, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import RUNNER, Sandbox, interpreter, marker
 from tests.supervisor.launching import Launcher, with_argument
-from tests.support.waiting import wait_until
+from tests.support.waiting import still_running, wait_until
 
 
 async def _single(running: Launcher, *options: str) -> Sandbox:
@@ -48,7 +48,7 @@ async def test_an_idle_runner_ends_and_the_next_connection_starts_another(units_
     assert (await _state(units_process))[:2] == ("listening", None)
     assert sandbox.shell("echo one") == "one\n"
     runner = psutil.Process(units_process.process.pid).children()
-    psutil.wait_procs(runner, timeout=60)
+    assert not still_running(runner)
     while (await _state(units_process))[0] != "listening":
         await asyncio.sleep(0.02)
     assert sandbox.shell("echo two") == "two\n"
@@ -122,8 +122,7 @@ async def test_a_killed_supervisor_leaves_no_runner_and_no_agent(units_process: 
         units_process.process.wait()
         assert process.wait(60) == 70
         process.communicate()
-    _, alive = psutil.wait_procs(family, timeout=60)
-    assert not alive
+    assert not still_running(family)
     wait_until(lambda: not with_argument(mark), "all of it is gone")
 
 

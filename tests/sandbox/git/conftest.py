@@ -89,7 +89,7 @@ class World(EgressWorld):
             stderr=asyncio.subprocess.STDOUT,
         )
         try:
-            output, _ = await asyncio.wait_for(process.communicate(), SECONDS)
+            output, _ = await asyncio.wait_for(process.communicate(), 5 * SECONDS)  # some are large
         finally:
             if process.returncode is None:
                 process.kill()

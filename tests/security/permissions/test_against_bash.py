@@ -68,7 +68,7 @@ def test_no_line_that_runs_sudo_is_allowed(world, tmp_path: Path, seed: int) -> 
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=20,
+            timeout=60,
             check=False,
         )
         assert not ran.exists(), line

@@ -154,6 +154,7 @@ async def call_files(call: Any, client: httpx2.AsyncClient) -> list[str]:
     await call("PUT /api/write", {"path": "Shed/rake.md", "content": "A rake."})
     await call("GET /api/ls", query="?path=Shed")
     await call("GET /api/read", query="?path=Shed/rake.md")
+    await call("GET /api/files/search", query="?q=rake")
     await call("GET /api/files/download", query="?path=Shed/rake.md")
     await call("POST /api/files/folders", {"path": "Shed/old"})
     await call("POST /api/files/move", {"path": "Shed/rake.md", "to": "Shed/old/rake.md"})

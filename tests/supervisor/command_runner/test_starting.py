@@ -17,6 +17,7 @@ import pytest
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.supervisor.command_runner import children
 from parachute.supervisor.command_runner.starting import SERVER, SOCKET, outside
+from tests.support.waiting import still_running
 
 _PASS_ON = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.execv(sys.argv[2], sys.argv[2:])"
 FOLDER = str(Path(parachute_runner.__path__[0]).parent)
@@ -108,8 +109,7 @@ def test_whoever_is_ended_here_has_ended_there_with_all_it_started(service: Serv
     there = service.programs()
     assert len(there) > 2
     standing_in.kill()
-    _, alive = psutil.wait_procs(there, timeout=60)
-    assert not alive
+    assert not still_running(there)
     assert standing_in.stdout.read() == ""
     standing_in.stdout.close()
     standing_in.wait()

@@ -5,12 +5,14 @@ import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import { Ago, Badge, Empty, Loaded, Page, Row } from "~/components/layout";
+import { useDebounced } from "~/state/debounced";
 import { useResource } from "~/state/resource";
 import { go } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { bytes } from "~/text/messages";
 import { ActionsDialog, HistoryDialog } from "./actions";
+import { Found } from "./found";
 import { type Entry, folderOf, join, type Listing, nameOf, placeOf } from "./models";
 import { t } from "./texts";
 import { uploadAll } from "./transfers";
@@ -25,6 +27,9 @@ export function Folder({ path }: { path: string }) {
   const [making, setMaking] = useState<"folder" | "text">();
   const [isHistory, setHistory] = useState(false);
   const [isOver, setOver] = useState(false);
+  const [search, setSearch] = useState("");
+  const settled = useDebounced(search).trim();
+  const words = search.trim() && settled;
   const picker = useRef<HTMLInputElement>(null);
   const mayWrite = may("vault", "write");
   const take = (files: FileList | null | undefined) => {
@@ -75,8 +80,11 @@ export function Folder({ path }: { path: string }) {
           }}
         />
         {path && <Path path={path} />}
+        <div class="search-row">
+          <TextField label={t("search")} placeholder={t("search")} isLabelHidden type="search" value={search} onInput={setSearch} />
+        </div>
         <Transfers />
-        <Loaded of={found}>
+        {words ? <Found words={words} /> : <Loaded of={found}>
           {({ entries, truncated, total }) =>
             entries.length === 0 ? (
               <Empty icon="files" title={t("empty")} text={t("empty_text")}>
@@ -97,7 +105,7 @@ export function Folder({ path }: { path: string }) {
               </>
             )
           }
-        </Loaded>
+        </Loaded>}
       </Page>
       {chosen && (
         <ActionsDialog

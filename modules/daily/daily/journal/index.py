@@ -12,8 +12,9 @@ from typing import Any
 from daily.days.day import Entry
 from daily.journal.database import Database
 from parachute.core import InvalidInput
-from parachute.core.meaning import Queue
+from parachute.core.meaning import SURE, Queue
 from parachute.core.nearness import Work
+from parachute.core.telling import telling
 
 # The number of an entry is its place in time, so that the newest ones are found without sorting.
 _FILES_A_DAY = 8
@@ -211,6 +212,21 @@ class Index:
         values = (wanted, *bounds, limit)
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return [_found(row) for row in rows]
+
+    async def search_any(self, text: str, first: str, last: str, limit: int) -> list[tuple[Found, bool]]:
+        """Entries with some of the words that tell, the best first, and whether they tell them from most others."""
+        words = telling(_WORD.findall(text)[:_MOST_WORDS])
+        columns = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
+        query = (
+            f"SELECT {columns}, snippet(words, -1, '', '', '…', 24), words.rank FROM words JOIN entries ON number = words.rowid "  # noqa: S608
+            "WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY words.rank LIMIT ?"
+        )
+        values = (" OR ".join(f'"{word}"' for word in words), _first(first), _first(last, 1), limit)
+        rows = (
+            await self._database.run(lambda connection: connection.execute(query, values).fetchall()) if words else []
+        )
+        # bm25 is below zero, and lower is better, without an end.
+        return [(_found(row[:-1]), -row[-1] / (5 - row[-1]) >= SURE) for row in rows]
 
     async def numbered(self, numbers: Sequence[int], first: str, last: str) -> list[Found]:
         """Entries by their numbers, in that order, of those between two days."""

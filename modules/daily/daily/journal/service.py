@@ -211,7 +211,10 @@ class Journal:
     async def search(
         self, text: str, first: str | None = None, last: str | None = None, limit: int = 20, *, near: bool = False
     ) -> list[Found]:
-        """Entries with all the words of a text, newest first, and with `near` others that mean the same; error: InvalidInput."""
+        """Entries with all the words of a text, newest first; error: InvalidInput.
+
+        With `near` others that mean the same, too, and where none has all the words, those with some of them.
+        """
         bounds = _bounds(first, last)
         _check_limit(limit)
         await self.reconciler.ready()
@@ -221,7 +224,12 @@ class Journal:
             return found
         numbers = [int(each.key) for each in worth_showing(await self.near.find(text), len(found))]
         more = [replace(each, by_meaning=True) for each in await self.index.numbered(numbers, *bounds)]
-        return merged(found, more, limit, lambda each: each.number, lambda _: True)
+        sure = {each.number for each in found}
+        if not found:
+            some = await self.index.search_any(text, *bounds, limit)
+            found = [each for each, _ in some]
+            sure = {each.number for each, is_sure in some if is_sure}
+        return merged(found, more, limit, lambda each: each.number, lambda each: each.number in sure)
 
     async def problems(self) -> list[dict[str, str]]:
         """Files that cannot be read or changed, and what else a person has to check."""

@@ -11,6 +11,8 @@ from parachute.automation.transcription.process.decoding import RATE
 
 _SILENT = 0.001
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
+_OF_SENSE_VOICE = ("zh", "en", "ja", "ko", "yue")
+"""Told any other, it finds out itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Recognizer:
         # Compiled code of 20 MB, which nothing but this process needs.
         import sherpa_onnx
 
+        if model.kind == "sense-voice" and language not in _OF_SENSE_VOICE:
+            language = None
         try:
             self._recognizer = _MADE[model.kind](sherpa_onnx.OfflineRecognizer, model.files, language or "")
         except (RuntimeError, ValueError, TypeError) as error:

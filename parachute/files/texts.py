@@ -1,0 +1,81 @@
+"""The texts of the vault that are searched: Markdown and plain text, of what devices may read."""
+
+import codecs
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.base.errors import ParachuteError
+from parachute.base.folders import Folder, TooMany
+from parachute.chat.contexts.discovery import is_entered
+from parachute.security.permissions.models import Access
+from parachute.security.permissions.vault_files import may_list, vault_path
+
+_ENDINGS = (".md", ".markdown", ".txt", ".text", ".rst", ".org")
+_DEEPEST, _MOST_ENTRIES, _MOST_TEXTS = 24, 200_000, 20_000
+_SECONDS = 5.0
+_READ = 256 * 1024
+"""Bytes of a file that are looked at: its beginning has to do for a large one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What each text is known by as it is now: another one after a change; `problem` says why some may be absent."""
+
+    found: dict[str, str]
+    problem: str | None = None
+
+
+def marks(root: Path) -> Marks:
+    """The texts of the vault by their paths; waits for the disk. Error: OSError without a vault."""
+    found: dict[str, str] = {}
+    until = time.monotonic() + _SECONDS
+    with Folder.open(root) as top:
+        try:
+            for place, _, entries in top.walk(deepest=_DEEPEST, most=_MOST_ENTRIES, unreadable=lambda *_: None):
+                found.update(_texts(place, entries))
+                entries[:] = [each for each in entries if is_entered(each.name)]
+                if len(found) > _MOST_TEXTS:
+                    return Marks(found, f"There are more than {_MOST_TEXTS:,} texts; not all of them are searched.")
+                if time.monotonic() > until:
+                    return Marks(found, "The vault is too large to be looked through; not all texts are searched.")
+        except TooMany:
+            return Marks(found, f"The vault has more than {_MOST_ENTRIES:,} files; not all texts are searched.")
+    return Marks(found)
+
+
+def _texts(place: str, entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[str, str]]:
+    for entry in entries:
+        if not entry.name.lower().endswith(_ENDINGS) or not may_list(entry.name, hidden=False):
+            continue
+        try:
+            status = entry.stat(follow_symlinks=False)
+            path = f"{place}/{entry.name}" if place else entry.name
+            path.encode()
+        except (OSError, UnicodeEncodeError):  # gone meanwhile, or a name that is no text
+            continue
+        if stat.S_ISREG(status.st_mode):
+            yield path, f"{status.st_mtime_ns}-{status.st_size}-{status.st_ino}"
+
+
+def text_of(vault: Folder, path: str) -> str:
+    """The beginning of a text; empty for what is none, and for what may not be read or is gone."""
+    try:
+        with vault.file("/".join(vault_path(path, Access.READ))) as file:
+            data = file.read(_READ)
+        text = codecs.getincrementaldecoder("utf-8")().decode(data, final=len(data) < _READ)
+    except (OSError, ParachuteError, UnicodeDecodeError):
+        return ""
+    return "" if "\0" in text else text
+
+
+def status_of(vault: Folder, path: str) -> os.stat_result | None:
+    """The state of a file that devices may read, None for any other."""
+    try:
+        status = vault.status("/".join(vault_path(path, Access.READ)))
+    except (OSError, ParachuteError):
+        return None
+    return status if status is not None and stat.S_ISREG(status.st_mode) else None
