@@ -11,6 +11,7 @@
     ./workspaces.nix
     ./declared.nix # all of it in one file that the computer reads
     ./units.nix # the processes
+    ./update.nix # from one version to the next
     ./backup.nix
     ./first-boot.nix
     ./machine.nix # a machine that does nothing else: memory cards, watchdog, clock

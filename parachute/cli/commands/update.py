@@ -13,7 +13,7 @@ from parachute.cli.asking import agrees
 from parachute.cli.commands import JSON, group
 from parachute.cli.output import local, print_answer, print_error, print_json, print_note
 from parachute.config.settings.home import Home
-from parachute.ops.updates.models import ENDS, Phase, Update
+from parachute.ops.updates.models import ENDS, Phase, Update, rooted
 from parachute.ops.updates.orders import Orders, Situation
 
 _BEGIN_SECONDS = 30.0
@@ -156,9 +156,8 @@ def _print(found: Update, *, is_under_way: bool) -> None:
     for line in _progress(found):
         print(line)
     if not is_under_way:
-        print_error(
-            "Nobody is watching over this update.", "`parachute update` takes it up, `parachute restart` takes it back."
-        )
+        hint = "`parachute update` takes it up, `parachute restart` takes it back."
+        print_error("Nobody is watching over this update.", rooted().hint if found.manager == "nixos" else hint)
 
 
 def _print_end(found: Update) -> None:

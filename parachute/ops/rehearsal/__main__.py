@@ -28,6 +28,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m parachute.ops.rehearsal")
     parser.add_argument("--home", type=Path)
     parser.add_argument("--python", type=Path, required=True)
+    parser.add_argument(
+        "--declared", type=Path, help="what the system will declare to it, instead of what it declares now"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     # Who ends us has the copies removed first; who started us and is gone would not see the result.
@@ -37,7 +40,7 @@ def main() -> int:
     os.umask(0o077)
     home = Home(options.home.absolute()) if options.home else Home.find()
     try:
-        result = perform(home, options.python, lambda check: _print(options.json, check))
+        result = perform(home, options.python, lambda check: _print(options.json, check), options.declared)
     except (ParachuteError, OSError) as error:
         return _refused(options.json, error)
     _print(options.json, result)

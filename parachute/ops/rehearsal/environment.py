@@ -37,12 +37,14 @@ def of_running(home: Home) -> dict[str, str]:
     return {name: str(value) for name, value in own.items() if name.upper() not in _NOT_PASSED}
 
 
-def of_new_version(home: Home, scratch: Scratch, running: dict[str, str]) -> dict[str, str]:
-    """All variables of the new version; errors: InvalidInput for a declaration that cannot be read, OSError."""
+def of_new_version(
+    home: Home, scratch: Scratch, running: dict[str, str], declared: Path | None = None
+) -> dict[str, str]:
+    """All variables of the new version, to which the system declares `declared`, None for the same as now; errors: InvalidInput for a declaration that cannot be read, OSError."""
     plain = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
-    declared = _declared(scratch, Path(running.get(VARIABLE, DEFAULT)))
+    copied = _declared(scratch, declared or Path(running.get(VARIABLE, DEFAULT)))
     places = {"HOME": str(Path.home()), "PARACHUTE_HOME": str(home.root)}
-    return {**plain, **running, **declared, **_OF_A_REHEARSAL, **places}
+    return {**plain, **running, **copied, **_OF_A_REHEARSAL, **places}
 
 
 def _declared(scratch: Scratch, path: Path) -> dict[str, str]:

@@ -29,7 +29,7 @@ SECONDS = 300.0
 _LINE = 1 << 20
 
 
-def perform(home: Home, python: Path, report: Callable[[Check], None]) -> Rehearsal:
+def perform(home: Home, python: Path, report: Callable[[Check], None], declared: Path | None = None) -> Rehearsal:
     """Rehearse the version of an interpreter; `report` hears of each check at once. Waits.
 
     Errors: InvalidInput for what is no interpreter, Conflict while another rehearsal is under way, ConfigError, OSError.
@@ -64,7 +64,7 @@ def perform(home: Home, python: Path, report: Callable[[Check], None]) -> Rehear
                 f"A rehearsal is under way (process {error.process}).", "Wait for its end.", key="rehearsal_under_way"
             ) from error
         stack.enter_context(scratch.made())
-        variables = environment.of_new_version(home, scratch, running)
+        variables = environment.of_new_version(home, scratch, running, declared)
         probe = _plan(home, settings, python, variables, _empty(scratch, home), is_probe=True)
         if (reason := _probed(scratch, probe, deadline)) is not None:
             return Rehearsal(impossible=reason)

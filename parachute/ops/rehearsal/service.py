@@ -22,8 +22,12 @@ _END_SECONDS = 30.0
 _LINE = 4 << 20
 
 
-async def rehearse(home: Home, python: Path, report: Callable[[Check], None]) -> Rehearsal:
+async def rehearse(
+    home: Home, python: Path, report: Callable[[Check], None], declared: Path | None = None
+) -> Rehearsal:
     """Start the version of an interpreter on copies and examine it; `report` hears of each check at once.
+
+    `declared` is what the system will declare to it, None for what it declares now.
 
     Nothing of the running computer changes, also where this is cancelled. Error: ParachuteError if it could not be begun.
     """
@@ -36,6 +40,7 @@ async def rehearse(home: Home, python: Path, report: Callable[[Check], None]) ->
         "--python",
         str(python),
         "--json",
+        *(("--declared", str(declared)) if declared is not None else ()),
     ]
     process = await asyncio.create_subprocess_exec(
         # Where systemd holds a service back, no namespaces are made in it.

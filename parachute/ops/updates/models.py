@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from parachute.base.errors import ParachuteError
+from parachute.base.errors import Conflict, ParachuteError
 from parachute.ops.rehearsal.models import Check
 
 
@@ -74,7 +74,16 @@ class Update:
     """What the new version changes, in sentences of its rehearsal."""
     since: tuple[str, ...] = field(default=())
     manager: str = "process"
-    """Who starts the computer: `process` or `systemd`."""
+    """Who starts the computer: `process`, `systemd`, or `nixos` for units of the system's configuration."""
     host: str = ""
     port: int = 0
     """Where it serves."""
+
+
+def rooted() -> Conflict:
+    """The error for what only root does on NixOS."""
+    return Conflict(
+        "The system's configuration brings this computer, and root has updated it.",
+        "As root: `parachute-update` takes an update up, `parachute-update back` goes back, `systemctl stop parachute-update` cancels.",
+        key="rooted",
+    )

@@ -9,7 +9,7 @@ import parachute
 from parachute.base.errors import Conflict, Unavailable
 from parachute.config.settings.home import Home
 from parachute.ops.updates.journal import Journal
-from parachute.ops.updates.models import ENDS, IN_PLACE, Update, Version
+from parachute.ops.updates.models import ENDS, IN_PLACE, Update, Version, rooted
 from parachute.ops.updates.versions import running, version_at
 from parachute.supervisor import control
 
@@ -62,6 +62,9 @@ class Orders:
     async def begin(self, source: Path | None = None, *, unrehearsed: bool = False) -> None:
         """Begin an update; errors: Conflict while one is under way, Unavailable if the computer does not run."""
         await self._check_free()
+        update = self.last()
+        if update is not None and update.manager == "nixos" and update.phase in IN_PLACE:
+            raise rooted()
         named = None if source is None else str(source)
         await control.ask(self._home, "update", source=named, unrehearsed=unrehearsed)
 
@@ -71,6 +74,8 @@ class Orders:
         situation = await self.situation()
         if not situation.can_go_back:
             raise Conflict("There is no version to go back to.", "Only the one before the last update is kept.")
+        if situation.update is not None and situation.update.manager == "nixos":
+            raise rooted()
         await control.ask(self._home, "update", back=True)
 
     async def cancel(self) -> None:
@@ -84,6 +89,8 @@ class Orders:
                 "`parachute update back` puts the version before in place again.",
                 key="too_late",
             )
+        if situation.update.manager == "nixos":
+            raise rooted()
         await control.ask(self._home, "update", cancel=True)
 
     async def _check_free(self) -> None:

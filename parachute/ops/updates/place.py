@@ -6,7 +6,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -29,6 +29,8 @@ class Place(Protocol):
     """How the computer is started on this machine."""
 
     manager: str
+    has_link: bool = True
+    """Whether a link says which version is started."""
 
     async def put(self, new: Version) -> None:
         """Let a version take the place of the running one; its state is kept in between. Errors: ParachuteError, OSError."""
@@ -104,12 +106,7 @@ class Units(Place):
         wanted = [str(self._home.root), *self._address, installed.enabled_linger(), "PrivateUsers=yes" in supervisor]
         render = [str(new.python), "-m", "parachute.supervisor.installed", json.dumps(wanted)]
         files = json.loads(await programs.run(render, os.environ, seconds=_COMMAND_SECONDS))
-        files[_KEEPER] = _keeper(self._home)
-        files[f"{installed.CORE_SERVICE}.d/{_DROP_IN}"] = f"[Unit]\nRequires={_KEEPER}\nAfter={_KEEPER}\n"
-        folder = _trial_folder()
-        for name, text in files.items():
-            private_folder((folder / name).parent)
-            atomic_write(folder / name, text)
+        write_trial({**files, **keeping(self._home)})
         await control.ask(self._home, "hand_over", _END_SECONDS)
         await self._restart()
 
@@ -119,11 +116,11 @@ class Units(Place):
         except ParachuteError:
             pass  # systemd ends what does not answer
         if whole:
-            await _systemctl("stop", installed.CORE_SERVICE)
+            await systemctl("stop", installed.CORE_SERVICE)
             since = await asyncio.to_thread(lambda: self._state.put_back(whole=True))
             await self._restart()
             return since
-        _remove_trial()
+        remove_trial()
         if before := self._units_before():
             for name, text in before.items():
                 atomic_write(installed.folder() / name, text, 0o644)
@@ -136,22 +133,30 @@ class Units(Place):
             atomic_write(kept / name, (installed.folder() / name).read_text())
         command = [str(new.python), "-m", "parachute.cli", "service", "install", "--keep-running"]
         await programs.run(command, os.environ, seconds=_COMMAND_SECONDS)
-        _remove_trial()
-        await _systemctl("daemon-reload")
+        remove_trial()
+        await systemctl("daemon-reload")
 
     def _units_before(self) -> dict[str, str]:
         folder = self._state.units
         return {path.name: path.read_text() for path in folder.iterdir()} if folder.is_dir() else {}
 
     async def _restart(self) -> None:
-        await _systemctl("daemon-reload")
-        await _systemctl("reset-failed", *installed.NAMES, check=False)
-        await _systemctl("restart", installed.SUPERVISOR, installed.CORE_SERVICE)
+        await systemctl("daemon-reload")
+        await systemctl("reset-failed", *installed.NAMES, check=False)
+        await systemctl("restart", installed.SUPERVISOR, installed.CORE_SERVICE)
 
 
 def _trial_folder() -> Path:
     # Before the files of ~/.config (systemd.unit(5)), and gone with the next boot, which starts the version before.
     return installed.runtime_folder().with_name("user.control")
+
+
+def keeping(home: Home) -> dict[str, str]:
+    """Units that keep the state on the way from one version to the next."""
+    return {
+        _KEEPER: _keeper(home),
+        f"{installed.CORE_SERVICE}.d/{_DROP_IN}": f"[Unit]\nRequires={_KEEPER}\nAfter={_KEEPER}\n",
+    }
 
 
 def _keeper(home: Home) -> str:
@@ -176,7 +181,16 @@ def _keeper(home: Home) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _remove_trial() -> None:
+def write_trial(files: Mapping[str, str]) -> None:
+    """Write units that hold until the next boot; error: OSError."""
+    folder = _trial_folder()
+    for name, text in files.items():
+        private_folder((folder / name).parent)
+        atomic_write(folder / name, text)
+
+
+def remove_trial() -> None:
+    """Remove the units of a trial. Error: OSError."""
     for name in (*installed.NAMES, _KEEPER):
         (_trial_folder() / name).unlink(missing_ok=True)
         remove_tree(_trial_folder() / f"{name}.d")
@@ -204,7 +218,8 @@ def _ended(descriptor: int) -> bool:
     return bool(select.select([descriptor], [], [], _END_SECONDS / 2)[0])
 
 
-async def _systemctl(*arguments: str, check: bool = True) -> None:
+async def systemctl(*arguments: str, check: bool = True) -> None:
+    """Ask the user's manager; error: Unavailable if it refuses and `check`."""
     try:
         await programs.run(["systemctl", "--user", *arguments], os.environ, seconds=_COMMAND_SECONDS)
     except Unavailable:

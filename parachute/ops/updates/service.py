@@ -14,7 +14,7 @@ from parachute.config.settings.home import Home
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.health import Health, running_health
 from parachute.ops.updates.journal import Journal
-from parachute.ops.updates.models import IN_PLACE, Phase, Update, UpdateFailed, Version
+from parachute.ops.updates.models import IN_PLACE, Phase, Update, UpdateFailed, Version, rooted
 from parachute.ops.updates.place import Held, Place, Units
 from parachute.ops.updates.program_link import repoint
 from parachute.ops.updates.staging import Staging
@@ -38,11 +38,19 @@ Rehearse = Callable[[Version, Callable[[Check], None]], Awaitable[Rehearsal]]
 class Updates:
     """Updates one installation; `rehearse` tries a version, `probation` is for how long a new one is watched, in seconds.
 
-    `unrehearsed`: go on as well where nothing can be rehearsed on this machine.
+    `unrehearsed`: go on as well where nothing can be rehearsed on this machine. `place` is where the system's configuration starts
+    the computer, None to find out who does.
     """
 
     def __init__(
-        self, home: Home, vault: Path, rehearse: Rehearse, probation: float, *, unrehearsed: bool = False
+        self,
+        home: Home,
+        vault: Path,
+        rehearse: Rehearse,
+        probation: float,
+        *,
+        unrehearsed: bool = False,
+        place: Place | None = None,
     ) -> None:
         self._home = home
         self._journal = Journal(home.root)
@@ -51,11 +59,12 @@ class Updates:
         self._rehearse = rehearse
         self._probation = probation
         self._unrehearsed = unrehearsed
+        self._given = place
         self.can_be_cancelled = True
         """Until it is put in place; after that whoever is killed is started again, and takes it up."""
 
-    async def run(self, source: Path) -> Update:
-        """Update from a clone or a wheel, or take up what an update that was killed has left; how it ended."""
+    async def run(self, source: Path | Version) -> Update:
+        """Update from a clone or a wheel, or to a version that is there, or take up what an update that was killed has left; how it ended."""
         with self._journal.held():
             update = self._journal.read()
             if update is not None and update.phase in IN_PLACE:
@@ -77,24 +86,28 @@ class Updates:
             update = replace(update, old=update.previous, new=running(), previous=None, began=now(), since=())
             return await self._return(replace(update, checks=(), changes=(), problem=None, hint=None), None)
 
-    async def _prepare(self, source: Path) -> tuple[Update, Version | None]:
+    async def _prepare(self, source: Path | Version) -> tuple[Update, Version | None]:
         """Stage and rehearse, which changes nothing of what runs; the version that may be put in place, None if it is refused."""
         last, old, began = self._journal.read(), running(), now()
         previous = last.previous if last is not None else None
-        update = self._journal.write(Update(phase=Phase.STAGING, old=old, previous=previous, began=began, at=began))
+        manager = self._given.manager if self._given is not None else "process"
+        update = self._journal.write(
+            Update(phase=Phase.STAGING, old=old, previous=previous, began=began, at=began, manager=manager)
+        )
         try:
             health = await running_health(self._home)
-            update = replace(update, manager=health.manager, host=health.host, port=health.port)
-            if health.manager == "systemd" and not (installed.folder() / installed.SUPERVISOR).exists():
+            manager = self._given.manager if self._given is not None else health.manager
+            update = replace(update, manager=manager, host=health.host, port=health.port)
+            if manager == "systemd" and not (installed.folder() / installed.SUPERVISOR).exists():
                 raise UpdateFailed(
                     "The system's configuration brings this computer: it is updated with that.",
-                    "On NixOS that is `nixos-rebuild`, from a package its manager.",
+                    "On NixOS root types `parachute-update FLAKE#HOST`; a package is updated by its manager.",
                 )
 
             def step(text: str) -> None:
                 self._journal.write(replace(update, step=text))
 
-            new = await Staging(self._versions, step).stage(source)
+            new = source if isinstance(source, Version) else await Staging(self._versions, step).stage(source)
             if new.prefix == old.prefix:
                 raise UpdateFailed("The newest version runs already.", key="up_to_date")
             update = self._journal.enter(update, Phase.REHEARSING, new=new)
@@ -146,9 +159,11 @@ class Updates:
             return await self._return(update, problem)
         update = self._journal.enter(update, Phase.BLESSING)
         try:
-            await asyncio.to_thread(self._versions.link, new)
+            if place.has_link:
+                await asyncio.to_thread(self._versions.link, new)
             await place.bless(update.old, new)
-            await asyncio.to_thread(repoint, update.old, self._versions.current)
+            if place.has_link:
+                await asyncio.to_thread(repoint, update.old, self._versions.current)
         except (ParachuteError, OSError) as error:
             return await self._return(update, _sentence(error))
         update = self._journal.enter(update, Phase.DONE, until=None, previous=update.old)
@@ -158,9 +173,9 @@ class Updates:
 
     async def _return(self, update: Update, problem: str | None) -> Update:
         """Put the old version back; `problem` is why, None if its owner wants it."""
+        place = self._place(update)
         log.warning("The version before comes back: %s", problem or "its owner wants it.")
         update = self._journal.enter(update, Phase.RETURNING, problem=problem or update.problem, until=None)
-        place = self._place(update)
         since = await place.put_back(update.old)
         try:
             await self._comes_up(update.old)
@@ -168,7 +183,7 @@ class Updates:
             # With what both versions read it does not come up: then with everything as it was.
             since = [*since, *await place.put_back(update.old, whole=True)]
             await self._comes_up(update.old)
-        if self._versions.current.is_symlink():
+        if place.has_link and self._versions.current.is_symlink():
             await asyncio.to_thread(self._versions.link, update.old)
         return self._journal.enter(update, Phase.BACK, since=tuple(dict.fromkeys((*update.since, *since))))
 
@@ -222,6 +237,10 @@ class Updates:
             return None
 
     def _place(self, update: Update) -> Place:
+        if self._given is not None:
+            return self._given
+        if update.manager == "nixos":
+            raise rooted()
         if update.manager == "systemd":
             return Units(self._home, self._state, update.host, update.port, self._since)
         return Held(self._home, self._state, update.host, update.port)

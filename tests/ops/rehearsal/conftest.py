@@ -62,10 +62,10 @@ def rehearsed(owned: Computer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("HOME", str(owned.folder))
     monkeypatch.delenv("PARACHUTE_HOME", raising=False)
 
-    def rehearsed(changes: dict[str, str] | None = None) -> Rehearsal:
+    def rehearsed(changes: dict[str, str] | None = None, declared: Path | None = None) -> Rehearsal:
         python = version(tmp_path / "version", changes)
         before, told = content_of(owned.folder), list[Check]()
-        result = asyncio.run(rehearse(owned.home, python, told.append))
+        result = asyncio.run(rehearse(owned.home, python, told.append, declared))
         assert tuple(told) == result.checks
         assert content_of(owned.folder) == before
         return result

@@ -71,6 +71,11 @@ def test_a_version_that_is_well_beside_a_running_computer(
     assert not (owned.vault / "Projects").exists()
 
 
+def test_what_the_system_will_declare_is_tried_with_it(rehearsed: Rehearsed, tmp_path: Path) -> None:
+    check = failed(rehearsed(declared=write(tmp_path / "next.json", settings={"wrong": 1})))
+    assert (check.name, "settings.wrong" in str(check.detail)) == ("doctor", True), check
+
+
 SPY = f"""
 import os, socket, sys
 from pathlib import Path

@@ -75,6 +75,7 @@ let
     runCommand = name: arguments: text: described ({ meta = { }; } // arguments // { inherit name text; });
     writeText = name: text: described { inherit name text; meta = { }; };
     writeShellScript = name: text: described { inherit name text; meta = { }; };
+    writeShellScriptBin = name: text: described { inherit name text; meta = { }; };
     mkShell = arguments: described (arguments // { name = "shell"; meta = { }; });
     testers.runNixOSTest = test: described {
       name = "vm-test-${test.name}";
