@@ -13,7 +13,7 @@ from parachute.cli.asking import agrees
 from parachute.cli.commands import JSON, group
 from parachute.cli.output import local, print_answer, print_error, print_json, print_note
 from parachute.config.settings.home import Home
-from parachute.ops.updates.models import ENDS, Phase, Update, rooted
+from parachute.ops.updates.models import ENDS, IN_PLACE, Phase, Update, rooted
 from parachute.ops.updates.orders import Orders, Situation
 
 _BEGIN_SECONDS = 30.0
@@ -155,7 +155,9 @@ def _print(found: Update, *, is_under_way: bool) -> None:
         return
     for line in _progress(found):
         print(line)
-    if not is_under_way:
+    if not is_under_way and found.phase not in IN_PLACE:
+        print("It was cut off; nothing has changed.")
+    elif not is_under_way:
         hint = "`parachute update` takes it up, `parachute restart` takes it back."
         print_error("Nobody is watching over this update.", rooted().hint if found.manager == "nixos" else hint)
 

@@ -36,6 +36,9 @@ def main() -> int:
     except ParachuteError as error:
         log.error("%s %s", error.message, error.hint or "")
         return 1
+    except OSError as error:
+        log.error("What becomes of it cannot be written down: %s", error)
+        return 1
 
 
 async def _run(home: Home, settings: Settings, options: argparse.Namespace) -> int:

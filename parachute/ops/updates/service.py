@@ -139,6 +139,7 @@ class Updates:
         try:
             place = self._place(update)
             await asyncio.to_thread(self._state.forget)
+            await asyncio.to_thread(self._state.check_room)
         except (ParachuteError, OSError) as error:
             return self._ended(update, Phase.REFUSED, error)
         update = self._journal.enter(update, Phase.PUTTING, previous=None)
@@ -175,7 +176,12 @@ class Updates:
         """Put the old version back; `problem` is why, None if its owner wants it."""
         place = self._place(update)
         log.warning("The version before comes back: %s", problem or "its owner wants it.")
-        update = self._journal.enter(update, Phase.RETURNING, problem=problem or update.problem, until=None)
+        try:
+            update = self._journal.enter(update, Phase.RETURNING, problem=problem or update.problem, until=None)
+        except (
+            OSError
+        ) as error:  # a full disk is no reason to stay; what is written down brings the old version back as well
+            log.error("It cannot be written down: %s", error)
         since = await place.put_back(update.old)
         try:
             await self._comes_up(update.old)

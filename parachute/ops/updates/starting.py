@@ -28,12 +28,15 @@ def finish(home: Home, vault: Path) -> None:
         return
     try:
         since = State(journal.folder, home.root, vault / ".parachute").put_back()
-        _ended(journal, update, since)
     except (OSError, sqlite3.Error) as error:
         raise Unavailable(
             f"An update is being taken back, and the state of before cannot be put back: {error}.",
             f"It is in {journal.folder / 'kept'}; make room on the disk, then `parachute start`.",
         ) from error
+    try:
+        _ended(journal, update, since)
+    except OSError as error:  # a full disk; the next start notes it
+        log.error("It cannot be written down that an update was taken back: %s", error)
 
 
 def _ended(journal: Journal, update: Update, since: list[str]) -> None:

@@ -15,8 +15,10 @@ from pathlib import Path
 from parachute.base.database import copy_live
 from parachute.base.files import atomic_write, private_folder, remove_tree, sync_names
 from parachute.base.swap import renamed
+from parachute.ops.updates.models import UpdateFailed
 
 _LARGEST_FILE = 8 << 20
+_SPARE = 64 << 20
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 _COMPLETE, _PLAN = "complete", "back.json"
 
@@ -42,6 +44,16 @@ class State:
         for path in _files(self._roots["home"]):
             shutil.copy2(path, self._kept / "home" / path.name)
         atomic_write(self._kept / _COMPLETE, "")
+
+    def check_room(self) -> None:
+        """Error: UpdateFailed if the disk has no room for copies of everything, and for what a new version adds to it; OSError."""
+        needed = 2 * sum(database.stat().st_size for root in self._roots.values() for database in _databases(root))
+        free = shutil.disk_usage(self._roots["home"]).free
+        if free < needed + _SPARE:
+            raise UpdateFailed(
+                f"The disk has {free >> 20} MB left, and keeping the state of before needs {(needed + _SPARE) >> 20}.",
+                "Make room, then `parachute update` again; nothing has changed.",
+            )
 
     @property
     def is_kept(self) -> bool:

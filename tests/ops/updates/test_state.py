@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from parachute.ops.updates.models import UpdateFailed
 from parachute.ops.updates.state import State
 from tests.support.crashing import at_every_step
+from tests.support.small_disk import small_disk
 
 
 class Roots:
@@ -96,6 +98,27 @@ def test_a_database_that_the_new_version_has_damaged_goes_back(roots: Roots) -> 
     assert words(sessions) == ["before"]
     (since,) = roots.folder.glob("updates/*written-since*/vault/sessions.db")
     assert since.read_bytes() == b"no database" * 1000
+
+
+def test_a_full_disk_is_noticed_before_anything_is_touched(tmp_path: Path) -> None:
+    with small_disk(tmp_path, 160) as disk:
+        roots = Roots(tmp_path)
+        roots.state.check_room()
+        disk.fill()
+        with pytest.raises(UpdateFailed, match="The disk has 0 MB left"):
+            roots.state.check_room()
+        with pytest.raises((OSError, sqlite3.Error)):
+            roots.state.keep()
+        assert not roots.state.is_kept
+        disk.make_room()
+        roots.state.keep()
+        roots.migrate()
+        disk.fill()
+        with pytest.raises((OSError, sqlite3.Error)):
+            roots.state.put_back()
+        disk.make_room()
+        roots.state.put_back()
+        assert [words(database) for database in roots.databases] == [["before", "since"], ["before"]]
 
 
 class Crashes:

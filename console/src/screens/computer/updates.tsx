@@ -10,7 +10,7 @@ import { t } from "./texts";
 
 /** Milliseconds; nobody announces the steps, since the server ends in one of them. */
 const AGAIN = 1500;
-const ENDS = ["done", "refused", "back"];
+const IN_PLACE = ["putting", "probation", "blessing", "returning"];
 
 export function Updates() {
   const found = useResource((signal) => api.get<Found>("/api/updates", { signal }), "updates", ["updates"]);
@@ -96,13 +96,12 @@ function UnderWay({ update, cancel }: { update: Update; cancel: () => Promise<vo
 }
 
 function Last({ update }: { update: Update }) {
-  const hasEnded = ENDS.includes(update.phase);
   return (
     <Section title={t("update_last")}>
       <p>
         <Badge text={t(`update_${update.phase}`)} kind={update.phase === "done" ? "good" : "warning"} /> <Ago time={update.at} />
       </p>
-      {!hasEnded && (
+      {IN_PLACE.includes(update.phase) && (
         <Notice kind="danger">
           <p>{t("update_unwatched")}</p>
         </Notice>
