@@ -3,7 +3,6 @@
 ELSEWHERE = {
     "Daily/": "is a list of files",
     "make ": "works in the clone itself: tests/first_run.sh makes a clean one and types `make run`",
-    "git pull": "needs a remote repository that is newer than the clone",
     "python -m pytest": "runs the tests of the official modules, as `make test` does",
     "python modules/brain/tests/bench.py": "measures for minutes; `make bench` does it",
     "sudo ": "needs root, and changes the machine",
@@ -12,6 +11,7 @@ ELSEWHERE = {
     "systemctl --user": "needs systemd with a user manager: tests/appliance/test_service.py follows the page there",
     "nix ": "needs nixpkgs; tests/nix evaluates the configurations, scripts/verify-on-nixos builds them",
     "nixos-rebuild": "needs a machine with NixOS",
+    "ssh root@": "needs another machine: tests/nix/test_update.py runs what is typed there",
     "zstdcat ": "writes an image to a memory card",
     "parachute sandbox build": "needs Podman, mmdebstrap and Debian's packages from the network: tests/sandbox/image builds one",
     "parachute sandbox shell": "needs the containers' image: tests/appliance enters one",

@@ -105,6 +105,12 @@ def _a_clone_with_the_tests_of_modules(reader: Reader) -> None:
     (programs / "python").chmod(0o755)
 
 
+def _nothing_pending(reader: Reader) -> None:
+    # Pages before it write into the journal, too.
+    for found in json.loads(reader.run("parachute suggestions list --json")):
+        reader.run(f"parachute suggestions reject {found['id']}")
+
+
 _SUPPOSED: dict[str, Callable[[Reader], None]] = {
     "docs/afternoon.md": _a_clone_with_the_tests_of_modules,
     "docs/backup.md": _a_disk_and_a_clone,
@@ -113,5 +119,6 @@ _SUPPOSED: dict[str, Callable[[Reader], None]] = {
     "docs/installing-modules.md": _a_module_of_somebody,
     "docs/mcp-servers.md": _mcp_servers,
     "docs/plugins.md": _a_plugin_of_somebody,
+    "docs/suggestions.md": _nothing_pending,
     "docs/workspaces.md": _a_project,
 }

@@ -113,6 +113,11 @@ def test_ended_in_the_middle_of_an_answer_it_is_given_anew_and_the_question_stan
     assert str(own_bot.model.conversation[-1].body["messages"]).count("Is it warm?") == 1
 
 
+def _is_stored(bot: Bot, said: str) -> bool:
+    folder = bot.computer.vault / ".parachute" / "runs"
+    return any(said in path.read_text() for path in folder.iterdir())
+
+
 def test_killed_again_and_again_behind_a_tool_the_answer_goes_on_and_nothing_is_said_twice(own_bot: Bot) -> None:
     own_bot.let_in(template="personal")
     gates = [Gate(), Gate()]
@@ -121,6 +126,8 @@ def test_killed_again_and_again_behind_a_tool_the_answer_goes_on_and_nothing_is_
     own_bot.write("Is it warm?")
     for gate in gates:
         gate.wait_reached()
+        # What was said is stored a moment later, and what is not is lost with the server.
+        own_bot.computer.wait_until(lambda: _is_stored(own_bot, "I look."), "it is stored")
         if gate is gates[1]:
             own_bot.model.default(text("It is warm."))
         own_bot.computer.kill_core()
