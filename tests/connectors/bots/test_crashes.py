@@ -113,9 +113,11 @@ def test_ended_in_the_middle_of_an_answer_it_is_given_anew_and_the_question_stan
     assert str(own_bot.model.conversation[-1].body["messages"]).count("Is it warm?") == 1
 
 
-def _is_stored(bot: Bot, said: str) -> bool:
-    folder = bot.computer.vault / ".parachute" / "runs"
-    return any(said in path.read_text() for path in folder.iterdir())
+def _is_written_down(bot: Bot) -> bool:
+    runs = bot.computer.vault / ".parachute" / "runs"
+    transcripts = bot.computer.vault.rglob("*.jsonl")
+    is_stored = any("I look." in path.read_text() for path in runs.iterdir())
+    return is_stored and any('"tool_result"' in path.read_text(errors="replace") for path in transcripts)
 
 
 def test_killed_again_and_again_behind_a_tool_the_answer_goes_on_and_nothing_is_said_twice(own_bot: Bot) -> None:
@@ -126,8 +128,9 @@ def test_killed_again_and_again_behind_a_tool_the_answer_goes_on_and_nothing_is_
     own_bot.write("Is it warm?")
     for gate in gates:
         gate.wait_reached()
-        # What was said is stored a moment later, and what is not is lost with the server.
-        own_bot.computer.wait_until(lambda: _is_stored(own_bot, "I look."), "it is stored")
+        # What was said and done is written down a moment later, by the server and by the agent's program: what is not is as if
+        # it had never been, and the question is sent anew.
+        own_bot.computer.wait_until(lambda: _is_written_down(own_bot), "it is written down")
         if gate is gates[1]:
             own_bot.model.default(text("It is warm."))
         own_bot.computer.kill_core()
