@@ -1,0 +1,88 @@
+"""What stands around an update: its item in the inbox, the link that shells find, and the job of the night."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from parachute.config.settings.home import Home
+from parachute.events.inbox.models import Answer
+from parachute.events.scheduler.service import Clock
+from parachute.ops.updates.inbox import UpdatesSource
+from parachute.ops.updates.journal import Journal
+from parachute.ops.updates.models import Phase, Update, Version
+from parachute.ops.updates.nightly import Nightly
+from parachute.ops.updates.program_link import repoint
+from parachute.supervisor import control
+
+OLD, NEW = Version("old", Path("/old")), Version("new", Path("/new"))
+NOW = "2026-11-25T04:30:00.000Z"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "state")
+
+
+def ended(phase: Phase, problem: str | None = None) -> Update:
+    return Update(phase=phase, old=OLD, new=NEW, began=NOW, at=NOW, problem=problem)
+
+
+async def test_an_update_that_came_back_waits_until_it_was_seen(home: Home) -> None:
+    journal, source = Journal(home.root), UpdatesSource(home)
+    assert await source.items() == []
+    journal.write(ended(Phase.BACK, "It did not answer."))
+    (item,) = await source.items()
+    assert item.title == "The update came back: It did not answer."
+    await source.answer(item, Answer(item.answers[0], "owner"))
+    assert await source.items() == []
+
+
+@pytest.mark.parametrize("phase", [Phase.PUTTING, Phase.PROBATION, Phase.RETURNING])
+async def test_an_update_that_nobody_watches_over_waits(home: Home, phase: Phase) -> None:
+    journal, source = Journal(home.root), UpdatesSource(home)
+    journal.write(ended(phase))
+    with journal.held():
+        assert await source.items() == []
+    assert len(await source.items()) == 1
+
+
+@pytest.mark.parametrize("phase", [Phase.DONE, Phase.REFUSED, Phase.BACK])
+async def test_a_good_end_and_one_that_the_owner_wanted_wait_for_nobody(home: Home, phase: Phase) -> None:
+    Journal(home.root).write(ended(phase))
+    assert await UpdatesSource(home).items() == []
+
+
+def test_only_a_link_to_the_old_version_leads_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    old = Version("old", tmp_path / "old")
+    program, link = old.prefix / "bin" / "parachute", tmp_path / ".local" / "bin" / "parachute"
+    for path in (program, link):
+        path.parent.mkdir(parents=True)
+    program.touch()
+    link.symlink_to("/usr/bin/env")
+    repoint(old, tmp_path / "current")
+    assert link.readlink() == Path("/usr/bin/env")
+    link.unlink()
+    link.symlink_to(program)
+    repoint(old, tmp_path / "current")
+    assert link.readlink() == tmp_path / "current" / "bin" / "parachute"
+
+
+async def test_the_night_asks_the_supervisor_once(home: Home) -> None:
+    home.root.mkdir()
+    asked: list[dict[str, object]] = []
+
+    async def answer(request: dict[str, object]) -> dict[str, object]:
+        asked.append(request)
+        return {}
+
+    server = await control.serve(home, answer)
+    nightly = Nightly(home, "04:30", Clock())
+    (job,) = await nightly.jobs()
+    tonight = date(2999, 1, 1)
+    await job.run(tonight, False)
+    server.close()
+    assert [(each["operation"], each["source"]) for each in asked] == [("update", None)]
+    (job,) = await nightly.jobs()
+    assert job.taken == tonight
