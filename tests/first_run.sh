@@ -80,6 +80,23 @@ curl -sSf "$url/api/reading/notes" | grep -q Momo || fail "the module did not ke
 echo "# edited" >> "$HOME/Parachute/.modules/reading/module.py"
 .venv/bin/parachute modules diff reading | grep -q "^+# edited" || fail "the edit is not shown"
 .venv/bin/parachute modules status reading
+
+echo "== a newer version of the repository, and back"
+git clone --quiet --bare "$source_folder" "$folder/upstream"
+git clone --quiet "$folder/upstream" "$folder/author"
+sed -i 's/^__version__ = .*/__version__ = "99.0.0"/' "$folder/author/parachute/__init__.py"
+git -C "$folder/author" -c user.name=me -c user.email=me@example.org commit --quiet -am newer
+git -C "$folder/author" push --quiet
+git remote set-url origin "$folder/upstream"
+.venv/bin/parachute modules remove reading --yes
+.venv/bin/parachute config set updates.probation_minutes 0.1
+.venv/bin/parachute update || fail "the update did not stay"
+curl -sSf "$url/api/health" | grep -q 99.0.0 || fail "the newer version does not answer"
+.venv/bin/parachute daily today | grep -q "LVB curriculum" || fail "the journal has lost its entry"
+.venv/bin/parachute update back --yes || fail "the version before did not come back"
+! curl -sSf "$url/api/health" | grep -q 99.0.0 || fail "the newer version still answers"
+parachute daily today | grep -q "LVB curriculum" || fail "the journal has lost its entry"
+
 .venv/bin/parachute stop
 ! curl -s --max-time 2 "$url/api/health" >/dev/null || fail "it still answers after stop"
 echo "first run: 1 passed, 0 failed"
