@@ -73,6 +73,7 @@ class McpServers:
         self._running = Running(home, self.catalog, egress, self.remote)
         self._known: dict[str, _Known] = {}
         self._asking: dict[str, tuple[Runnable, asyncio.Task[tuple[OfferedTool, ...]]]] = {}
+        self._asks: set[asyncio.Task[tuple[OfferedTool, ...]]] = set()
         self._failed: dict[str, tuple[Runnable, float, ParachuteError]] = {}
 
     async def start(self) -> None:
@@ -85,10 +86,10 @@ class McpServers:
 
     async def close(self) -> None:
         """End every server."""
-        tasks = [task for _, task in self._asking.values()]
-        for task in tasks:
+        asks = list(self._asks)
+        for task in asks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*asks, return_exceptions=True)
         await self._running.close()
         await self.links.close()
         await self.remote.close()
@@ -216,6 +217,8 @@ class McpServers:
         return await self.remote.logins.forget(name)
 
     def _ask_anew(self, name: str) -> None:
+        # Nobody who asks from now on is to hear what the login before had answered.
+        self._asking.pop(name, None)
         self._failed.pop(name, None)
         self.statuses.forget(name)
 
@@ -242,6 +245,8 @@ class McpServers:
         if task is None or asked != runnable or task.done():
             task = asyncio.create_task(self._asked(runnable), name=f"tools of {name}")
             self._asking[name] = runnable, task
+            self._asks.add(task)
+            task.add_done_callback(self._asks.discard)
             task.add_done_callback(_retrieve)
         await asyncio.wait({task}, timeout=_ASKED_SECONDS)
         if task.done() and not task.cancelled():
@@ -260,8 +265,9 @@ class McpServers:
             said = await self._running.tools(runnable, _LIST_SECONDS)
         except ParachuteError as error:
             log.warning("The MCP server %s does not say what it offers: %s", name, error)
-            self._failed[name] = (runnable, time.monotonic(), error)
-            self.statuses.note(runnable, error)
+            if self._asking.get(name, (None, None))[1] is asyncio.current_task():
+                self._failed[name] = (runnable, time.monotonic(), error)
+                self.statuses.note(runnable, error)
             raise
         self._failed.pop(name, None)
         self.statuses.note(runnable, None)

@@ -4,11 +4,13 @@
 file with its key and certificate. `kind`: http or sse. `/control/…` is for the test alone.
 """
 
+import asyncio
 import json
 import secrets
 import socket
 import sys
 import time
+from http import HTTPStatus
 from typing import Any
 
 import uvicorn
@@ -18,7 +20,7 @@ from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
 from mcp.shared.auth import OAuthToken
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class Provider:
@@ -86,12 +88,16 @@ class Provider:
 
 
 class Door:
-    """Notes what comes, and lets in what has the header that it must have."""
+    """Notes what comes, lets in what has the header that it must have, and holds back a refusal if the test wants it."""
 
     def __init__(self, app: ASGIApp, seen: list[dict[str, str]], header: tuple[str, str] | None) -> None:
         self._app = app
         self._seen = seen
         self._header = header
+        self.is_to_hold = False
+        """True if the next refusal is held back until `goes_on`; `held` is set then."""
+        self.held = asyncio.Event()
+        self.goes_on = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not scope["path"].startswith("/control"):
@@ -100,7 +106,19 @@ class Door:
             if self._header is not None and headers.get(self._header[0].lower()) != self._header[1]:
                 await Response("Who are you?", 401)(scope, receive, send)
                 return
-        await self._app(scope, receive, send)
+
+        async def held_back(message: Message) -> None:
+            if (
+                self.is_to_hold
+                and message["type"] == "http.response.start"
+                and message["status"] == HTTPStatus.UNAUTHORIZED
+            ):
+                self.is_to_hold = False
+                self.held.set()
+                await self.goes_on.wait()
+            await send(message)
+
+        await self._app(scope, receive, held_back)
 
 
 def main() -> None:
@@ -145,15 +163,22 @@ def main() -> None:
         elif what == "revoke":
             provider.access.clear()
             provider.refresh.clear()
+        elif what == "hold":
+            door.is_to_hold = True
+        elif what == "held":
+            await door.held.wait()
+        elif what == "release":
+            door.goes_on.set()
         tokens = [*provider.access, *provider.refresh]
         counts = {"refreshes": provider.refreshes, "clients": len(provider.clients), "tokens": tokens}
         return JSONResponse({"seen": seen, **counts})
 
-    app = server.sse_app() if options.get("kind") == "sse" else server.streamable_http_app()
+    app: ASGIApp = server.sse_app() if options.get("kind") == "sse" else server.streamable_http_app()
+    door = Door(app, seen, tuple(options["header"]) if "header" in options else None)
     sys.stdout.write(f"{origin}{path}\n")
     sys.stdout.flush()
     config = uvicorn.Config(
-        Door(app, seen, tuple(options["header"]) if "header" in options else None),
+        door,
         log_level="error",
         ssl_certfile=options.get("tls"),
         timeout_graceful_shutdown=1,

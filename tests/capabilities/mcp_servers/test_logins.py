@@ -78,6 +78,24 @@ async def test_signing_in_and_out(servers: RemoteServers, server: RemoteServer) 
     assert not any(token in audited for token in tokens)
 
 
+async def test_an_answer_from_before_the_login_does_not_end_it(servers: RemoteServers, server: RemoteServer) -> None:
+    server.control("hold")
+    early = asyncio.create_task(servers.service.tools("notes"))
+    await asyncio.to_thread(server.control, "held")
+    await servers.sign_in("notes")
+    server.control("release")
+    assert len(await servers.service.tools("notes")) == 2
+    assert len(await early) == 2
+    assert servers.catalog.get("notes").is_signed_in
+
+
+async def test_a_refusal_from_before_the_login_does_not_end_it(servers: RemoteServers) -> None:
+    runnable = servers.catalog.runnable("notes")
+    await servers.sign_in("notes")
+    assert isinstance(await servers.service.remote.logins.wanted(runnable, None), NeedsLogin)
+    assert servers.catalog.get("notes").is_signed_in
+
+
 async def test_a_token_that_has_died_is_refreshed_once_for_all_calls(
     servers: RemoteServers, server: RemoteServer
 ) -> None:

@@ -171,7 +171,7 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
       )}
       {isAdmin && (
         <div class="buttons">
-          <Button label={t("remove")} onPress={() => removing(server.name, () => api.delete("/api/mcps/{name}", { params }), reload).then(onClose)} />
+          <Button label={t("remove")} onPress={() => removing(server.name, () => api.delete("/api/mcps/{name}", { params }), reload, onClose)} />
           {server.displayType !== "stdio" && !server.signed_in && <Button label={t("sign_in")} onPress={signIn} />}
           {server.signed_in && <Button label={t("sign_out")} onPress={signOut} />}
           <Button label={t("test")} kind="primary" onPress={test} />

@@ -75,9 +75,10 @@ export async function changing({ name, etag, write, reread }: Change): Promise<b
   return true;
 }
 
-/** Ask, and then remove something. */
-export async function removing(name: string, remove: () => Promise<unknown>, reload: () => Promise<void>): Promise<void> {
+/** Ask, and then remove something; the dialog that shows it closes first, since it would ask for what is gone. */
+export async function removing(name: string, remove: () => Promise<unknown>, reload: () => Promise<void>, close = () => {}): Promise<void> {
   if (!(await confirm(t("remove_title", { name }), t("remove_text"), t("remove")))) return;
+  close();
   await remove();
   await reload();
 }

@@ -161,7 +161,7 @@ function PluginDialog({ slug, onClose, reload }: { slug: string; onClose: () => 
             {isAdmin && (
               <div class="buttons">
                 {plugin.source === "parachute" && (
-                  <Button label={t("remove")} onPress={() => removing(plugin.name, () => api.delete("/api/plugins/{slug}", { params }), reload).then(onClose)} />
+                  <Button label={t("remove")} onPress={() => removing(plugin.name, () => api.delete("/api/plugins/{slug}", { params }), reload, onClose)} />
                 )}
                 {changes === undefined ? (
                   <Button label={t("check")} onPress={look} />

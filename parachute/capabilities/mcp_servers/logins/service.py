@@ -222,7 +222,7 @@ class LoginService:
                 return login.access
             raise
 
-    async def renewed(self, runnable: Runnable, refused: str) -> str | None:
+    async def renewed(self, runnable: Runnable, refused: str | None) -> str | None:
         """Return another token than the one that was refused, None if there is none; errors: NeedsLogin, Unavailable."""
         login = await self._login(runnable)
         if login is None or login.access is None:
@@ -231,11 +231,18 @@ class LoginService:
             return login.access  # somebody else was faster
         return await self._refreshed(runnable, login) if login.refresh else None
 
-    async def wanted(self, runnable: Runnable, scope: str | None = None, *, also: bool = False) -> NeedsLogin:
-        """Note that the owner has to sign in, and return the error that says so; `also`: what there is goes on until then."""
+    async def wanted(
+        self, runnable: Runnable, refused: str | None, scope: str | None = None, *, also: bool = False
+    ) -> NeedsLogin:
+        """Note that the owner has to sign in, and return the error that says so; `also`: what there is goes on until then.
+
+        `refused` is the token with which the server was asked: a login that has come since stays as it is.
+        """
         name = runnable.server.name
         async with self._changing[name]:
             login = await self._login(runnable) or Login(name, runnable.server.url)
+            if login.access not in (None, refused):
+                return needs_login(name)
             wanting = replace(login, wanted=True, wanted_scope=scope or login.wanted_scope or login.scope)
             if not also:
                 wanting = replace(wanting, access=None, refresh=None)
@@ -276,7 +283,7 @@ class LoginService:
             task.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception())
         found = await asyncio.shield(task)
         if found is None or found.access is None:
-            raise await self.wanted(runnable)
+            raise await self.wanted(runnable, login.access)
         return found.access
 
     async def _refresh(self, runnable: Runnable, seen: Login) -> Login | None:

@@ -69,6 +69,6 @@ class _Tokens:
         self.renewed = partial(logins.renewed, runnable)
         self._wanted = partial(logins.wanted, runnable)
 
-    async def wanted(self, scope: str | None, *, also: bool) -> NeedsLogin:
+    async def wanted(self, refused: str | None, scope: str | None, *, also: bool) -> NeedsLogin:
         """Note that the owner has to sign in, and return the error that says so."""
-        return await self._wanted(scope, also=also)
+        return await self._wanted(refused, scope, also=also)

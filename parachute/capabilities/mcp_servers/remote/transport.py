@@ -30,10 +30,10 @@ class Tokens(Protocol):
     async def current(self) -> str | None:
         """Return the token to send, refreshed if it ends soon; errors: NeedsLogin, Unavailable."""
 
-    async def renewed(self, refused: str) -> str | None:
+    async def renewed(self, refused: str | None) -> str | None:
         """Return another token than the one that was refused, None if there is none; errors: NeedsLogin, Unavailable."""
 
-    async def wanted(self, scope: str | None, *, also: bool) -> NeedsLogin:
+    async def wanted(self, refused: str | None, scope: str | None, *, also: bool) -> NeedsLogin:
         """Note that the owner has to sign in, and return the error that says so; `also`: what there is goes on."""
 
 
@@ -93,11 +93,13 @@ class Transport(httpx2.AsyncBaseTransport):
         self._allowance.call()
         token = None if self._has_own_token else await self._tokens.current()
         response = await self._send(request, token)
-        if response.status_code == 401 and token is not None:
+        if response.status_code == 401 and not self._has_own_token:
             await response.aclose()
-            if (token := await self._tokens.renewed(token)) is not None:
+            # Without a token, too: the owner may have signed in since.
+            if (renewed := await self._tokens.renewed(token)) is not None:
+                token = renewed
                 response = await self._send(request, token)
-        if response.status_code in (401, 403) and (refusal := await self._refusal(response)) is not None:
+        if response.status_code in (401, 403) and (refusal := await self._refusal(response, token)) is not None:
             await response.aclose()
             raise refusal
         if response.status_code == 404 and "mcp-session-id" in request.headers:
@@ -113,7 +115,7 @@ class Transport(httpx2.AsyncBaseTransport):
                 key="other_host",
             )
 
-    async def _refusal(self, response: httpx2.Response) -> ParachuteError | None:
+    async def _refusal(self, response: httpx2.Response, token: str | None) -> ParachuteError | None:
         from mcp.client.auth.utils import extract_field_from_www_auth
 
         name = self._allowance.name
@@ -128,7 +130,7 @@ class Transport(httpx2.AsyncBaseTransport):
             )
         response.headers["www-authenticate"] = challenge
         scope = extract_field_from_www_auth(response, "scope")
-        return await self._tokens.wanted(scope, also=response.status_code == 403)
+        return await self._tokens.wanted(token, scope, also=response.status_code == 403)
 
     async def _send(self, request: httpx2.Request, token: str | None) -> httpx2.Response:
         headers = httpx2.Headers(request.headers)
