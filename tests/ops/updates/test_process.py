@@ -16,8 +16,10 @@ from parachute.base.errors import Conflict
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.journal import Journal
 from parachute.ops.updates.models import Phase, Update, Version
+from parachute.ops.updates.orders import Orders
 from parachute.ops.updates.service import Updates
 from parachute.ops.updates.versions import Versions
+from tests.conftest import needs_bubblewrap
 from tests.support.computer import PLAIN, Computer
 from tests.support.waiting import still_running, until, wait_until
 
@@ -253,3 +255,24 @@ async def test_what_is_no_version_changes_nothing(installation: Installation) ->
     assert "is no wheel of this program" in (update.problem or "")
     assert installation.running() == "0.1.0"
     assert list(installation.versions.folder.glob("*")) == []
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("phase", [Phase.STAGING, Phase.REHEARSING])
+async def test_one_that_is_cancelled_changes_nothing(
+    installation: Installation, wheel: Path, tmp_path: Path, phase: Phase
+) -> None:
+    computer, orders = installation.computer, Orders(installation.computer.home)
+    before = {process.pid for process in computer.processes()}
+    await orders.begin(changed(wheel, tmp_path, NEWER))
+    await reached(installation, phase)
+    await orders.cancel()
+    await until(lambda: not installation.journal.is_held(), "the update has ended")
+    situation = await orders.situation()
+    assert situation.update is not None
+    assert situation.update.phase is Phase.REFUSED
+    assert situation.update.problem == "It was cancelled; nothing has changed."
+    assert (situation.number, situation.can_go_back) == ("0.1.0", False)
+    with pytest.raises(Conflict, match="No update is under way"):
+        await orders.cancel()
+    await until(lambda: {process.pid for process in computer.processes()} <= before, "nothing of it runs on")
