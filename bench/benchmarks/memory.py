@@ -24,7 +24,7 @@ def measure() -> Iterator[Result]:
             connection.ask("Hello again!", session)
         connection.ask("Hello from another conversation!")
         computer.wait_until(lambda: not computer.others, "agents and sandboxes are gone", seconds=60)
-        yield Result("memory.after_chat_all_released", _both(computer), "MB", budget=90, baseline=131)
+        yield Result("memory.after_chat_all_released", _both(computer), "MB", budget=80, baseline=131)
         yield Result("memory.after_chat_all_released.supervisor", proportional_megabytes([computer.supervisor]), "MB")
 
 

@@ -1,11 +1,11 @@
 """The application: middleware, routes, and the start of every service in the order in which they need each other."""
 
 import contextlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import fields
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 
 from parachute import __version__
 from parachute.automation.suggestions.chats import ChatSuggestions
@@ -44,6 +44,7 @@ from parachute.server.composition.ops import build_ops
 from parachute.server.composition.sandbox import build_sandbox
 from parachute.server.composition.storage import Installation, open_storage
 from parachute.server.composition.tls import build_tls
+from parachute.server.routes import ROUTES
 from parachute.server.status.api import router as status_routes
 from parachute.server.status.panic_api import router as panic_routes
 from parachute.supervisor.credentials import Credentials
@@ -88,7 +89,7 @@ _LIMITS = {
 
 
 class _Application(FastAPI):
-    """The application: `installation` is what its start builds the services from, `late_routes` reads most routes then.
+    """The application: `installation` is what its start builds the services from, `late_routes` reads most routes when they are asked for.
 
     Routes and middleware know of nothing but `app.state.services`.
     """
@@ -107,7 +108,7 @@ class _Application(FastAPI):
         self.services = self.state.services = services
         # Panic is not among the late routes: reading those takes descriptors, and there may be none when agents have to be stopped.
         self.router.routes.extend([*status_routes.routes, *panic_routes.routes])
-        self.late_routes = LateRoutes(self, _late_routers, self.router.default)
+        self.late_routes = LateRoutes(self, ROUTES, self.router.default, early="chat")
         self.router.default = self.late_routes
 
     def openapi(self) -> dict[str, Any]:
@@ -167,13 +168,6 @@ def _is_kit(home: Home, typed: str) -> bool:
     from parachute.ops.backup.kit.service import confirms  # with all of restic's, hardly ever
 
     return confirms(home, typed)
-
-
-def _late_routers() -> Iterable[APIRouter]:
-    # A sixth of the processor time of the start, with what the routers import.
-    from parachute.server.routes import ROUTERS
-
-    return ROUTERS
 
 
 @contextlib.asynccontextmanager

@@ -1,52 +1,60 @@
-"""Routes that are read after the start, or when somebody asks for one of them before."""
+"""Routes that are read when somebody asks for a path of theirs: hardly anybody asks for all of them, and they cost 7 MB."""
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 
 from fastapi import APIRouter, FastAPI
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+Find = Callable[[], APIRouter]
+
 _QUIET_SECONDS = 0.1
 """Who waits for the start asks within this time; reading would hold up the answer."""
 
 
-class LateRoutes:
-    """An ASGI application for what `app` has no route for yet: it adds the routers that `find` gives, once, and asks again.
+def part_of(path: str) -> str:
+    """The part of a path by which its routes are found: what follows /api, or else the first one with its slash."""
+    parts = path.split("/", 3)
+    if len(parts) > 2 and parts[1] == "api":
+        return parts[2]
+    return f"/{parts[1]}" if len(parts) > 1 else "/"
 
-    `otherwise` gets what is not among those either. Reading them is a sixth of core's start.
+
+class LateRoutes:
+    """An ASGI application for what `app` has no route for yet: it adds the routes of that part of `table`, once, and asks again.
+
+    `table` has the routers for each part of a path (see `part_of`), `early` is read soon after the start. `otherwise` gets what
+    is not among those either.
     """
 
-    def __init__(self, app: FastAPI, find: Callable[[], Iterable[APIRouter]], otherwise: ASGIApp) -> None:
+    def __init__(self, app: FastAPI, table: Mapping[str, tuple[Find, ...]], otherwise: ASGIApp, early: str) -> None:
         self._app = app
-        self._find = find
+        self._table = table
         self._otherwise = otherwise
+        self._early = early
         self._lock = threading.Lock()
-        self._routes: list[BaseRoute] | None = None
-        self._are_added = False
+        self._found: dict[str, list[BaseRoute]] = {}
+        self._added: set[str] = set()
         self._task: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if self._are_added or scope["type"] != "http":
+        part = part_of(scope["path"]) if scope["type"] == "http" else None
+        if part is None or part in self._added or part not in self._table:
             await self._otherwise(scope, receive, send)
             return
-        await self._read_aside()
+        await self._read_aside(part)
         await self._app.router(scope, receive, send)
 
     def read(self) -> None:
-        """Add the routes now, unless that is done: all at once, in the thread of the event loop.
-
-        Some of them would answer 405 where the path has another method in a router that is still to come. It takes 0.1 s if
-        no thread has read them before.
-        """
-        if not self._are_added:
-            self._app.router.routes.extend(self._read())
-            self._are_added = True
+        """Add all routes now, in the thread of the event loop: 0.1 s for those that no thread has read before."""
+        for part in self._table:
+            self._add(part, self._read(part))
 
     def start(self) -> None:
-        """Read them soon, from a task that `close` ends."""
+        """Read the early ones soon, from a task that `close` ends."""
         self._task = asyncio.create_task(self._read_soon())
 
     async def close(self) -> None:
@@ -59,15 +67,21 @@ class LateRoutes:
 
     async def _read_soon(self) -> None:
         await asyncio.sleep(_QUIET_SECONDS)
-        await self._read_aside()
+        await self._read_aside(self._early)
 
-    async def _read_aside(self) -> None:
-        await asyncio.to_thread(self._read)
-        self.read()
+    async def _read_aside(self, part: str) -> None:
+        self._add(part, await asyncio.to_thread(self._read, part))
 
-    def _read(self) -> list[BaseRoute]:
+    def _add(self, part: str, routes: list[BaseRoute]) -> None:
+        # All of a part at once: some would answer 405 where the path has another method in a router that is still to come.
+        if part not in self._added:
+            self._app.router.routes.extend(routes)
+            self._added.add(part)
+
+    def _read(self, part: str) -> list[BaseRoute]:
         with self._lock:
-            if self._routes is None:
+            if part not in self._found:
                 # A router that is included has each of its routes made once more, with its validators: 4 MB, and 80 ms.
-                self._routes = [route for router in self._find() for route in router.routes]
-            return self._routes
+                routes = [route for find in self._table[part] for route in find().routes]
+                self._found[part] = [route for route in routes if part_of(getattr(route, "path", "")) == part]
+            return self._found[part]

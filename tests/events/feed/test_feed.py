@@ -13,7 +13,7 @@ from parachute.events.feed.service import Feed
 from parachute.events.inbox.service import Inbox
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import FULL_ACCESS, Capability, Scope, allows
-from parachute.server.routes import ROUTERS
+from parachute.server.routes import routers
 from parachute.server.status.panic_api import router as panic
 from tests.support.waiting import SECONDS, until
 
@@ -184,7 +184,7 @@ async def test_who_may_see_the_inbox_watches_it(audit: Audit) -> None:
 
 
 def test_every_route_that_changes_something_has_a_topic() -> None:
-    routes = [route for router in (*ROUTERS, panic) for route in router.routes]
+    routes = [route for router in (*routers(), panic) for route in router.routes]
     heard = set()
     for route in routes:
         methods, path = route.methods, route.path  # type: ignore[attr-defined]

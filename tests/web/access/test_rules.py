@@ -3,12 +3,12 @@
 import pytest
 
 from parachute.modules.runtime.proxy import ALIASES
-from parachute.server.routes import ROUTERS
+from parachute.server.routes import routers
 from parachute.server.status.api import router as status
 from parachute.server.status.panic_api import router as panic
 from parachute.web.access.routing import RULES, Rule, needed
 
-PATHS = sorted({route.path for router in (*ROUTERS, status, panic) for route in router.routes})  # type: ignore[attr-defined]
+PATHS = sorted({route.path for router in (*routers(), status, panic) for route in router.routes})  # type: ignore[attr-defined]
 ANY = {"/api/{module}", "/"}
 """Lines for whatever has none of its own: routes of modules, and paths that nobody has thought of."""
 
