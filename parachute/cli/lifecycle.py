@@ -127,10 +127,20 @@ def stop(home: Home) -> list[str]:
     return [unit["name"] for unit in units if unit["process"] is not None]
 
 
-async def _until_ready(home: Home, process: subprocess.Popen[bytes]) -> None:
+def wait_until_ready(home: Home) -> None:
+    """Wait until core serves under a supervisor that somebody else starts; error: NotStarted."""
+    beginnings = {name: log_files.size(home.logs / f"{name}.log") for name in ("supervisor", "core")}
+    try:
+        asyncio.run(_until_ready(home))
+    except ParachuteError as error:
+        said = {name: log_files.tail(home.logs / f"{name}.log", _SHOWN_LINES, beginnings[name]) for name in beginnings}
+        raise _not_started(home, error, said) from error
+
+
+async def _until_ready(home: Home, process: subprocess.Popen[bytes] | None = None) -> None:
     deadline = time.monotonic() + _START_SECONDS
     with _spinner("Starting"):
-        while process.poll() is None and time.monotonic() < deadline:
+        while (process is None or process.poll() is None) and time.monotonic() < deadline:
             try:
                 # Core is being started already: this waits until it serves, or has failed.
                 await control.ask(home, "start", _START_SECONDS + 5)
@@ -140,7 +150,7 @@ async def _until_ready(home: Home, process: subprocess.Popen[bytes]) -> None:
                 await asyncio.sleep(_POLL_SECONDS)
             else:
                 return
-    if process.poll() is not None:
+    if process is not None and process.poll() is not None:
         raise Unavailable("The supervisor has ended.")
     raise Unavailable(f"The supervisor did not answer within {_START_SECONDS:.0f} seconds.")
 

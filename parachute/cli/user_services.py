@@ -11,9 +11,9 @@ from pathlib import Path
 
 from parachute.base.errors import Conflict, Unavailable
 from parachute.base.files import atomic_write
-from parachute.cli import lifecycle
+from parachute.cli import launchd, lifecycle
 from parachute.config.settings.home import Home
-from parachute.supervisor import backup_units, hardening, installed
+from parachute.supervisor import backup_units, hardening, installed, launch_agent
 
 _SECONDS = 240
 
@@ -151,11 +151,16 @@ def remove_timers() -> list[Path]:
 
 def are_installed(home: Home) -> bool:
     """True if there are services of this user for this state directory: from `install`, a package or the system's configuration."""
+    if launch_agent.is_for(home):
+        return True
     return f"Environment={installed.environment_of(home)}" in _lines(_in_force() / installed.SUPERVISOR)
 
 
-def start() -> None:
-    """Start what is installed, and wait until core serves; error: Unavailable."""
+def start(home: Home) -> None:
+    """Start what is installed, and wait until core serves; errors: Unavailable, NotStarted."""
+    if launch_agent.is_for(home):
+        launchd.start(home)
+        return
     _check_manager()
     _systemctl("reset-failed", *installed.NAMES, check=False)
     _systemctl("start", *installed.NAMES)

@@ -110,7 +110,7 @@ def _start(home: Home, host: str | None, port: int | None) -> None:
         return
     if Credentials.in_environment():
         print_note(f"Services get no credentials from a shell: write them into {home.credentials}.")
-    user_services.start()
+    user_services.start(home)
 
 
 def _refuse_beside_services(home: Home) -> None:

@@ -2,11 +2,12 @@
 
 import typer
 
-from parachute.cli import lifecycle, user_services
+from parachute.cli import launchd, lifecycle, user_services
 from parachute.cli.commands import JSON, group
 from parachute.cli.installation import settings
 from parachute.cli.output import print_json, print_note
 from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.service import Keys
 from parachute.supervisor import backup_units
@@ -23,6 +24,9 @@ def install(
     found = settings(home)
     keys = Keys(home.root)
     check_exposure(found.auth_mode, found.host, keys, BrowserSessions(home.root, keys))
+    if launchd.is_there():
+        _install_launch_agent(home, found, as_json=as_json)
+        return
     with lifecycle.one_at_a_time(home):
         user_services.check_possible(home)
         linger = user_services.linger()
@@ -49,8 +53,10 @@ def uninstall(as_json: bool = JSON) -> None:
     """Stop the services and remove their units; data and settings stay."""
     home = Home.find()
     with lifecycle.one_at_a_time(home):
-        files = user_services.uninstall(home)
-        files += user_services.remove_timers()
+        if launchd.is_there():
+            files = launchd.uninstall(home)
+        else:
+            files = [*user_services.uninstall(home), *user_services.remove_timers()]
     if as_json:
         print_json({"removed": [str(file) for file in files]})
     elif files:
@@ -67,3 +73,17 @@ def avahi() -> None:
 
 
 app = group(install, uninstall, avahi)
+
+
+def _install_launch_agent(home: Home, found: Settings, *, as_json: bool) -> None:
+    with lifecycle.one_at_a_time(home):
+        file = launchd.install(home, found.host, found.port)
+    free = "Core and the supervisor run without being held back: that is only done with systemd."
+    if as_json:
+        print_json({"installed": [str(file)], "lingers": False, "problem": None, "not_held_back": free})
+        return
+    print(file)
+    print("The computer runs as a service, and starts when you log in.")
+    print_note(free)
+    if found.backup.repository:
+        print_note("Nothing makes backups by itself here: `parachute backup create` makes one.")
