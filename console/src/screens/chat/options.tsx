@@ -24,7 +24,7 @@ async function choices(session: string | undefined, signal: AbortSignal): Promis
   const [workspaces, models, agents, selection] = await Promise.all([
     api.get<{ workspaces: Choices["workspaces"] }>("/api/workspaces", { signal }).catch(empty({ workspaces: [] })),
     api.get<{ models: { id: string; displayName?: string; display_name?: string; name?: string }[] }>("/supervisor/models", { signal }).catch(empty({ models: [] })),
-    api.get<{ agents: Choices["agents"] }>("/api/agents", { signal }).catch(empty({ agents: [] })),
+    may("agents") ? api.get<{ agents: Choices["agents"] }>("/api/agents", { signal }).catch(empty({ agents: [] })) : { agents: [] },
     session
       ? api.get<{ folder_paths: string[] }>("/api/contexts/session/{session}", { params: { session }, signal })
       : { folder_paths: [] },
