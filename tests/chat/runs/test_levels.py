@@ -11,7 +11,6 @@ pytestmark = pytest.mark.long
 
 
 async def test_history_survives_a_change_of_level_and_back(computer: Computer, api: MessagesAPI) -> None:
-    (computer.vault / "Projects" / "ship").mkdir(parents=True, exist_ok=True)
     api.script(text("one"), tool_use("Bash", {"command": "pwd; touch made-here"}), text("two"), text("three"))
     async with computer.client() as client:
         async with chat(client, "first") as stream:
