@@ -1,6 +1,6 @@
 """Every route of the server but health, status, panic and resume: one table, of which each line is read when it is asked for."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 
@@ -79,9 +79,3 @@ ROUTES = _table(
         "tls": "web.tls.api",
     }
 )
-
-
-def routers() -> Iterable[APIRouter]:
-    """Every router of the table, once."""
-    found = {id(router): router for finds in ROUTES.values() for router in (find() for find in finds)}
-    return found.values()

@@ -13,8 +13,8 @@ from parachute.events.feed.service import Feed
 from parachute.events.inbox.service import Inbox
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import FULL_ACCESS, Capability, Scope, allows
-from parachute.server.routes import routers
 from parachute.server.status.panic_api import router as panic
+from tests.support.routers import routers
 from tests.support.waiting import SECONDS, until
 
 

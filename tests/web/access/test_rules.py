@@ -3,10 +3,10 @@
 import pytest
 
 from parachute.modules.runtime.proxy import ALIASES
-from parachute.server.routes import routers
 from parachute.server.status.api import router as status
 from parachute.server.status.panic_api import router as panic
 from parachute.web.access.routing import RULES, Rule, needed
+from tests.support.routers import routers
 
 PATHS = sorted({route.path for router in (*routers(), status, panic) for route in router.routes})  # type: ignore[attr-defined]
 ANY = {"/api/{module}", "/"}
