@@ -1,14 +1,14 @@
 """Installing the computer as an agent of launchd with the program `launchctl`, as a person of macOS would."""
 
+import contextlib
 import os
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
-from parachute.base.errors import Conflict, Unavailable
+from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.files import atomic_write
-from parachute.cli import lifecycle
+from parachute.cli import lifecycle, programs
 from parachute.config.settings.home import Home
 from parachute.supervisor import launch_agent
 
@@ -24,22 +24,27 @@ def is_there() -> bool:
 def install(home: Home, host: str, port: int) -> Path:
     """Write the agent, start it, and return its file.
 
-    Errors: Conflict where the computer runs without it, Unavailable and NotStarted, and then what was there before is back.
+    Errors: Conflict where the computer runs without it or the agent is another computer's; Unavailable and NotStarted, and then
+    what was there before is back.
     """
     file = launch_agent.path()
-    if lifecycle.is_running(home) and not launch_agent.is_for(home):
-        raise Conflict(
-            "The computer is running already, but not as a service.", "`parachute stop` ends it; then try again."
-        )
     before = file.read_bytes() if file.exists() else None
+    if before is None:
+        lifecycle.check_not_running(home)
+    elif not launch_agent.is_for(home):
+        raise Conflict(
+            f"{file} is another computer's.",
+            "With its PARACHUTE_HOME `parachute service uninstall` removes it. A user of macOS has one computer as a service.",
+        )
     file.parent.mkdir(parents=True, exist_ok=True)
     _ = home.logs  # made here: launchd opens them before anything of ours runs
-    _unload(home)
     try:
+        _unload(home)
         atomic_write(file, launch_agent.render(home, host, port), 0o644)
         _load(home)
     except BaseException:
-        _unload(home)
+        with contextlib.suppress(ParachuteError):
+            _unload(home)
         if before is None:
             file.unlink(missing_ok=True)
         else:
@@ -92,7 +97,7 @@ def _unload(home: Home) -> None:
 
 
 def _is_loaded() -> bool:
-    return _run("print", _target()).returncode == 0
+    return programs.run("launchctl", "print", _target()).returncode == 0
 
 
 def _domain() -> str:
@@ -104,19 +109,9 @@ def _target() -> str:
 
 
 def _launchctl(*arguments: str, check: bool = True) -> None:
-    answer = _run(*arguments)
+    answer = programs.run("launchctl", *arguments)
     if check and answer.returncode != 0:
         raise Unavailable(
             f"launchctl {arguments[0]} failed: {answer.stderr.strip()}",
             "Log in at the screen as this user, and try again; `parachute logs supervisor` shows what it said.",
         )
-
-
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = ("launchctl", *arguments)
-    try:
-        return subprocess.run(
-            command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=_SECONDS
-        )
-    except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(command, 1, "", str(error))

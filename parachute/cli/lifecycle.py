@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import NoReturn
 
-from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.files import locked
 from parachute.cli.api import ask_supervisor
 from parachute.cli.output import styled
@@ -57,9 +57,17 @@ def is_running(home: Home) -> bool:
     return False
 
 
+def check_not_running(home: Home) -> None:
+    """Error: Conflict if the computer runs, so that a service cannot take its place."""
+    if is_running(home):
+        raise Conflict(
+            "The computer is running already, but not as a service.", "`parachute stop` ends it; then try again."
+        )
+
+
 def start(home: Home, host: str, port: int, environment: dict[str, str]) -> None:
     """Start the supervisor in the background and wait until core serves; error: NotStarted, and then nothing runs."""
-    beginnings = {name: log_files.size(home.logs / f"{name}.log") for name in ("supervisor", "core")}
+    beginnings = _beginnings(home)
     pipe = Credentials.take().pipe()
     log = os.open(home.logs / "supervisor.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
@@ -84,8 +92,7 @@ def start(home: Home, host: str, port: int, environment: dict[str, str]) -> None
         process.wait()
         if not isinstance(error, ParachuteError):
             raise
-        said = {name: log_files.tail(home.logs / f"{name}.log", _SHOWN_LINES, beginnings[name]) for name in beginnings}
-        raise _not_started(home, error, said) from error
+        raise _not_started(home, error, beginnings) from error
 
 
 def run_in_foreground(home: Home, host: str, port: int, environment: dict[str, str]) -> NoReturn:
@@ -129,12 +136,11 @@ def stop(home: Home) -> list[str]:
 
 def wait_until_ready(home: Home) -> None:
     """Wait until core serves under a supervisor that somebody else starts; error: NotStarted."""
-    beginnings = {name: log_files.size(home.logs / f"{name}.log") for name in ("supervisor", "core")}
+    beginnings = _beginnings(home)
     try:
         asyncio.run(_until_ready(home))
     except ParachuteError as error:
-        said = {name: log_files.tail(home.logs / f"{name}.log", _SHOWN_LINES, beginnings[name]) for name in beginnings}
-        raise _not_started(home, error, said) from error
+        raise _not_started(home, error, beginnings) from error
 
 
 async def _until_ready(home: Home, process: subprocess.Popen[bytes] | None = None) -> None:
@@ -155,7 +161,13 @@ async def _until_ready(home: Home, process: subprocess.Popen[bytes] | None = Non
     raise Unavailable(f"The supervisor did not answer within {_START_SECONDS:.0f} seconds.")
 
 
-def _not_started(home: Home, error: ParachuteError, said: dict[str, list[str]]) -> NotStarted:
+def _beginnings(home: Home) -> dict[str, int]:
+    """Where in the logs begins what is said from now on."""
+    return {name: log_files.size(home.logs / f"{name}.log") for name in ("supervisor", "core")}
+
+
+def _not_started(home: Home, error: ParachuteError, beginnings: dict[str, int]) -> NotStarted:
+    said = {name: log_files.tail(home.logs / f"{name}.log", _SHOWN_LINES, beginnings[name]) for name in beginnings}
     lines = [line for name in said for line in (f"{home.logs / name}.log says:", *said[name]) if said[name]]
     return NotStarted(f"The computer did not start: {error.message}", "\n".join(lines) or error.hint)
 

@@ -3,7 +3,6 @@
 import os
 import pwd
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +10,9 @@ from pathlib import Path
 
 from parachute.base.errors import Conflict, Unavailable
 from parachute.base.files import atomic_write
-from parachute.cli import launchd, lifecycle
+from parachute.cli import launchd, lifecycle, programs
 from parachute.config.settings.home import Home
 from parachute.supervisor import backup_units, hardening, installed, launch_agent
-
-_SECONDS = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +34,16 @@ def check_possible(home: Home) -> None:
             "The system's configuration has these services already.",
             "Change it where they come from: on NixOS in `services.parachute`.",
         )
-    if lifecycle.is_running(home) and not are_installed(home):
-        raise Conflict(
-            "The computer is running already, but not as a service.", "`parachute stop` ends it; then try again."
-        )
+    if not are_installed(home):
+        lifecycle.check_not_running(home)
 
 
 def linger() -> Linger:
     """Let the user's services run while nobody is logged in, as far as this user may."""
     name = pwd.getpwuid(os.getuid()).pw_name
-    if _run("loginctl", "show-user", name, "--property=Linger", "--value").stdout.strip() == "yes":
+    if programs.run("loginctl", "show-user", name, "--property=Linger", "--value").stdout.strip() == "yes":
         return Linger(True, installed.enabled_linger())
-    answer = _run("loginctl", "--no-ask-password", "enable-linger")
+    answer = programs.run("loginctl", "--no-ask-password", "enable-linger")
     if answer.returncode == 0:
         return Linger(True, True)
     return Linger(
@@ -62,7 +57,7 @@ def linger() -> Linger:
 def not_held_back() -> str | None:
     """Why systemd cannot hold core back on this machine, as a sentence, or None; found out by trying, since policies differ."""
     lines = [f"--property={line}" for line in hardening.of_core() if not line.startswith("#")]
-    answer = _run("systemd-run", "--user", "--quiet", "--wait", "--collect", *lines, sys.executable, "-ISc", "")
+    answer = programs.run("systemd-run", "--user", "--quiet", "--wait", "--collect", *lines, sys.executable, "-ISc", "")
     if answer.returncode == 0:
         return None
     return (
@@ -118,7 +113,7 @@ def uninstall(home: Home) -> list[Path]:
     _systemctl("daemon-reload")
     _systemctl("reset-failed", *names, check=False)
     if ends_linger:
-        _run("loginctl", "--no-ask-password", "disable-linger")
+        programs.run("loginctl", "--no-ask-password", "disable-linger")
     return files
 
 
@@ -167,7 +162,7 @@ def start(home: Home) -> None:
 
 
 def _check_manager() -> None:
-    answer = _run("systemctl", "--user", "show", "--property=Version")
+    answer = programs.run("systemctl", "--user", "show", "--property=Version")
     if answer.returncode != 0:
         raise Unavailable(
             f"The user manager of systemd does not answer: {answer.stderr.strip()}.",
@@ -208,18 +203,9 @@ def _restore(folder: Path, before: dict[str, str | None]) -> None:
 
 
 def _systemctl(*arguments: str, check: bool = True) -> None:
-    answer = _run("systemctl", "--user", *arguments)
+    answer = programs.run("systemctl", "--user", *arguments)
     if check and answer.returncode != 0:
         raise Unavailable(
             f"systemctl {arguments[0]} failed: {answer.stderr.strip()}",
             "`journalctl --user -u 'parachute-*' -n 50` shows what the services said, and `parachute logs` what core said.",
         )
-
-
-def _run(*command: str) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=_SECONDS
-        )
-    except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(command, 1, "", str(error))

@@ -88,6 +88,30 @@ def test_what_launchd_refuses_leaves_nothing(mac: Mac) -> None:
     assert not mac.file.exists()
 
 
+def test_what_launchd_refuses_leaves_the_agent_before(mac: Mac) -> None:
+    mac.parachute.ok("service", "install")
+    before = mac.file.read_bytes()
+    mac.parachute.ok("config", "set", "host", "127.0.0.2")
+    (mac.folder / "refuses").write_text("bootstrap")
+    assert "launchctl bootstrap failed" in mac.parachute.fails("service", "install")
+    assert mac.file.read_bytes() == before
+    (mac.folder / "refuses").unlink()
+    mac.parachute.ok("start")
+    assert mac.answers()
+
+
+def test_the_agent_of_another_computer_stays(mac: Mac, tmp_path: Path) -> None:
+    mac.parachute.ok("service", "install")
+    before = mac.file.read_bytes()
+    mac.asked()
+    another = str(tmp_path / "another")
+    assert "is another computer's" in mac.parachute.fails("service", "install", PARACHUTE_HOME=another)
+    assert mac.parachute.ok("service", "uninstall", PARACHUTE_HOME=another) == "No services are installed.\n"
+    assert mac.file.read_bytes() == before
+    assert mac.asked() == []
+    assert mac.answers()
+
+
 def test_beside_a_computer_that_runs_nothing_is_installed(mac: Mac) -> None:
     mac.parachute.ok("start")
     assert "is running already, but not as a service" in mac.parachute.fails("service", "install")
