@@ -107,6 +107,25 @@ def test_searching(person: Person) -> None:
     expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
 
 
+TYPES_AT_ONCE = """
+new MutationObserver((_, observer) => {
+  const field = document.querySelector('input[type=search]');
+  if (!field) return;
+  observer.disconnect();
+  field.value = 'rehears';
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+}).observe(document, { childList: true, subtree: true });
+"""
+
+
+def test_what_is_typed_before_the_screen_is_painted_stays(person: Person) -> None:
+    person.page.add_init_script(TYPES_AT_ONCE)
+    person.page.reload()
+    page = person.open("journal")
+    expect(page.get_by_role("list", name="Entries that were found").get_by_role("listitem")).to_have_count(1)
+    expect(page.get_by_label("Search in the journal")).to_have_value("rehears")
+
+
 def test_a_picture_is_shown(person: Person) -> None:
     page, word = person.open("journal"), of(person)
     page.locator("input[type=file]").set_input_files(

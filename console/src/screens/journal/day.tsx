@@ -1,5 +1,5 @@
 /** One day: what is written, what agents made of it, a calendar beside it, and words to search for. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Button, LinkButton } from "~/components/button";
 import { TextField } from "~/components/field";
 import { Empty, Loaded, Notice, Page } from "~/components/layout";
@@ -20,16 +20,15 @@ export function Day({ date }: { date: string | undefined }) {
   const day = useResource((signal) => dayOf(date, signal), date ?? "", ["data"]);
   const today = useResource((signal) => dayOf(undefined, signal), "today");
   const broken = useResource(problems, "problems");
-  const [search, setSearch] = useState("");
-  const [isCalendarOpen, setCalendarOpen] = useState(false);
+  // With the day that they are about, which another day begins without: to empty them in an effect would also empty what
+  // somebody types before the first effect runs.
+  const [looking, setLooking] = useState({ date, search: "", isCalendarOpen: false });
+  const { search, isCalendarOpen } = looking.date === date ? looking : { search: "", isCalendarOpen: false };
+  const look = (change: Partial<typeof looking>) => setLooking({ date, search, isCalendarOpen, ...change });
   const settled = useDebounced(search).trim();
   const words = search.trim() && settled;
   const composer = useRef<HTMLTextAreaElement>(null);
   const shown = day.value?.date ?? date;
-  useEffect(() => {
-    setCalendarOpen(false);
-    setSearch("");
-  }, [date]);
   const isToday = shown !== undefined && shown === today.value?.date;
   return (
     <Page
@@ -45,7 +44,7 @@ export function Day({ date }: { date: string | undefined }) {
                 <LinkButton label={t("day_after")} icon="forward" kind="quiet" href={to("journal", [shifted(shown, 1)])} iconOnly />
               </>
             )}
-            <TextField label={t("search")} placeholder={t("search")} isLabelHidden type="search" value={search} onInput={setSearch} />
+            <TextField label={t("search")} placeholder={t("search")} isLabelHidden type="search" value={search} onInput={(typed) => look({ search: typed })} />
             <div class="calendar-switch">
               <Button
                 label={t("calendar")}
@@ -53,7 +52,7 @@ export function Day({ date }: { date: string | undefined }) {
                 iconOnly
                 kind="quiet"
                 pressed={isCalendarOpen}
-                onPress={() => setCalendarOpen(!isCalendarOpen)}
+                onPress={() => look({ isCalendarOpen: !isCalendarOpen })}
               />
             </div>
           </div>
