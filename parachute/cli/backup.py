@@ -17,11 +17,12 @@ from parachute.ops.backup.backups import Backup, Retention
 from parachute.ops.backup.create import Created
 from parachute.ops.backup.models import Progress
 from parachute.ops.backup.places import Places
-from parachute.ops.backup.proof import Proved
+from parachute.ops.backup.proof import DoesNotStart, Proved
 from parachute.ops.backup.repository import Repository
 from parachute.ops.backup.restic import Restic
 from parachute.ops.backup.restore import Restored
 from parachute.ops.backup.state import State
+from parachute.ops.rehearsal.performing import start_restored
 
 
 class Backups:
@@ -84,11 +85,27 @@ class Backups:
     def drill(self, place: Path | None) -> Proved:
         """Restore the newest backup into a folder of its own, compare it, and remove it again."""
         with _progress() as progress:
-            return proof.drill(self.places, self.repository, progress, place=place.expanduser() if place else None)
+            folder = place.expanduser() if place else None
+            return proof.drill(self.places, self.repository, progress, place=folder, start=self._start)
 
     def prune(self, *, really: bool) -> list[Backup]:
         """Remove the backups that the settings do not keep; returns them."""
         return create.prune(self.places, self.repository, self._keep, really=really)
+
+    def _start(self, state: Path, vault: Path) -> str | None:
+        """Start the computer from what a backup has brought back; why that is not possible here. Error: DoesNotStart."""
+        try:
+            result = start_restored(self.home, state, vault)
+        except Conflict as error:
+            return error.message
+        if result.impossible or result.ok:
+            return result.impossible
+        failed = next((check for check in result.checks if not check.ok), None)
+        said = failed.sentence if failed else "It did not come to an end."
+        hint = (
+            failed and failed.detail
+        ) or "`parachute backup restore BACKUP --to FOLDER` brings its files all the same."
+        raise DoesNotStart(f"What the backup has brought back is whole, and yet: {said}", hint)
 
     @contextlib.contextmanager
     def _not_running(self) -> Iterator[None]:

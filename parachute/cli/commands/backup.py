@@ -147,10 +147,13 @@ def drill(
     place: Path | None = typer.Option(None, "--place", help="A folder on a disk with room for all of it."),
     as_json: bool = JSON,
 ) -> None:
-    """Restore the newest backup into a place of its own, compare it, open its databases, and remove it again."""
+    """Restore the newest backup into a place of its own, compare it, start the computer from it, and remove it again."""
     result = _backups().drill(place)
     held = f"{_held(result.files, result.bytes)}, {counted(result.databases, 'sound database')}"
-    print_answer(asdict(result), as_json, f"The backup {result.id} can be restored: {held}.")
+    started = f" Whether the computer starts from it was not tried: {result.not_started}"
+    if result.started:
+        started = " The computer starts from it, and answers what the app asks."
+    print_answer(asdict(result), as_json, f"The backup {result.id} can be restored: {held}.{started}")
 
 
 def kit(

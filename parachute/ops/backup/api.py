@@ -39,6 +39,7 @@ class Running(BaseModel):
 class Status(BaseModel):
     """How backups are: sentences about what needs attention, and how the last of each operation ended.
 
+    `started` of `drill` is whether the computer has started from the backup, `not_started` why that could not be tried.
     `concerns` has nothing of the kit: they are `protected` since `kit_opened_at`, when the emergency kit has opened them; `credentials` are the names of those of the place.
     """
 

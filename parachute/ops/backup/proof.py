@@ -1,5 +1,7 @@
 """Verification and drill: a backup is read from the repository, or restored into a scratch folder, opened and removed again."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,21 +12,35 @@ from parachute.ops.backup.backups import Backup
 from parachute.ops.backup.kit import models
 from parachute.ops.backup.kit.opening import opened_alone
 from parachute.ops.backup.kit.service import kit_of
-from parachute.ops.backup.models import PARTS, Progress
+from parachute.ops.backup.models import PARTS, TRUST, VAULT, Damaged, Progress
 from parachute.ops.backup.places import Places
-from parachute.ops.backup.rebuild import damaged, rebuilt
+from parachute.ops.backup.rebuild import Rebuilt, damaged, rebuilt
 from parachute.ops.backup.repository import Repository
 from parachute.ops.recovery.inspection import problem
+
+Start = Callable[[Path, Path], str | None]
+"""Starts the computer from a restored state directory and vault; the reason why that is not possible on this machine. Error: DoesNotStart."""
+
+
+class DoesNotStart(Damaged):
+    """What a backup has brought back is whole, and no computer starts from it."""
+
+    key = "backup_does_not_start"
 
 
 @dataclass(slots=True)
 class Proved:
-    """The result of a verification: files and bytes of both parts, and how many databases were opened and are sound."""
+    """The result of a verification: files and bytes of both parts, and how many databases were opened and are sound.
+
+    `started` is whether the computer has started from it, None where nobody tried, and `not_started` why it could not be tried.
+    """
 
     id: str
     files: int = 0
     bytes: int = 0
     databases: int = 0
+    started: bool | None = None
+    not_started: str | None = None
 
 
 def verify(
@@ -46,10 +62,12 @@ def verify(
     return result
 
 
-def drill(places: Places, repository: Repository, progress: Progress, *, place: Path | None = None) -> Proved:
-    """Show that the newest backup can be restored with the emergency kit alone, in a folder of `place`.
+def drill(
+    places: Places, repository: Repository, progress: Progress, *, place: Path | None = None, start: Start | None = None
+) -> Proved:
+    """Show that the newest backup can be restored with the emergency kit alone, in a folder of `place`, and `start` from it.
 
-    How it ended is recorded; error: Damaged.
+    How it ended is recorded; errors: Damaged, DoesNotStart.
     """
     about: dict[str, str] = {}
     # Under a name of its own: what a killed drill has left is removed, and nothing else.
@@ -65,31 +83,36 @@ def drill(places: Places, repository: Repository, progress: Progress, *, place: 
             progress.step("Opening the backups with the emergency kit")
             # By way of its text: what is not on it must not be missed first on the day.
             kit = models.parse(kit_of(repository).text)
-            with opened_alone(kit, places, folder) as opened:
+            with opened_alone(kit, places, folder) as opened, ExitStack() as kept:
                 last = state.State.read(places.home).last_made
                 found = backups.chosen(backups.grouped(opened.snapshots()), "latest", places.installation, last)
                 about["backup"] = found.id
                 result = Proved(found.id)
+                roots = {}
                 for part in PARTS:
-                    _restored(opened, found, part, folder / part, result, progress)
+                    progress.step(f"Restoring {part}")
+                    back = kept.enter_context(rebuilt(opened, found, part, folder / part, progress))
+                    roots[part] = _compared(found, part, back, result, progress)
+                if start is not None:
+                    progress.step("Starting the computer from it")
+                    result.not_started = start(roots[TRUST], roots[VAULT])
+                    result.started = result.not_started is None
         finally:
             remove_tree(folder)
-        state.record(places.home, state.DRILL, state.OK, None, found.id, files=result.files, bytes=result.bytes)
+        facts = {"files": result.files, "bytes": result.bytes, "started": result.started}
+        state.record(places.home, state.DRILL, state.OK, None, found.id, **facts, not_started=result.not_started)
     return result
 
 
-def _restored(
-    repository: Repository, found: Backup, part: str, place: Path, result: Proved, progress: Progress
-) -> None:
-    """Restore a part, compare every file, and open its databases; it is counted into `result`."""
-    progress.step(f"Restoring {part}")
-    with rebuilt(repository, found, part, place, progress) as back:
-        progress.step(f"Opening the databases of {part}")
-        broken = [f"{path}: {said}" for path in back.databases if (said := problem(back.root / path))]
-        if problems := back.problems or broken:
-            said = f"The backup {found.id} does not come back as it was ({part})"
-            hint = "Make a new backup, and look at the disk of the repository: `parachute backup verify`."
-            raise damaged(said, problems, hint)
-        result.files += back.files
-        result.bytes += back.bytes
-        result.databases += len(back.databases)
+def _compared(found: Backup, part: str, back: Rebuilt, result: Proved, progress: Progress) -> Path:
+    """Compare every file of a part that came back, open its databases, and count it into `result`; where it lies. Error: Damaged."""
+    progress.step(f"Opening the databases of {part}")
+    broken = [f"{path}: {said}" for path in back.databases if (said := problem(back.root / path))]
+    if problems := back.problems or broken:
+        said = f"The backup {found.id} does not come back as it was ({part})"
+        hint = "Make a new backup, and look at the disk of the repository: `parachute backup verify`."
+        raise damaged(said, problems, hint)
+    result.files += back.files
+    result.bytes += back.bytes
+    result.databases += len(back.databases)
+    return back.root

@@ -2,8 +2,8 @@
 
 import json
 import urllib.parse
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +46,8 @@ class Checking:
 
     def run(self) -> None:
         """Run them; what follows from one that failed is not tried."""
-        python, old = self._plan.python, self._plan.old_python
-        with self._conversation.model() as model, model.running():
-            self._environment |= {"PARACHUTE_BASE_URL": model.url, "ANTHROPIC_API_KEY": "rehearsal"}
+        old = self._plan.old_python
+        with self._model():
             if not self._knows_settings():
                 return
             try:
@@ -57,9 +56,7 @@ class Checking:
             except doctor.NotExamined as error:
                 self._say("doctor", False, "The running version cannot examine the copies.", str(error))
                 return
-            token = CliToken(self._home.root).obtain()
-            largest = min(_LARGEST_MEGABYTES << 20, max(_LEAST_MEGABYTES << 20, _available_bytes() // 2))
-            computer = NewVersion(python, self._plan.port, self._home.root, self._environment, token, largest)
+            computer = self._computer()
             try:
                 if self._starts(computer):
                     self._migrated()
@@ -72,6 +69,30 @@ class Checking:
             finally:
                 computer.kill()
         self._databases_are_whole()
+
+    def run_restored(self) -> None:
+        """Run those that show that what a backup has brought back is a computer."""
+        with self._model():
+            computer = self._computer()
+            try:
+                if (reason := computer.start()) is not None:
+                    self._say("start", False, f"The computer does not start from it. {reason}", computer.said() or None)
+                    return
+                self._say("start", True, "The computer starts from it.")
+                self._keeps_contract(computer)
+            finally:
+                computer.kill()
+
+    @contextmanager
+    def _model(self) -> Iterator[None]:
+        with self._conversation.model() as model, model.running():
+            self._environment |= {"PARACHUTE_BASE_URL": model.url, "ANTHROPIC_API_KEY": "rehearsal"}
+            yield
+
+    def _computer(self) -> NewVersion:
+        token = CliToken(self._home.root).obtain()
+        largest = min(_LARGEST_MEGABYTES << 20, max(_LEAST_MEGABYTES << 20, available_bytes() // 2))
+        return NewVersion(self._plan.python, self._plan.port, self._home.root, self._environment, token, largest)
 
     def _say(self, name: str, ok: bool, sentence: str, detail: str | None = None) -> None:
         self._report(Check(name, ok, sentence, detail))
@@ -263,6 +284,7 @@ def _unknown(document: dict[str, Any], names: set[str], above: str = "") -> list
     return found
 
 
-def _available_bytes() -> int:
+def available_bytes() -> int:
+    """Return how much memory programs can still have."""
     rows = Path("/proc/meminfo").read_text().splitlines()
     return next(int(row.split()[1]) * 1024 for row in rows if row.startswith("MemAvailable:"))

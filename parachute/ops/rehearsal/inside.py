@@ -30,7 +30,7 @@ def main() -> int:
             plan, report=lambda check: _say(check=check.as_json()), changed=lambda text: _say(change=text)
         )
         try:
-            checking.run()
+            checking.run_restored() if plan.is_restored else checking.run()
         except OSError as error:
             _say(check=_broken_off(error).as_json())
     except (ParachuteError, OSError, ValueError, TypeError) as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 from parachute.base.alone import Taken, alone
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
+from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load
@@ -21,7 +22,7 @@ from parachute.ops.rehearsal import environment
 from parachute.ops.rehearsal.entering import HIDDEN
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.rehearsal.plan import Plan
-from parachute.ops.rehearsal.staging import Scratch, Staged
+from parachute.ops.rehearsal.staging import Scratch, Staged, remove_private
 
 SECONDS = 300.0
 """The most that a rehearsal takes, copies included."""
@@ -39,10 +40,56 @@ def perform(home: Home, python: Path, report: Callable[[Check], None], declared:
             f"There is no program {python}.", "Name the interpreter of the new version.", key="no_interpreter"
         )
     deadline = time.monotonic() + SECONDS
+    checks: list[Check] = []
+
+    def found(check: Check) -> None:
+        checks.append(check)
+        report(check)
+
+    try:
+        with _prepared(home, python, deadline, declared) as (scratch, plan):
+            try:
+                staged = scratch.stage(home, Path(plan.vault), deadline)
+            except (ParachuteError, OSError) as error:
+                found(_not_copied(error))
+                return Rehearsal(tuple(checks))
+            found(Check("copies", True, "Everything that the new version may change is copied."))
+            changes = _followed(scratch, plan.on(staged), deadline, found)
+        return Rehearsal(tuple(checks), tuple(changes))
+    except _Impossible as error:
+        return Rehearsal(impossible=str(error))
+
+
+def start_restored(home: Home, state: Path, vault: Path) -> Rehearsal:
+    """Start the present version on a state directory and a vault that a backup has brought back, which it changes. Waits.
+
+    Errors: Conflict while a rehearsal is under way, ConfigError, OSError.
+    """
+    remove_private(state)
+    deadline = time.monotonic() + SECONDS
+    checks: list[Check] = []
+    try:
+        with _prepared(home, Path(sys.executable), deadline) as (scratch, plan):
+            staged = Staged(binds=[(str(state), plan.home), (str(vault), str(Path(plan.vault).resolve()))])
+            _followed(scratch, plan.on(staged, is_restored=True), deadline, checks.append)
+        return Rehearsal(tuple(checks))
+    except _Impossible as error:
+        return Rehearsal(impossible=str(error))
+
+
+class _Impossible(Exception):
+    """Nothing can be rehearsed on this machine; the text is a sentence."""
+
+
+@contextmanager
+def _prepared(
+    home: Home, python: Path, deadline: float, declared: Path | None = None
+) -> Iterator[tuple[Scratch, Plan]]:
+    """Make the scratch folder and a plan in which nothing is mounted yet, and try it. Error: _Impossible."""
     if sys.platform != "linux":
-        return Rehearsal(impossible="A rehearsal needs the namespaces of Linux.")
+        raise _Impossible("A rehearsal needs the namespaces of Linux.")
     if not shutil.which("bwrap"):
-        return Rehearsal(impossible="bubblewrap is not installed.")
+        raise _Impossible("bubblewrap is not installed.")
     running = environment.of_running(home)
     # What it was started with counts, and not what this shell says.
     for name in [name for name in os.environ if name.startswith("PARACHUTE_")]:
@@ -50,33 +97,18 @@ def perform(home: Home, python: Path, report: Callable[[Check], None], declared:
     os.environ.update(running)
     settings = load(home)
     scratch = Scratch.of(home)
-    checks: list[Check] = []
-
-    def found(check: Check) -> None:
-        checks.append(check)
-        report(check)
-
     with ExitStack() as stack:
         try:
-            stack.enter_context(alone(home.run / "rehearsal.lock"))
+            stack.enter_context(alone(private_folder(home.run) / "rehearsal.lock"))
         except Taken as error:
             raise Conflict(
                 f"A rehearsal is under way (process {error.process}).", "Wait for its end.", key="rehearsal_under_way"
             ) from error
         stack.enter_context(scratch.made())
-        variables = environment.of_new_version(home, scratch, running, declared)
-        probe = _plan(home, settings, python, variables, _empty(scratch, home), is_probe=True)
-        if (reason := _probed(scratch, probe, deadline)) is not None:
-            return Rehearsal(impossible=reason)
-        try:
-            staged = scratch.stage(home, settings.vault, deadline)
-        except (ParachuteError, OSError) as error:
-            found(_not_copied(error))
-            return Rehearsal(tuple(checks))
-        found(Check("copies", True, "Everything that the new version may change is copied."))
-        plan = _plan(home, settings, python, variables, staged)
-        changes = _followed(scratch, plan, deadline, found)
-    return Rehearsal(tuple(checks), tuple(changes))
+        plan = _plan(home, settings, python, environment.of_new_version(home, scratch, running, declared))
+        if (reason := _probed(scratch, plan.on(_empty(scratch, home), is_probe=True), deadline)) is not None:
+            raise _Impossible(reason)
+        yield scratch, plan
 
 
 def _followed(scratch: Scratch, plan: Plan, deadline: float, found: Callable[[Check], None]) -> list[str]:
@@ -154,9 +186,7 @@ def _lines(process: "subprocess.Popen[bytes]", deadline: float) -> Iterator[dict
                     yield document
 
 
-def _plan(
-    home: Home, settings: Settings, python: Path, variables: dict[str, str], staged: Staged, *, is_probe: bool = False
-) -> Plan:
+def _plan(home: Home, settings: Settings, python: Path, variables: dict[str, str]) -> Plan:
     hidden = [Path(folder) for folder in HIDDEN]
     needed = {
         Path(sys.prefix),
@@ -173,13 +203,9 @@ def _plan(
         # Not resolved: in a virtual environment that would be another interpreter.
         python=str(python.absolute()),
         old_python=sys.executable,
-        binds=staged.binds,
-        views=staged.views,
-        databases=staged.databases,
         shown=sorted(str(path) for path in needed if any(path.is_relative_to(folder) for folder in hidden)),
         masked=[str(login.resolve())] if login.exists() else [],
         environment=variables,
-        is_probe=is_probe,
     )
 
 

@@ -1,10 +1,11 @@
 """The plan of a rehearsal: a file in its scratch folder, which the processes inside of the namespace read."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from parachute.base.files import atomic_write, read_regular
+from parachute.ops.rehearsal.staging import Staged
 
 _LIMIT = 4 * 1024 * 1024
 
@@ -23,14 +24,27 @@ class Plan:
     port: int
     python: str
     old_python: str
-    binds: list[tuple[str, str]]
-    views: list[tuple[str, str]]
-    databases: list[tuple[str, str]]
     shown: list[str]
     masked: list[str]
+    binds: list[tuple[str, str]] = field(default_factory=list)
+    views: list[tuple[str, str]] = field(default_factory=list)
+    databases: list[tuple[str, str]] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     is_probe: bool = False
     """Only whether a sandbox works in the namespace is found out."""
+    is_restored: bool = False
+    """What is mounted comes from a backup: only whether a computer starts from it is found out."""
+
+    def on(self, staged: Staged, *, is_probe: bool = False, is_restored: bool = False) -> "Plan":
+        """Return this plan with the copies mounted."""
+        return replace(
+            self,
+            binds=staged.binds,
+            views=staged.views,
+            databases=staged.databases,
+            is_probe=is_probe,
+            is_restored=is_restored,
+        )
 
     def write(self, path: Path) -> Path:
         """Write it; error: OSError."""

@@ -51,6 +51,12 @@ _SPARE = 256 << 20
 """Bytes that the new version writes, and that have to stay free for the running one."""
 
 
+def remove_private(state: Path) -> None:
+    """Remove from a state directory that is a copy what no rehearsal may have: secrets and the owner's programs. Error: OSError."""
+    for name in (*SECRETS, *_NOT_OF_A_REHEARSAL):
+        remove_tree(state / name)
+
+
 class NoSpace(Unavailable):
     """The copies do not fit on the disk."""
 

@@ -101,7 +101,9 @@ def test_a_backup_is_made_listed_and_tried(make_person: MakePerson) -> None:
     page.get_by_role("button", name="Show", exact=True).click()
     expect(page.get_by_role("list", name="Backups").get_by_role("listitem")).to_have_count(1)
     page.get_by_role("button", name="Try restoring").click()
-    expect(page.locator(".facts > div", has_text="Last tried").get_by_text("Complete")).to_be_visible()
+    tried = page.locator(".facts > div", has_text="Last tried")
+    expect(tried.get_by_text("Complete")).to_be_visible(timeout=120_000)
+    expect(tried.get_by_text("The computer started from it.")).to_be_visible()
 
 
 def test_a_setting_is_found_changed_and_set_back(person: Person, computer: Computer) -> None:

@@ -62,7 +62,9 @@ def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
     assert (listed["id"], listed["finished"]) == (made["id"], True)
     assert made["id"] in parachute(installation, "backup", "list")[0]
     assert "is what was backed up" in parachute(installation, "backup", "verify", made["id"])[0]
-    assert "can be restored: " in parachute(installation, "backup", "drill")[0]
+    drilled = parachute(installation, "backup", "drill")[0]
+    assert "can be restored: " in drilled
+    assert "The computer starts from it" in drilled
     state = json.loads(parachute(installation, "backup", "status", "--json", code=1)[0])
     assert [state[name]["result"] for name in ("create", "verify", "drill")] == ["ok"] * 3
     assert (state["concerns"], state["protected"]) == ([NOT_PROTECTED], False)

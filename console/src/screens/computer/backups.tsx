@@ -12,7 +12,7 @@ import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
-import type { BackupStatus, Operation } from "./models";
+import type { BackupStatus, Drill, Operation } from "./models";
 import { t } from "./texts";
 
 const ARCHIVE = "/api/export";
@@ -81,7 +81,7 @@ function Kept() {
                 [t("place"), <bdi>{status.repository}</bdi>],
                 [t("last_backup"), <Ended operation={status.create} />],
                 [t("last_verify"), <Ended operation={status.verify} />],
-                [t("last_drill"), <Ended operation={status.drill} />],
+                [t("last_drill"), <Drilled drill={status.drill} />],
               ]}
             />
             {asks(status.repository ?? "") && <Place status={status} reload={found.reload} />}
@@ -129,6 +129,20 @@ function Ended({ operation }: { operation: Operation | null }) {
   return (
     <>
       <Ago time={operation.at} /> <Badge text={t(`result_${operation.result}`)} kind={kind} />
+    </>
+  );
+}
+
+function Drilled({ drill }: { drill: Drill | null }) {
+  return (
+    <>
+      <Ended operation={drill} />
+      {drill?.result === "ok" && drill.started && <p>{t("drill_started")}</p>}
+      {drill?.result === "ok" && drill.not_started && (
+        <p>
+          {t("drill_not_started")} <bdi>{drill.not_started}</bdi>
+        </p>
+      )}
     </>
   );
 }

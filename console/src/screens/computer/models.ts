@@ -101,6 +101,12 @@ export interface Operation {
   backup: string | null;
 }
 
+/** `started` is whether the computer has started from the backup, `not_started` why that could not be tried. */
+export interface Drill extends Operation {
+  started?: boolean | null;
+  not_started?: string | null;
+}
+
 export interface BackupStatus {
   configured: boolean;
   repository: string | null;
@@ -110,7 +116,7 @@ export interface BackupStatus {
   concerns: string[];
   create: Operation | null;
   verify: Operation | null;
-  drill: Operation | null;
+  drill: Drill | null;
   running: Running | null;
   problem: string | null;
 }

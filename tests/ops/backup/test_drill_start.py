@@ -1,0 +1,47 @@
+"""A drill starts the computer from what the backup has brought back, beside the one that is there."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from parachute.ops.rehearsal.staging import remove_private
+
+from .installation import Installation
+from .test_command_line import parachute
+
+pytestmark = pytest.mark.long
+
+
+def test_a_backup_from_which_no_computer_starts_is_not_good(installation: Installation) -> None:
+    config = installation.home / "config.yaml"
+    sound = config.read_text()
+    config.write_text(f"{sound}not_known: true\n")
+    installation.create()
+    config.write_text(sound)
+    _, said = parachute(installation, "backup", "drill", code=1)
+    assert "The computer does not start from it." in said
+    assert "not_known" in said
+    drill = json.loads(parachute(installation, "backup", "status", "--json", code=1)[0])["drill"]
+    assert (drill["result"], drill["succeeded_at"]) == ("failed", None)
+    left = {path.name for path in installation.folder.iterdir()}
+    assert not left & {".parachute.rehearsal"}
+    assert not (installation.places.folder / "parachute-drill").exists()
+
+
+def test_without_namespaces_a_drill_says_that_it_has_not_tried(installation: Installation, tmp_path: Path) -> None:
+    (tmp_path / "restic").symlink_to(shutil.which("restic") or "")
+    installation.create()
+    drilled = json.loads(parachute(installation, "backup", "drill", "--json", path=str(tmp_path))[0])
+    assert (drilled["started"], drilled["not_started"]) == (False, "bubblewrap is not installed.")
+
+
+def test_secrets_and_hooks_are_removed_before(tmp_path: Path) -> None:
+    for name in ("credentials.json", "bot-tokens.json", "hooks.yaml", "config.yaml"):
+        (tmp_path / name).write_text("{}")
+    for name in ("hooks", "backup", "modules"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+    remove_private(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"config.yaml", "modules"}
