@@ -41,7 +41,6 @@ let
       NoNewPrivileges = true;
       LockPersonality = true;
       RestrictRealtime = true;
-      RestrictSUIDSGID = true;
       # The way to a remote repository and to the supervisor; a drill has a network of its own (netlink).
       RestrictAddressFamilies = "AF_UNIX AF_INET AF_INET6 AF_NETLINK";
       SystemCallArchitectures = "native";
@@ -52,6 +51,10 @@ let
       # Where `parachute logs` looks.
       StandardOutput = "append:${cfg.trust}/logs/backup.log";
       StandardError = "inherit";
+    }
+    // lib.optionalAttrs (subcommand == "create") {
+      # It refuses openat2(2), which bubblewrap cannot do without: a drill starts the computer in its namespaces.
+      RestrictSUIDSGID = true;
     };
   };
 

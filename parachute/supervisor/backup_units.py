@@ -51,7 +51,8 @@ def _service(home: Home, command: str, described: str, after: list[str]) -> str:
         "NoNewPrivileges=yes",
         "LockPersonality=yes",
         "RestrictRealtime=yes",
-        "RestrictSUIDSGID=yes",
+        # It refuses openat2(2), which bubblewrap cannot do without: a drill starts the computer in its namespaces.
+        *(["RestrictSUIDSGID=yes"] if command == "create" else []),
         "# The way to a remote repository and to the supervisor; a drill has a network of its own (netlink).",
         "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
         "SystemCallArchitectures=native",

@@ -27,6 +27,7 @@ PACKAGES = (
     "procps",
     "python3",
     "python3-venv",
+    "restic",
     "systemd",
     "systemd-sysv",
     "uidmap",

@@ -19,7 +19,7 @@ def computer(user: Host) -> Iterator[Host]:
     assert {f"{FOLDER}/{name}" for name in NAMES} <= set(installed)
     yield user
     user.check_output("parachute service uninstall")
-    user.check_output("rm -rf ~/.parachute ~/Parachute")
+    user.check_output("rm -rf ~/.parachute ~/Parachute ~/usb")
 
 
 def test_the_timers_wait_for_the_hour_of_the_settings(computer: Host) -> None:
@@ -39,6 +39,15 @@ def test_a_backup_that_cannot_be_made_is_a_failed_service_and_status_says_why(co
     assert computer.run("systemctl --user start parachute-backup.service").rc == 1
     assert "The password of the backups is missing" in computer.check_output("cat ~/.parachute/logs/backup.log")
     assert "The password of the backups is missing" in computer.run("parachute status").stderr
+
+
+def test_a_drill_as_a_service_starts_the_computer_from_the_backup(computer: Host) -> None:
+    computer.check_output("mkdir ~/usb && parachute backup init")
+    for name in ("parachute-backup", "parachute-backup-drill"):
+        started = computer.run(f"systemctl --user start {name}.service")
+        assert started.rc == 0, computer.check_output("tail -n 30 ~/.parachute/logs/backup.log")
+    drill = json.loads(computer.run("parachute backup status --json").stdout)["drill"]
+    assert (drill["result"], drill["started"], drill["not_started"]) == ("ok", True, None)
 
 
 def test_without_a_repository_the_timers_go(computer: Host) -> None:

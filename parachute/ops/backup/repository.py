@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,8 +19,12 @@ TAG = "parachute"
 _SOME_UNREADABLE, _SOME_FAILED = 3, 1
 _AGAIN, _SHOWN = "retrying after", 200
 _VERIFYING = "verifying files"
-_IGNORING, _HARMLESS = "ignoring error for ", "xattr"
-"""A disk that holds no attributes, or none of another computer's, holds the file all the same."""
+_IGNORING = "ignoring error for "
+_HARMLESS = re.compile(r"xattr|: lchown .*: invalid argument$")
+"""A disk that holds no attributes or owners of another computer holds the file all the same.
+
+restic itself says nothing of owners where only root may change them (EPERM); in bubblewrap's namespace, which does not know them, it is EINVAL.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +144,7 @@ class Repository:
             raise failures.missing(self.access)
         if ended.code and (not found or failures.is_broken_off(ended.output)):
             raise failures.failure(self.access, doing, ended.code, ended.output)
-        return [line for line in found if _HARMLESS not in line]
+        return [line for line in found if not _HARMLESS.search(line)]
 
     def nodes(self, snapshot: Snapshot) -> Iterator[Node]:
         """Yield everything that a snapshot holds, each folder before what is in it."""
