@@ -23,6 +23,7 @@ from parachute.ops.backup.restic import Restic
 from parachute.ops.backup.restore import Restored
 from parachute.ops.backup.state import State
 from parachute.ops.rehearsal.performing import start_restored
+from parachute.supervisor import pid_file
 
 
 class Backups:
@@ -111,7 +112,7 @@ class Backups:
     def _not_running(self) -> Iterator[None]:
         """Hold off whoever wants to start the computer; error: Conflict if it runs."""
         with lifecycle.one_at_a_time(self.home):
-            if lifecycle.is_running(self.home):
+            if pid_file.is_running(self.home):
                 raise Conflict(
                     "The computer is running, and would go on writing the files that are replaced.",
                     "`parachute stop` ends it; then try again. `--to FOLDER` restores beside it.",

@@ -10,7 +10,7 @@ from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.files import atomic_write
 from parachute.cli import lifecycle, programs
 from parachute.config.settings.home import Home
-from parachute.supervisor import launch_agent
+from parachute.supervisor import launch_agent, pid_file
 
 _SECONDS = 60.0
 _POLL_SECONDS = 0.05
@@ -83,7 +83,7 @@ def _unload(home: Home) -> None:
     """End the agent, and wait for its end: launchctl does not, and a new one could not be loaded before."""
     if not _is_loaded():
         return
-    if lifecycle.is_running(home):
+    if pid_file.is_running(home):
         lifecycle.stop(home)
     _launchctl("bootout", _target(), check=False)
     deadline = time.monotonic() + _SECONDS

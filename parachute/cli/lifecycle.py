@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import select
 import signal
@@ -19,7 +18,7 @@ from parachute.cli.api import ask_supervisor
 from parachute.cli.output import styled
 from parachute.config.settings.home import Home
 from parachute.ops.logs import files as log_files
-from parachute.supervisor import control
+from parachute.supervisor import control, pid_file
 from parachute.supervisor.credentials import Credentials
 
 _START_SECONDS = 60.0
@@ -42,24 +41,9 @@ def one_at_a_time(home: Home) -> Iterator[None]:
         yield
 
 
-def is_running(home: Home) -> bool:
-    """True if a supervisor holds the pid file; call it within `one_at_a_time`, since it takes the lock shortly."""
-    try:
-        descriptor = os.open(home.pid_file, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
 def check_not_running(home: Home) -> None:
     """Error: Conflict if the computer runs, so that a service cannot take its place."""
-    if is_running(home):
+    if pid_file.is_running(home):
         raise Conflict(
             "The computer is running already, but not as a service.", "`parachute stop` ends it; then try again."
         )
@@ -108,14 +92,14 @@ def run_in_foreground(home: Home, host: str, port: int, environment: dict[str, s
 
 def stop(home: Home) -> list[str]:
     """End everything, wait until it is gone, and return the names of what ran; error: Unavailable if it does not end."""
-    watched = _watch(_process(home))
+    watched = _watch(pid_file.process(home))
     try:
         units = ask_supervisor(home, "status", 10)["units"]
         ask_supervisor(home, "shutdown", 10)
     except Unavailable:
         # It is on its way up or down, or stuck: the signal asks for the same.
         units = []
-        if process := _process(home):
+        if process := pid_file.process(home):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGTERM)
     with _spinner("Stopping"):
@@ -124,11 +108,11 @@ def stop(home: Home) -> list[str]:
             # The lock is free a moment before the process is gone.
             select.select([watched], [], [], _STOP_SECONDS)
             os.close(watched)
-        while is_running(home):
+        while pid_file.is_running(home):
             if time.monotonic() > deadline:
                 raise Unavailable(
-                    f"The supervisor (process {_process(home)}) did not end within {_STOP_SECONDS:.0f} seconds.",
-                    f"`kill -9 {_process(home)}` ends it at once; `parachute logs` shows what it said.",
+                    f"The supervisor (process {pid_file.process(home)}) did not end within {_STOP_SECONDS:.0f} seconds.",
+                    f"`kill -9 {pid_file.process(home)}` ends it at once; `parachute logs` shows what it said.",
                 )
             time.sleep(_POLL_SECONDS)
     return [unit["name"] for unit in units if unit["process"] is not None]
@@ -180,14 +164,6 @@ def _environment(home: Home, environment: dict[str, str], pipe: int) -> dict[str
     # Everything is absolute by now, since the folder changes.
     own = {"PARACHUTE_HOME": str(home.root), "PARACHUTE_CREDENTIALS_FD": str(pipe)}
     return {**os.environ, **environment, **own}
-
-
-def _process(home: Home) -> int | None:
-    try:
-        text = home.pid_file.read_text()[:20].strip()
-    except FileNotFoundError:
-        return None
-    return int(text) if text.isdigit() else None
 
 
 def _watch(process: int | None) -> int | None:

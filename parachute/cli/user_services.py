@@ -12,7 +12,7 @@ from parachute.base.errors import Conflict, Unavailable
 from parachute.base.files import atomic_write
 from parachute.cli import launchd, lifecycle, programs
 from parachute.config.settings.home import Home
-from parachute.supervisor import backup_units, hardening, installed, launch_agent
+from parachute.supervisor import backup_units, hardening, installed, launch_agent, pid_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def uninstall(home: Home) -> list[Path]:
     if not files:
         return []
     ends_linger = installed.enabled_linger()
-    if lifecycle.is_running(home):
+    if pid_file.is_running(home):
         lifecycle.stop(home)
     names = [file.name for file in files]
     _systemctl("disable", "--quiet", "--now", *names, check=False)

@@ -3,19 +3,17 @@
 import argparse
 import asyncio
 import contextlib
-import fcntl
 import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from typing import NoReturn
 
 from parachute.base import swap, swap_note
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
-from parachute.supervisor import control, going_back, units
+from parachute.supervisor import control, going_back, pid_file, units
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
 from parachute.supervisor.logs import followed, keep_short
 from parachute.supervisor.models import Launcher
@@ -76,7 +74,7 @@ def _start_again(credentials: Credentials, python: str = sys.executable) -> NoRe
 async def _run(home: Home, credentials: Credentials, host: str, port: int, kind: str) -> str | None:
     """Run until the end; the interpreter of the program to become then."""
     units.check_home(home)
-    with _single_instance(home):
+    with pid_file.held(home):
         launcher = await _launcher(kind, home, credentials)
         core = units.core(host, port)
         supervisor = Supervisor(home, launcher, core)
@@ -165,20 +163,3 @@ async def _serve_web(home: Home, supervisor: Supervisor, port: int) -> asyncio.S
     except OSError as error:
         log.warning("Port %d is taken (%s): the app's supervisor screen will not find this computer.", port, error)
         return None
-
-
-@contextlib.contextmanager
-def _single_instance(home: Home) -> Iterator[None]:
-    """Hold the pid file's lock: it is released by the kernel however this process ends."""
-    descriptor = os.open(home.pid_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ParachuteError("The computer is running already.", "`parachute status` shows it.") from error
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
-        yield
-        os.ftruncate(descriptor, 0)
-    finally:
-        os.close(descriptor)

@@ -18,6 +18,7 @@ from parachute.cli.output import print_facts, print_note
 from parachute.config.settings.home import Home
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.service import Keys
+from parachute.supervisor import pid_file
 from parachute.supervisor.credentials import Credentials
 from parachute.web.access.exposure import check_exposure
 
@@ -56,7 +57,7 @@ def stop() -> None:
     """End the computer and everything that it started."""
     home = Home.find()
     with lifecycle.one_at_a_time(home):
-        if not lifecycle.is_running(home):
+        if not pid_file.is_running(home):
             print("The computer is not running.")
             return
         ended = lifecycle.stop(home)
@@ -73,7 +74,7 @@ def restart(port: int | None = _PORT, host: str | None = _HOST) -> None:
     with lifecycle.one_at_a_time(home):
         if not swap.is_ordered(home.root):  # what is ordered brings settings of its own
             _check_start(home, host, port)  # a mistake in the settings must not end what runs well
-        if lifecycle.is_running(home):
+        if pid_file.is_running(home):
             lifecycle.stop(home)
         _finish_restore()
         _start(home, host, port)
@@ -90,7 +91,7 @@ def _finish_restore() -> None:
     Not while the computer runs, which has the folders open. Error: Conflict.
     """
     home = Home.named()
-    if not swap.is_ordered(home.root) or (home.root.exists() and lifecycle.is_running(home)):
+    if not swap.is_ordered(home.root) or (home.root.exists() and pid_file.is_running(home)):
         return
     try:
         said = swap.recover(home.root)
@@ -123,7 +124,7 @@ def _refuse_beside_services(home: Home) -> None:
 
 
 def _runs_already(home: Home) -> bool:
-    if not lifecycle.is_running(home):
+    if not pid_file.is_running(home):
         return False
     try:
         status = ask_supervisor(home, "status", 10)

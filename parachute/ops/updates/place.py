@@ -3,8 +3,6 @@
 import asyncio
 import json
 import os
-import select
-import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +14,7 @@ from parachute.config.settings.home import Home
 from parachute.ops.updates.models import Version
 from parachute.ops.updates.state import State
 from parachute.sandbox.image import programs
-from parachute.supervisor import control, installed, rendering
+from parachute.supervisor import control, installed, pid_file, rendering
 
 _COPY_SECONDS = 900.0
 _COMMAND_SECONDS = 960.0
@@ -61,7 +59,7 @@ class Held(Place):
         try:
             await control.ask(self._home, "hand_over", _END_SECONDS)
         except ParachuteError:
-            await asyncio.to_thread(_end, self._home)
+            await asyncio.to_thread(pid_file.end, self._home, _END_SECONDS)
         since = await asyncio.to_thread(lambda: self._state.put_back(whole=whole))
         try:
             await control.ask(self._home, "become", python=str(old.python))
@@ -194,28 +192,6 @@ def remove_trial() -> None:
     for name in (*installed.NAMES, _KEEPER):
         (_trial_folder() / name).unlink(missing_ok=True)
         remove_tree(_trial_folder() / f"{name}.d")
-
-
-def _end(home: Home) -> None:
-    """End a supervisor that does not answer; what it started ends with it."""
-    try:
-        process = int(home.pid_file.read_text())
-        descriptor = os.pidfd_open(process)
-    except (OSError, ValueError):
-        return
-    try:
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            signal.pidfd_send_signal(descriptor, number)
-            if _ended(descriptor):
-                return
-    except ProcessLookupError:
-        pass
-    finally:
-        os.close(descriptor)
-
-
-def _ended(descriptor: int) -> bool:
-    return bool(select.select([descriptor], [], [], _END_SECONDS / 2)[0])
 
 
 async def systemctl(*arguments: str, check: bool = True) -> None:

@@ -1,0 +1,69 @@
+"""The supervisor's pid file, whose lock says whether one runs: the kernel releases it however the process ends.
+
+A descriptor of a process, which could be waited for, only Linux has.
+"""
+
+import fcntl
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+
+_POLL_SECONDS = 0.01
+
+
+@contextmanager
+def held(home: Home) -> Iterator[None]:
+    """Be the one supervisor of this installation; error: ParachuteError while another is."""
+    descriptor = os.open(home.pid_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ParachuteError("The computer is running already.", "`parachute status` shows it.") from error
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        yield
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def is_running(home: Home) -> bool:
+    """True if a supervisor holds the pid file; call it where none is being started, since it takes the lock shortly."""
+    try:
+        descriptor = os.open(home.pid_file, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def process(home: Home) -> int | None:
+    """The number that is in it; None without one."""
+    try:
+        text = home.pid_file.read_text()[:20].strip()
+    except FileNotFoundError:
+        return None
+    return int(text) if text.isdigit() else None
+
+
+def end(home: Home, seconds: float) -> None:
+    """End a supervisor that does not answer, within so many seconds; what it started ends with it."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        holder, deadline = process(home), time.monotonic() + seconds / 2
+        if holder is None or not is_running(home):
+            return
+        with suppress(ProcessLookupError):
+            os.kill(holder, number)
+        while is_running(home) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
