@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from parachute import __version__
+from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
@@ -259,6 +260,7 @@ class Supervisor:
             raise InvalidInput("source: expected a path from / on.")
         words = ["--back"] if request.get("back") is True else []
         words += ["--unrehearsed"] if request.get("unrehearsed") is True else []
+        words += ["--ordered", now()]
         words += ["--", source] if source else []
         await self._launcher.run_beside("update", (sys.executable, "-m", "parachute.ops.updates", *words))
         return {}

@@ -27,6 +27,9 @@ def main() -> int:
     parser.add_argument("source", nargs="?", type=Path)
     parser.add_argument("--back", action="store_true")
     parser.add_argument("--unrehearsed", action="store_true")
+    parser.add_argument(
+        "--ordered", default="", help="when, so that one that was killed and is started anew knows its own end"
+    )
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     home = Home.named()
@@ -46,7 +49,9 @@ async def _run(home: Home, settings: Settings, options: argparse.Namespace) -> i
         return await rehearse(home, new.python, report)
 
     probation = settings.updates.probation_minutes * 60
-    updates = Updates(home, settings.vault, rehearse_, probation, unrehearsed=options.unrehearsed)
+    updates = Updates(
+        home, settings.vault, rehearse_, probation, unrehearsed=options.unrehearsed, ordered=options.ordered
+    )
     if options.back:
         task = asyncio.ensure_future(updates.go_back())
     else:

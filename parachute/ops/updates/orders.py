@@ -1,11 +1,13 @@
 """What a person orders: begin an update, go back, cancel, and how far it is. It is the supervisor that starts it."""
 
 import asyncio
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import parachute
+from parachute.base.disk_errors import DiskFull
 from parachute.base.errors import Conflict, Unavailable
 from parachute.config.settings.home import Home
 from parachute.ops.updates.journal import Journal
@@ -14,6 +16,8 @@ from parachute.ops.updates.versions import running, version_at
 from parachute.supervisor import control
 
 _ASK_SECONDS = 10.0
+_LEAST_ROOM = 64 << 20
+"""With less, it could not even be written down how an update ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,8 @@ class Orders:
         return Situation(version, number, runs, update, is_held, can_go_back)
 
     async def begin(self, source: Path | None = None, *, unrehearsed: bool = False) -> None:
-        """Begin an update; errors: Conflict while one is under way, Unavailable if the computer does not run."""
+        """Begin an update; errors: Conflict while one is under way, Unavailable if the computer does not run or the disk is full."""
+        await asyncio.to_thread(self._check_room)
         await self._check_free()
         update = self.last()
         if update is not None and update.manager == "nixos" and update.phase in IN_PLACE:
@@ -92,6 +97,14 @@ class Orders:
         if situation.update.manager == "nixos":
             raise rooted()
         await control.ask(self._home, "update", cancel=True)
+
+    def _check_room(self) -> None:
+        free = shutil.disk_usage(self._home.root).free
+        if free < _LEAST_ROOM:
+            raise DiskFull(
+                f"The disk has {free >> 20} MB left for {self._home.root}, and an update needs at least {_LEAST_ROOM >> 20}.",
+                "Make room, then `parachute update` again; nothing has changed.",
+            )
 
     async def _check_free(self) -> None:
         if await asyncio.to_thread(self._journal.is_held):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -11,10 +12,12 @@ from typing import Protocol
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import atomic_write, private_folder, remove_tree
 from parachute.config.settings.home import Home
-from parachute.ops.updates.models import Version
+from parachute.ops.updates.models import UpdateFailed, Version
 from parachute.ops.updates.state import State
 from parachute.sandbox.image import programs
 from parachute.supervisor import control, installed, pid_file, rendering
+
+log = logging.getLogger(__name__)
 
 _COPY_SECONDS = 900.0
 _COMMAND_SECONDS = 960.0
@@ -106,7 +109,7 @@ class Units(Place):
         files = json.loads(await programs.run(render, os.environ, seconds=_COMMAND_SECONDS))
         write_trial({**files, **keeping(self._home)})
         await control.ask(self._home, "hand_over", _END_SECONDS)
-        await self._restart()
+        await self._restart(new)
 
     async def put_back(self, old: Version, *, whole: bool = False) -> list[str]:
         try:
@@ -116,13 +119,13 @@ class Units(Place):
         if whole:
             await systemctl("stop", installed.CORE_SERVICE)
             since = await asyncio.to_thread(lambda: self._state.put_back(whole=True))
-            await self._restart()
+            await self._restart(old)
             return since
         remove_trial()
         if before := self._units_before():
             for name, text in before.items():
                 atomic_write(installed.folder() / name, text, 0o644)
-        await self._restart()
+        await self._restart(old)
         return self._since()
 
     async def bless(self, old: Version, new: Version) -> None:
@@ -138,10 +141,16 @@ class Units(Place):
         folder = self._state.units
         return {path.name: path.read_text() for path in folder.iterdir()} if folder.is_dir() else {}
 
-    async def _restart(self) -> None:
+    async def _restart(self, version: Version) -> None:
         await systemctl("daemon-reload")
         await systemctl("reset-failed", *installed.NAMES, check=False)
-        await systemctl("restart", installed.SUPERVISOR, installed.CORE_SERVICE)
+        try:
+            await systemctl("restart", installed.SUPERVISOR, installed.CORE_SERVICE)
+        except Unavailable as error:
+            log.error("%s", error.message)
+            raise UpdateFailed(
+                f"Version {version.name} does not come up: systemd could not start it; `parachute logs core` shows why."
+            ) from error
 
 
 def _trial_folder() -> Path:

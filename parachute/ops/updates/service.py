@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from parachute.base.clock import as_text, now
+from parachute.base.disk_errors import disk_error
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.config.settings.home import Home
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.health import Health, running_health
 from parachute.ops.updates.journal import Journal
-from parachute.ops.updates.models import IN_PLACE, Phase, Update, UpdateFailed, Version, rooted
+from parachute.ops.updates.models import ENDS, IN_PLACE, Phase, Update, UpdateFailed, Version, rooted
 from parachute.ops.updates.place import Held, Place, Units
 from parachute.ops.updates.program_link import repoint
 from parachute.ops.updates.staging import Staging
@@ -38,8 +39,8 @@ Rehearse = Callable[[Version, Callable[[Check], None]], Awaitable[Rehearsal]]
 class Updates:
     """Updates one installation; `rehearse` tries a version, `probation` is for how long a new one is watched, in seconds.
 
-    `unrehearsed`: go on as well where nothing can be rehearsed on this machine. `place` is where the system's configuration starts
-    the computer, None to find out who does.
+    `unrehearsed`: go on as well where nothing can be rehearsed on this machine. `ordered` is when it was asked for: what has begun
+    since then is this very update. `place` is where the system's configuration starts the computer, None to find out who does.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Updates:
         probation: float,
         *,
         unrehearsed: bool = False,
+        ordered: str = "",
         place: Place | None = None,
     ) -> None:
         self._home = home
@@ -59,6 +61,7 @@ class Updates:
         self._rehearse = rehearse
         self._probation = probation
         self._unrehearsed = unrehearsed
+        self._ordered = ordered
         self._given = place
         self.can_be_cancelled = True
         """Until it is put in place; after that whoever is killed is started again, and takes it up."""
@@ -70,6 +73,8 @@ class Updates:
             if update is not None and update.phase in IN_PLACE:
                 self.can_be_cancelled = False
                 return await self._take_up(update)
+            if update is not None and self._has_ended(update):
+                return update
             update, new = await self._prepare(source)
             self.can_be_cancelled = False
             return await self._put(update, new) if new is not None else update
@@ -81,10 +86,16 @@ class Updates:
             update = self._journal.read()
             if update is not None and update.phase in IN_PLACE:
                 return await self._take_up(update)
+            if update is not None and self._has_ended(update):
+                return update
             if update is None or update.previous is None or not update.previous.python.exists():
                 raise Conflict("There is no version to go back to.", "Only the one before the last update is kept.")
             update = replace(update, old=update.previous, new=running(), previous=None, began=now(), since=())
             return await self._return(replace(update, checks=(), changes=(), problem=None, hint=None), None)
+
+    def _has_ended(self, update: Update) -> bool:
+        """Return whether we were killed and started anew, and the server has written down the end meanwhile."""
+        return bool(self._ordered) and update.phase in ENDS and update.began >= self._ordered
 
     async def _prepare(self, source: Path | Version) -> tuple[Update, Version | None]:
         """Stage and rehearse, which changes nothing of what runs; the version that may be put in place, None if it is refused."""
@@ -158,6 +169,7 @@ class Updates:
         problem = await self._ill(new, min(max(left, 0.0), self._probation))
         if problem is not None:
             return await self._return(update, problem)
+        await asyncio.to_thread(self._state.give_room)
         update = self._journal.enter(update, Phase.BLESSING)
         try:
             if place.has_link:
@@ -177,17 +189,19 @@ class Updates:
         place = self._place(update)
         log.warning("The version before comes back: %s", problem or "its owner wants it.")
         try:
+            await asyncio.to_thread(self._state.give_room)
             update = self._journal.enter(update, Phase.RETURNING, problem=problem or update.problem, until=None)
         except (
             OSError
         ) as error:  # a full disk is no reason to stay; what is written down brings the old version back as well
             log.error("It cannot be written down: %s", error)
-        since = await place.put_back(update.old)
+        since: list[str] = []
         try:
+            since = await place.put_back(update.old)
             await self._comes_up(update.old)
         except ParachuteError:
             # With what both versions read it does not come up: then with everything as it was.
-            since = [*since, *await place.put_back(update.old, whole=True)]
+            since = [*(since or self._since()), *await place.put_back(update.old, whole=True)]
             await self._comes_up(update.old)
         if place.has_link and self._versions.current.is_symlink():
             await asyncio.to_thread(self._versions.link, update.old)
@@ -261,4 +275,5 @@ class Updates:
 
 
 def _sentence(error: Exception) -> str:
-    return error.message if isinstance(error, ParachuteError) else str(error)
+    known = error if isinstance(error, ParachuteError) else disk_error(error)
+    return known.message if known is not None else str(error)

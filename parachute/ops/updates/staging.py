@@ -4,6 +4,7 @@ What both versions need is linked from the running one: only what has changed is
 """
 
 import asyncio
+import errno
 import hashlib
 import os
 import re
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+from parachute.base.disk_errors import DiskFull
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import atomic_write, private_folder, remove_tree
 from parachute.ops.updates.models import Version
@@ -138,7 +140,15 @@ async def _git(clone: Path, *arguments: str, seconds: float = _SECONDS, hint: st
 
 
 async def _run(command: list[str], hint: str | None = None) -> None:
-    await programs.run(command, os.environ, seconds=_SECONDS, hint=hint)
+    try:
+        await programs.run(command, os.environ, seconds=_SECONDS, hint=hint)
+    except Unavailable as error:
+        if os.strerror(errno.ENOSPC) not in error.message:
+            raise
+        raise DiskFull(
+            "The disk is full: the new version cannot be installed.",
+            "Make room, then `parachute update` again; nothing has changed.",
+        ) from error
 
 
 def _unpack(archive: Path, folder: Path) -> None:

@@ -15,6 +15,8 @@ from parachute.ops.updates.state import State
 
 log = logging.getLogger(__name__)
 
+_CUT_OFF = "The computer was ended, or started anew, before the new version had proven itself."
+
 
 def finish(home: Home, vault: Path) -> None:
     """Put the state of this version back where a newer one has had it; error: Unavailable, and then nothing may be opened."""
@@ -43,9 +45,10 @@ def _ended(journal: Journal, update: Update, since: list[str]) -> None:
     for sentence in since:
         log.warning("%s", sentence)
     update = replace(update, since=(*update.since, *since))
-    if update.phase is Phase.RETURNING:
-        journal.write(update)  # whoever takes it back writes down the end
+    # Whoever takes it back writes down the end; where root does, it is root who ends it.
+    if update.phase is Phase.RETURNING and (update.manager == "nixos" or journal.is_held()):
+        journal.write(update)
         return
-    problem = "The computer was ended, or started anew, before the new version had proven itself."
-    log.warning("%s The version before is in place again.", problem)
+    problem = update.problem if update.phase is Phase.RETURNING else _CUT_OFF
+    log.warning("%s The version before is in place again.", problem or "The update was taken back.")
     journal.write(replace(update, phase=Phase.BACK, at=now(), problem=problem, until=None))

@@ -13,12 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from parachute.base.database import copy_live
-from parachute.base.files import atomic_write, private_folder, remove_tree, sync_names
+from parachute.base.files import atomic_write, private_folder, remove_tree, sync_names, sync_tree
 from parachute.base.swap import renamed
 from parachute.ops.updates.models import UpdateFailed
 
 _LARGEST_FILE = 8 << 20
-_SPARE = 64 << 20
+_SPARE = 32 << 20
+"""Bytes that the version before writes when it starts, on each disk."""
+
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 _COMPLETE, _PLAN = "complete", "back.json"
 
@@ -31,6 +33,8 @@ class State:
         self.units = folder / "units"
         """The units of before, as they were written."""
         self._roots = {"home": home, "vault": vault_state}
+        self._reserves = (self._kept / "room.unfinished", vault_state / "copies" / "room.unfinished")
+        """Files that take room on the disks of both folders, so that the way back has it also when they are full; in no backup."""
 
     def keep(self) -> None:
         """Copy everything, once: whoever is cut off does it again. Nobody may write meanwhile. Errors: OSError, sqlite3.Error."""
@@ -43,25 +47,49 @@ class State:
                 copy_live(database, self._kept / name / database.name)
         for path in _files(self._roots["home"]):
             shutil.copy2(path, self._kept / "home" / path.name)
+        sync_tree(self._kept)
+        for reserve, size in zip(self._reserves, self._needed_to_come_back(), strict=True):
+            _take_room(reserve, size)
         atomic_write(self._kept / _COMPLETE, "")
 
     def check_room(self) -> None:
-        """Error: UpdateFailed if the disk has no room for copies of everything, and for what a new version adds to it; OSError."""
-        needed = 2 * sum(database.stat().st_size for root in self._roots.values() for database in _databases(root))
-        free = shutil.disk_usage(self._roots["home"]).free
-        if free < needed + _SPARE:
-            raise UpdateFailed(
-                f"The disk has {free >> 20} MB left, and keeping the state of before needs {(needed + _SPARE) >> 20}.",
-                "Make room, then `parachute update` again; nothing has changed.",
-            )
+        """Error: UpdateFailed if a disk has no room for copies of everything, for the way back, and for what a new version adds; OSError."""
+        sizes = self._sizes()
+        needed: dict[int, int] = {}
+        # What is kept lies in the one folder; a new version copies databases next to themselves before it migrates them.
+        added = (sum(sizes) + sizes[0], sizes[1])
+        for root, more, size in zip(self._roots.values(), added, self._needed_to_come_back(), strict=True):
+            device = root.stat().st_dev
+            needed[device] = needed.get(device, 0) + more + size
+        for root in self._roots.values():
+            free, all_of_it = shutil.disk_usage(root).free, needed[root.stat().st_dev]
+            if free < all_of_it:
+                raise UpdateFailed(
+                    f"The disk has {free >> 20} MB left for {root}, and keeping the state of before needs {all_of_it >> 20}.",
+                    "Make room, then `parachute update` again; nothing has changed.",
+                )
+
+    def _sizes(self) -> list[int]:
+        return [sum(database.stat().st_size for database in _databases(root)) for root in self._roots.values()]
+
+    def _needed_to_come_back(self) -> tuple[int, int]:
+        """Bytes on the disk of each folder: what was written since goes to the first, and what takes its place comes in."""
+        home, vault = self._sizes()
+        return 2 * home + vault + _SPARE, vault + _SPARE
 
     @property
     def is_kept(self) -> bool:
         """Return whether there is a complete copy."""
         return (self._kept / _COMPLETE).exists()
 
+    def give_room(self) -> None:
+        """Give the room back that was taken for the way back; error: OSError."""
+        for reserve in self._reserves:
+            reserve.unlink(missing_ok=True)
+
     def forget(self) -> None:
         """Remove the copies; error: OSError."""
+        self.give_room()
         (self._kept / _COMPLETE).unlink(missing_ok=True)  # a half removed copy is none
         remove_tree(self._kept)
         remove_tree(self.units)
@@ -71,6 +99,7 @@ class State:
 
         What takes its place is moved to `since`. Whoever is cut off does it again. Errors: OSError, sqlite3.Error.
         """
+        self.give_room()
         if not self.is_kept:
             return []
         since, files = self._plan(whole)
@@ -106,11 +135,9 @@ class State:
             for suffix in _SIDE_FILES:  # of the one that goes: SQLite would play them back into the other
                 current.with_name(f"{current.name}{suffix}").unlink(missing_ok=True)
         elif not since.exists() and current.exists():
-            shutil.copy2(current, since)
+            _copy_file(current, since)
         incoming = current.with_name(f".{current.name}.kept")
-        shutil.copy2(kept, incoming)
-        with incoming.open("rb") as written:
-            os.fsync(written.fileno())
+        _copy_file(kept, incoming)
         incoming.replace(current)
         sync_names(current.parent)
 
@@ -151,5 +178,22 @@ def _copy_whatever(database: Path, target: Path) -> None:
     except sqlite3.Error:
         for suffix in _SIDE_FILES:
             with contextlib.suppress(FileNotFoundError):
-                shutil.copy2(f"{database}{suffix}", f"{target}{suffix}")
-        shutil.copy2(database, target)
+                _copy_file(Path(f"{database}{suffix}"), Path(f"{target}{suffix}"))
+        _copy_file(database, target)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    """Copy a file, which is on the disk then."""
+    shutil.copy2(source, target)
+    with target.open("rb") as written:
+        os.fsync(written.fileno())
+
+
+def _take_room(path: Path, size: int) -> None:
+    private_folder(path.parent)
+    with path.open("wb") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:  # macOS
+            for _ in range(-(-size >> 20)):
+                file.write(bytes(1 << 20))

@@ -49,7 +49,7 @@ class System(Units):
         except UpdateFailed as error:
             log.error("%s", error.message)  # any unit of the system may have failed: what runs then is asked next
         # A service that was given up, the script does not start.
-        await self._restart()
+        await self._restart(old)
         return self._since()
 
     async def bless(self, old: Version, new: Version) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from parachute.base.disk_errors import DiskFull
 from parachute.config.settings.home import Home
 from parachute.events.inbox.models import Answer
 from parachute.events.scheduler.service import Clock
@@ -12,8 +13,10 @@ from parachute.ops.updates.inbox import UpdatesSource
 from parachute.ops.updates.journal import Journal
 from parachute.ops.updates.models import Phase, Update, Version
 from parachute.ops.updates.nightly import Nightly
+from parachute.ops.updates.orders import Orders
 from parachute.ops.updates.program_link import repoint
 from parachute.supervisor import control
+from tests.support.small_disk import small_disk
 
 OLD, NEW = Version("old", Path("/old")), Version("new", Path("/new"))
 NOW = "2026-11-25T04:30:00.000Z"
@@ -86,3 +89,10 @@ async def test_the_night_asks_the_supervisor_once(home: Home) -> None:
     assert [(each["operation"], each["source"]) for each in asked] == [("update", None)]
     (job,) = await nightly.jobs()
     assert job.taken == tonight
+
+
+async def test_on_a_full_disk_none_begins(tmp_path: Path) -> None:
+    with small_disk(tmp_path) as disk:
+        disk.fill()
+        with pytest.raises(DiskFull, match="an update needs at least 64"):
+            await Orders(Home(tmp_path)).begin()

@@ -21,6 +21,7 @@ from parachute.ops.updates.service import Updates
 from parachute.ops.updates.versions import Versions
 from tests.conftest import needs_bubblewrap
 from tests.support.computer import PLAIN, Computer
+from tests.support.small_disk import small_disk
 from tests.support.waiting import still_running, until, wait_until
 
 from .versions import (
@@ -247,6 +248,17 @@ async def test_one_update_at_a_time(installation: Installation, updating: Callab
     await reached(installation, Phase.PROBATION)
     with pytest.raises(Conflict, match="An update is under way"):
         await installation.update(NEWER)
+
+
+async def test_a_full_disk_is_said_and_changes_nothing(installation: Installation, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    with small_disk(data):
+        update = await installation.update(NEWER)
+        assert update.phase is Phase.REFUSED
+        assert "The disk is full" in (update.problem or "")
+        assert list(installation.versions.folder.glob("*")) == []
+    assert installation.running() == "0.1.0"
 
 
 async def test_what_is_no_version_changes_nothing(installation: Installation) -> None:

@@ -20,6 +20,12 @@ FAILS_AT_START: Changes = {
         "    raise SystemExit('broken')\n    first_boot = FirstBoot(",
     ),
 }
+_SPOILING = """    with home.config.open("a") as file:
+        file.write("of: another world\\n")
+    raise SystemExit('broken')
+    first_boot = FirstBoot("""
+SPOILS_SETTINGS: Changes = {**NEWER, "parachute/server/app.py": ("    first_boot = FirstBoot(", _SPOILING)}
+"""It leaves settings behind with which the version before does not start."""
 FAILS_AFTER_MIGRATING: Changes = {
     **MIGRATES,
     "parachute/server/composition/storage.py": ("    recovery.start()\n", "    raise SystemExit('broken')\n"),
