@@ -17,7 +17,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from parachute.base.disk_errors import DiskFull
+from parachute.base.disk_errors import DiskFull, disk_error
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import atomic_write, private_folder, remove_tree
 from parachute.ops.updates.models import Version
@@ -146,8 +146,7 @@ async def _run(command: list[str], hint: str | None = None) -> None:
         if os.strerror(errno.ENOSPC) not in error.message:
             raise
         raise DiskFull(
-            "The disk is full: the new version cannot be installed.",
-            "Make room, then `parachute update` again; nothing has changed.",
+            "The disk is full: the new version cannot be installed.", "Free space on it, and try again."
         ) from error
 
 
@@ -177,4 +176,8 @@ def _linked(source: str, target: str) -> None:
     try:
         os.link(source, target)
     except OSError:  # another file system
-        shutil.copy2(source, target)
+        try:
+            shutil.copy2(source, target)
+        except OSError as error:
+            # Of an OSError, copytree takes a note and goes on with the thousands of files that are left.
+            raise disk_error(error) or Unavailable(f"{target} cannot be written: {error}.") from error

@@ -22,7 +22,7 @@ found=$kernel/tmp/source
 mkdir -p "$found/opt/parachute/source" "$found/usr/lib/modules"
 cd "$tree"
 folders=
-for folder in parachute sandbox modules tests pyproject.toml; do
+for folder in parachute sandbox modules tests requirements README.md pyproject.toml; do
   [ ! -e "$folder" ] || folders="$folders $folder"
 done
 # shellcheck disable=SC2086 # the names are those above

@@ -53,14 +53,19 @@ class Powered:
         assert healthy(self.computer) < HEALTHY_SECONDS
 
     @property
+    def guest(self) -> UmlGuest:
+        """The machine as it was switched on last."""
+        assert self._guest is not None
+        return self._guest
+
+    @property
     def is_on(self) -> bool:
         """True while it has power."""
         return self._guest is not None and self._guest.processes() != []
 
     def off(self) -> None:
         """Cut the power."""
-        assert self._guest is not None
-        self._guest.close()
+        self.guest.close()
 
     def close(self) -> None:
         """Cut it for good."""
