@@ -135,7 +135,7 @@ class State:
             for suffix in _SIDE_FILES:  # of the one that goes: SQLite would play them back into the other
                 current.with_name(f"{current.name}{suffix}").unlink(missing_ok=True)
         elif not since.exists() and current.exists():
-            _copy_file(current, since)
+            atomic_write(since, current.read_bytes())
         incoming = current.with_name(f".{current.name}.kept")
         _copy_file(kept, incoming)
         incoming.replace(current)
