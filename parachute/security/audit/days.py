@@ -4,6 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -74,6 +75,11 @@ class Days:
             except OSError:
                 os.ftruncate(descriptor, whole)
                 raise
+
+    def sync(self, day: str) -> None:
+        """Wait until the records of a day are on the disk."""
+        with suppress(FileNotFoundError), self.file(day) as file:
+            os.fsync(file.fileno())
 
     def last_line(self, day: str) -> bytes | None:
         """The last whole line of a day; None where there is none. Errors: OSError, InvalidInput."""

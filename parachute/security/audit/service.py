@@ -191,6 +191,8 @@ class Audit:
 
     def _seal(self, day: str, seal: Seal) -> None:
         if self.seals:
+            # After a power cut, records that are sealed and not there would look as if somebody had removed them.
+            self.days.sync(day)
             self.seals.put(day, seal)
         self._sealed = time.monotonic()
 
