@@ -9,6 +9,7 @@ from tests.appliance.full_vault import Contents, fill
 from tests.appliance.guest import Guest
 from tests.appliance.updating import Updating
 
+VERSIONS = ("NEWER", "MIGRATES", "FAILS_AT_START", "FAILS_AFTER_MIGRATING", "SPOILS_SETTINGS", "FAILS_ON_DEMAND")
 SHORT = 0.3
 DISKS = {"Parachute": "160m", ".parachute": "400m"}
 
@@ -20,9 +21,7 @@ def filled(guest: Guest) -> Iterator[Updating]:
     with ExitStack() as ending:
         for name, size in DISKS.items():
             ending.enter_context(computer.disk(name, size))
-        computer.make_wheels(
-            "MIGRATES", "FAILS_AT_START", "FAILS_AFTER_MIGRATING", "SPOILS_SETTINGS", "FAILS_ON_DEMAND"
-        )
+        computer.make_wheels(*VERSIONS)
         with computer.serving("model", "tests.appliance.scripted_model") as url:
             computer.use_model(url)
             computer.run("parachute service install")
@@ -72,6 +71,7 @@ def test_one_that_does_not_start_is_refused_by_the_rehearsal(computer: Updating)
 
 @pytest.mark.parametrize("name", ["FAILS_AT_START", "FAILS_AFTER_MIGRATING", "SPOILS_SETTINGS"])
 def test_one_that_does_not_come_up_goes_by_itself(computer: Updating, name: str) -> None:
+    computer.stage(name)
     with computer.never_refused(), computer.unrehearsed():
         found = computer.update(name, "--unrehearsed")
     assert found["phase"] == "back", found
@@ -84,6 +84,7 @@ def test_one_that_does_not_come_up_goes_by_itself(computer: Updating, name: str)
 def test_one_that_fails_on_probation_goes_by_itself_and_what_came_since_is_kept(
     computer: Updating, full: tuple[str, ...]
 ) -> None:
+    computer.stage("FAILS_ON_DEMAND")
     with computer.never_refused(), computer.unrehearsed():
         computer.update("FAILS_ON_DEMAND", "--unrehearsed", "--no-follow")
         computer.reached("probation")
@@ -108,12 +109,13 @@ def test_a_full_disk_refuses_it(computer: Updating) -> None:
 
 def test_a_disk_that_becomes_full_while_it_is_staged_refuses_it(computer: Updating) -> None:
     with computer.disk(".local/share/parachute", "50m"):
-        found = computer.update("MIGRATES")
+        found = computer.update("NEWER")
     assert (found["phase"], found["since"]) == ("refused", [])
     assert "The disk is full" in found["problem"]
 
 
 def test_who_updates_is_killed_and_goes_on(computer: Updating) -> None:
+    computer.stage("MIGRATES")
     with computer.unrehearsed(), computer.probation(SHORT):
         computer.update("MIGRATES", "--unrehearsed", "--no-follow")
         computer.reached("probation")
@@ -123,10 +125,14 @@ def test_who_updates_is_killed_and_goes_on(computer: Updating) -> None:
     computer.back()
 
 
-@pytest.mark.parametrize("phase", ["staging", "rehearsing"])
-def test_a_power_cut_before_it_is_in_place_changes_nothing(computer: Updating, phase: str) -> None:
-    computer.update("MIGRATES", "--no-follow")
-    computer.reached(phase)
+@pytest.mark.parametrize(
+    ("phase", "step", "name"), [("staging", "Installing what", "NEWER"), ("rehearsing", "copied", "MIGRATES")]
+)
+def test_a_power_cut_before_it_is_in_place_changes_nothing(
+    computer: Updating, phase: str, step: str, name: str
+) -> None:
+    computer.update(name, "--no-follow")
+    computer.reached(phase, step=step)
     computer.cut_off()
     assert "It was cut off; nothing has changed." in computer.run("parachute update status")
 
@@ -135,6 +141,7 @@ def test_a_power_cut_before_it_is_in_place_changes_nothing(computer: Updating, p
     ("phase", "is_kept"), [("putting", False), ("putting", True), ("probation", True), ("returning", True)]
 )
 def test_a_power_cut_brings_the_version_before(computer: Updating, phase: str, is_kept: bool) -> None:
+    computer.stage("FAILS_ON_DEMAND")
     with computer.unrehearsed():
         computer.update("FAILS_ON_DEMAND", "--unrehearsed", "--no-follow")
         if phase == "returning":

@@ -58,7 +58,7 @@ class Updating(Agents):
         self.run(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -c {shlex.quote(BUILD)} {' '.join(names)}")
 
     def stage(self, name: str) -> None:
-        """Put a version where staging finds it: what it needs is linked from elsewhere, which a small disk has room for."""
+        """Put a version where staging finds it, which saves time and room: what it needs is where this one has it."""
         self.run(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -c {shlex.quote(STAGE)} $(ls ~/wheels/{name}/*.whl)")
 
     def update(self, name: str, *options: str) -> dict[str, Any]:
@@ -97,9 +97,12 @@ class Updating(Agents):
             assert time.monotonic() < deadline, (situation, self.said())
             time.sleep(0.3)
 
-    def reached(self, phase: str, *, kept: bool = False) -> None:
-        """Wait until a phase begins and, with `kept`, the state of before is kept, without asking the computer, which takes longer than some of them."""
-        there = f'grep -q \'"phase": "{phase}"\' ~/.parachute/updates/update.json'
+    def reached(self, phase: str, *, step: str = "", kept: bool = False) -> None:
+        """Wait for a phase, for a step of it, and with `kept` until the state of before is kept.
+
+        Nobody is asked, which takes longer than some of them.
+        """
+        there = f'grep -q \'"phase": "{phase}".*{step}\' ~/.parachute/updates/update.json'
         if kept:
             there += " && test -e ~/.parachute/updates/kept/complete"
         self.run(f"timeout {_SECONDS} sh -c {shlex.quote(f'until {there}; do sleep 0.02; done')}")
