@@ -1,6 +1,7 @@
 """What a person orders: begin an update, go back, cancel, and how far it is. It is the supervisor that starts it."""
 
 import asyncio
+import logging
 import shutil
 import sys
 from dataclasses import dataclass
@@ -8,12 +9,14 @@ from pathlib import Path
 
 import parachute
 from parachute.base.disk_errors import DiskFull
-from parachute.base.errors import Conflict, Unavailable
+from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.ops.updates.journal import Journal
 from parachute.ops.updates.models import ENDS, IN_PLACE, Update, Version, rooted
 from parachute.ops.updates.versions import running, version_at
 from parachute.supervisor import control
+
+log = logging.getLogger(__name__)
 
 _ASK_SECONDS = 10.0
 _LEAST_ROOM = 64 << 20
@@ -72,6 +75,16 @@ class Orders:
             raise rooted()
         named = None if source is None else str(source)
         await control.ask(self._home, "update", source=named, unrehearsed=unrehearsed)
+
+    async def take_up(self) -> None:
+        """Have an update come to its end that was cut off in its last steps; where that fails, the inbox has it."""
+        try:
+            update = self.last()
+            if update is not None and update.phase in IN_PLACE and update.manager != "nixos":
+                await self._check_free()
+                await control.ask(self._home, "update")
+        except ParachuteError as error:
+            log.warning("The update is not taken up: %s", error.message)
 
     async def go_back(self) -> None:
         """Have the version before put in place again. Errors: Conflict, Unavailable."""

@@ -18,6 +18,7 @@ from parachute.ops.logs.service import Logs
 from parachute.ops.settings.service import LiveSettings
 from parachute.ops.updates.inbox import UpdatesSource
 from parachute.ops.updates.nightly import Nightly
+from parachute.ops.updates.orders import Orders
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
@@ -72,6 +73,7 @@ async def build_ops(
     logs = Logs(installation.home, Facts(chat.agents, installation.modules).secrets)
     settings = LiveSettings(installation.home, installation.settings, llm.gateway)
     events.inbox.add(UpdatesSource(installation.home))
+    await Orders(installation.home).take_up()
     if installation.settings.updates.automatic:
         events.scheduler.add(
             Nightly(installation.home, installation.settings.updates.time, events.scheduler.clock).jobs

@@ -1,5 +1,6 @@
 """What stands around an update: its item in the inbox, the link that shells find, and the job of the night."""
 
+from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 
@@ -96,3 +97,23 @@ async def test_on_a_full_disk_none_begins(tmp_path: Path) -> None:
         disk.fill()
         with pytest.raises(DiskFull, match="an update needs at least 64"):
             await Orders(Home(tmp_path)).begin()
+
+
+@pytest.mark.parametrize(
+    ("phase", "is_held", "orders"), [(Phase.BLESSING, False, 1), (Phase.BLESSING, True, 0), (Phase.DONE, False, 0)]
+)
+async def test_one_that_was_cut_off_at_its_end_goes_on_with_the_next_start(
+    home: Home, phase: Phase, is_held: bool, orders: int
+) -> None:
+    journal, asked = Journal(home.root), []
+
+    async def answer(request: dict[str, object]) -> dict[str, object]:
+        asked.append(request["operation"])
+        return {}
+
+    journal.write(ended(phase))
+    server = await control.serve(home, answer)
+    with journal.held() if is_held else nullcontext():
+        await Orders(home).take_up()
+    server.close()
+    assert asked == ["update"] * orders

@@ -6,12 +6,14 @@ import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import psutil
 import pytest
 
+from parachute.base.clock import now
 from parachute.base.errors import Conflict
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.journal import Journal
@@ -218,6 +220,17 @@ async def test_who_watches_is_killed_and_the_next_one_takes_it_up(
     update = await installation.updates(2).run(Path("/nowhere"))
     assert update.phase is Phase.DONE
     assert installation.running() == "0.2.0"
+
+
+async def test_one_that_was_cut_off_in_its_last_step_is_taken_up_by_the_next_start(installation: Installation) -> None:
+    update = await installation.update(NEWER, probation=1)
+    assert update.phase is Phase.DONE
+    installation.journal.write(replace(update, phase=Phase.BLESSING, until=now(), previous=None))
+    installation.computer.find_process("parachute.server").kill()
+    taken_up = await reached(installation, Phase.DONE)
+    assert (taken_up.problem, taken_up.previous) == (None, update.old)
+    assert installation.running() == "0.2.0"
+    await until(lambda: not installation.journal.is_held(), "the update has ended")
 
 
 async def test_the_power_is_cut_during_the_probation(
