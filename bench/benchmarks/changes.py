@@ -14,7 +14,7 @@ from parachute.chat.changes import store
 from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.service import Changes
 from parachute.chat.changes.snapshots import Snapshots
-from parachute.config.settings.models import ChangesSettings
+from parachute.config.settings.groups.agents import ChangesSettings
 
 _CHANGED = 20
 _TURNS = 9

@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
 from parachute.chat.changes.reading import Shown, file_json
 from parachute.chat.changes.service import Changes
-from parachute.config.settings.models import ChangesSettings
+from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.config.vault.service import Vault
 from parachute.core.files import said
 from parachute.files import planning

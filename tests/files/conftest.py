@@ -9,7 +9,7 @@ import pytest
 from parachute.base.database import Database
 from parachute.chat.changes import store
 from parachute.chat.changes.service import Changes
-from parachute.config.settings.models import ChangesSettings
+from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.config.vault.service import Vault
 from parachute.files.service import VaultFiles
 from parachute.security.audit.service import Audit

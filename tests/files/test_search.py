@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import InvalidInput
+from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import MeaningSettings
 from parachute.config.vault.service import Vault
 from parachute.events.file_watcher.service import VaultWatcher
 from parachute.files.search import FileSearch, Pace

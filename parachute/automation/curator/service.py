@@ -16,7 +16,7 @@ from parachute.automation.scheduled_agents.state import begun, ended
 from parachute.base.clock import as_text, now
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.contexts.watching import Changed, Watching
-from parachute.config.settings.models import CuratorSettings
+from parachute.config.settings.groups.automation import CuratorSettings
 from parachute.events.hooks.service import Hooks
 from parachute.events.scheduler.service import Clock
 from parachute.security.kill_switch.switch import KillSwitch

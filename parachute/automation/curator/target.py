@@ -21,7 +21,7 @@ from parachute.chat.contexts.models import LARGEST_FILE
 from parachute.chat.contexts.paths import place_of
 from parachute.chat.contexts.sections import HEADINGS, has, written
 from parachute.chat.contexts.watching import said
-from parachute.config.settings.models import ChangesSettings
+from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.config.vault.service import Vault
 from parachute.core import front_matter
 from parachute.files.models import Expected

@@ -8,7 +8,7 @@ from typing import Literal
 
 from parachute.automation.transcription.model_folder import ModelUnavailable, read_model
 from parachute.base.errors import ParachuteError
-from parachute.config.settings.models import VoiceSettings
+from parachute.config.settings.groups.local_models import VoiceSettings
 
 _HOW = (
     "`parachute config set voice.server ADDRESS` names a server of yours that transcribes, `parachute config set voice.model FOLDER` "

@@ -8,8 +8,8 @@ from typing import Any
 
 from parachute.automation.transcription.models import OnProgress, Recording, Segment, Transcription
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.config.settings.groups.local_models import VoiceSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import VoiceSettings
 from parachute.supervisor import control
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.units import transcriber_socket

@@ -3,23 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 from parachute.base.errors import Unavailable
+from parachute.config.settings.groups.voice_kinds import VoiceModelKind
 
-Kind = Literal[
-    "whisper",
-    "transducer",
-    "nemo-transducer",
-    "nemo-ctc",
-    "nemo-canary",
-    "sense-voice",
-    "paraformer",
-    "wenet-ctc",
-    "zipformer-ctc",
-    "dolphin-ctc",
-]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[VoiceModelKind, ...] = get_args(VoiceModelKind)
 
 _SINGLE = ("nemo-ctc", "sense-voice", "paraformer", "wenet-ctc", "zipformer-ctc", "dolphin-ctc")
 _PARTS: Mapping[str, tuple[str, ...]] = {
@@ -43,7 +32,7 @@ class ModelUnavailable(Unavailable):
 class ModelFolder:
     """A model: its kind, and the path of each of its parts (`model`, or `encoder` and so on) and of `tokens`."""
 
-    kind: Kind
+    kind: VoiceModelKind
     files: Mapping[str, str]
 
 
@@ -73,14 +62,14 @@ def read_model(folder: Path, kind: str | None = None) -> ModelFolder:
     return ModelFolder(found, files)
 
 
-def _known(kind: str) -> Kind:
+def _known(kind: str) -> VoiceModelKind:
     for known in KINDS:
         if kind == known:
             return known
     raise ModelUnavailable(f"The kind {kind!r} is none of {', '.join(KINDS)}.", "Correct `voice.model_kind`.")
 
 
-def _guessed(folder: Path, networks: list[str]) -> Kind:
+def _guessed(folder: Path, networks: list[str]) -> VoiceModelKind:
     name = folder.name.lower()
     has = {part for part in ("encoder", "decoder", "joiner") for network in networks if part in network.lower()}
     if "joiner" in has:

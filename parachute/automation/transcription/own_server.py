@@ -10,7 +10,7 @@ from typing import Any
 
 from parachute.automation.transcription.models import OnProgress, Recording, Segment, Transcription
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
-from parachute.config.settings.models import VoiceSettings
+from parachute.config.settings.groups.local_models import VoiceSettings
 from parachute.llm.gateway.key_file import authorization
 from parachute.llm.gateway.upstream import reason_of
 from parachute.security.kill_switch.switch import KillSwitch

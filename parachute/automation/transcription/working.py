@@ -15,8 +15,8 @@ from parachute.automation.transcription.own_server import OwnServer
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.folders import Folder
+from parachute.config.settings.groups.local_models import VoiceSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import VoiceSettings
 from parachute.config.settings.store import load
 from parachute.config.vault.service import Vault
 from parachute.core.files import said

@@ -17,7 +17,7 @@ from parachute.automation.triage.run import KEY, OrchestratorRun
 from parachute.base.clock import as_text, now
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.chat.sessions.service import Sessions
-from parachute.config.settings.models import OrchestratorSettings
+from parachute.config.settings.groups.automation import OrchestratorSettings
 from parachute.events.scheduler.service import Job, Scheduler
 from parachute.events.scheduler.times import TimeOfDay, next_due
 

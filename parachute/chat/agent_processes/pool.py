@@ -12,7 +12,7 @@ from parachute.base.memory import give_back
 from parachute.chat.agent_processes import sdk
 from parachute.chat.agent_processes.client import AgentClient
 from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification, ModuleTools
-from parachute.config.settings.models import AgentSettings
+from parachute.config.settings.groups.agents import AgentSettings
 from parachute.sandbox.engines.memory import TotalMemory
 
 log = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from parachute.chat.changes.snapshots import Index, Snapshots, compared
 from parachute.chat.changes.store import ChangeStore
 from parachute.chat.changes.undoing import chosen, is_chosen, undo
 from parachute.chat.changes.views import Left, View, mark_of, marked
-from parachute.config.settings.models import ChangesSettings
+from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.events.inbox.models import not_waiting
 from parachute.security.origin import Origin, lowest
 

@@ -12,7 +12,7 @@ from parachute.chat.network.store import HostDecisions
 from parachute.chat.repositories.service import Place, Repositories
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Workspace
-from parachute.config.settings.models import NetworkSettings
+from parachute.config.settings.groups.network import NetworkSettings
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import NO_NETWORK, Network, Refused, Target
 from parachute.sandbox.egress.presets import Presets, resolved

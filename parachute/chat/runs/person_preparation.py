@@ -26,7 +26,7 @@ from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
 from parachute.chat.workspaces.service import Workspaces
-from parachute.config.settings.models import Apply
+from parachute.config.settings.groups.agents import Apply
 from parachute.core.decorators import SUGGEST_TOOL
 from parachute.events.hooks.context import joined
 from parachute.llm.gateway.limits import CHATS, GUESTS, guest_subject

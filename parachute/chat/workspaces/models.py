@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from parachute.config.settings.models import Apply
+from parachute.config.settings.groups.agents import Apply
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits

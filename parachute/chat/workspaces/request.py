@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.workspaces.models import EVERY_HOST_ASKS, Capabilities, Workspace, choice_of
-from parachute.config.settings.models import Apply
+from parachute.config.settings.groups.agents import Apply
 from parachute.sandbox.egress.models import Mode, Network
 from parachute.sandbox.egress.presets import normal
 from parachute.sandbox.engines.limits import Limits

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.config.settings.models import MeaningSettings
+from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.llm.gateway.embedded import OLLAMA, OPENAI, Answer, answer_of, said_of
 from parachute.llm.gateway.key_file import authorization
 from parachute.llm.gateway.limits import COMPUTER

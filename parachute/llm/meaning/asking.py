@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.config.settings.models import MeaningSettings
+from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.llm.gateway.embeddings import Embeddings
 from parachute.llm.meaning.models import ServerModel
 

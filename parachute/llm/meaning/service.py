@@ -10,8 +10,8 @@ from typing import Any
 
 from parachute.base import local_http
 from parachute.base.errors import ParachuteError, Unavailable
+from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import MeaningSettings
 from parachute.core.errors import error_from_document
 from parachute.llm.gateway.embeddings import Embeddings
 from parachute.llm.gateway.service import Gateway

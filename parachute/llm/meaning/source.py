@@ -12,7 +12,7 @@ from parachute.llm.offline.model_file import packaged_model
 
 if TYPE_CHECKING:
     # The sandbox of the index has no library for settings.
-    from parachute.config.settings.models import MeaningSettings
+    from parachute.config.settings.groups.local_models import MeaningSettings
 
 FOLDER = "PARACHUTE_MEANING_FOLDER"
 _PACKAGES = ("numpy", "tokenizers")

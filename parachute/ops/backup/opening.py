@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, private_folder
+from parachute.config.settings.groups.operation import BackupSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import BackupSettings
 from parachute.config.settings.store import check_value, load, set_value, unset_value
 from parachute.ops.backup import credentials
 from parachute.ops.backup.access import find

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from parachute.base.errors import InvalidInput
-from parachute.config.settings.models import PRESET
+from parachute.config.settings.groups.network import PRESET
 from parachute.sandbox.egress.hosts import AllowedHosts
 
 Presets = Mapping[str, Sequence[str]]

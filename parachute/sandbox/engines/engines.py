@@ -7,8 +7,8 @@ import sys
 from dataclasses import dataclass, replace
 
 from parachute.base.errors import Unavailable
+from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import SandboxSettings
 from parachute.sandbox.engines import bubblewrap, containers, views
 from parachute.sandbox.engines.models import Specification
 from parachute.sandbox.image.models import Image, changed

@@ -3,8 +3,8 @@
 import os
 
 from parachute.base.errors import Unavailable
+from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import SandboxSettings
 from parachute.supervisor import control
 
 _UNIT = "sandbox@"

@@ -13,7 +13,7 @@ from parachute.automation.curator.target import ContextTarget
 from parachute.automation.suggestions.models import Suggestion
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.chat.contexts.watching import said
-from parachute.config.settings.models import ChangesSettings
+from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.files.service import CHANGES
 from parachute.security.origin import Origin
 from tests.chat.contexts.conftest import World

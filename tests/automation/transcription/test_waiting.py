@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import yaml
@@ -11,15 +11,15 @@ import yaml
 from parachute.automation.transcription import store as transcription_store
 from parachute.automation.transcription.check import check
 from parachute.automation.transcription.journal import as_subtitles, recording_of
-from parachute.automation.transcription.model_folder import KINDS, ModelUnavailable, read_model
+from parachute.automation.transcription.model_folder import ModelUnavailable, read_model
 from parachute.automation.transcription.models import Job, Segment, State, Transcription
 from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.transcription.working import Working
 from parachute.base.database import Database
 from parachute.base.errors import InvalidInput
+from parachute.config.settings.groups.local_models import VoiceSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import VoiceModelKind, VoiceSettings
 from parachute.config.vault.service import Vault
 from parachute.supervisor import units
 from parachute.supervisor.rendering import render
@@ -152,10 +152,6 @@ async def test_what_a_killed_server_was_at_is_in_the_queue_again(kept: tuple[Kep
     found = await made.store.next(1e12)
     assert found is not None
     assert (found.id, found.progress) == (job.id, None)
-
-
-def test_settings_name_every_kind_of_model() -> None:
-    assert get_args(VoiceModelKind) == KINDS
 
 
 @pytest.mark.parametrize(

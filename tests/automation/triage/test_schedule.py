@@ -21,7 +21,7 @@ from parachute.base.clock import as_text, now
 from parachute.base.database import Database
 from parachute.base.errors import Unavailable
 from parachute.chat.sessions.service import Sessions
-from parachute.config.settings.models import OrchestratorSettings
+from parachute.config.settings.groups.automation import OrchestratorSettings
 from parachute.events.bus.service import Events
 from parachute.events.scheduler.service import Clock, Scheduler
 from parachute.modules.runtime.service import Hosts

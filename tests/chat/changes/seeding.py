@@ -6,8 +6,8 @@ from typing import Any
 from parachute.base.database import Database
 from parachute.chat.changes import store
 from parachute.chat.changes.service import Changes
+from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import ChangesSettings
 
 
 async def change(home: Home, session: str, folder: Path) -> None:

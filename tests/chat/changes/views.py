@@ -15,7 +15,7 @@ from parachute.base.database import Database
 from parachute.chat.changes import store
 from parachute.chat.changes.models import Applied
 from parachute.chat.changes.service import Changes
-from parachute.config.settings.models import ChangesSettings
+from parachute.config.settings.groups.agents import ChangesSettings
 
 GIT = {
     **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "A"),

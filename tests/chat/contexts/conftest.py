@@ -16,7 +16,7 @@ from parachute.chat.contexts.texts import text_of
 from parachute.chat.sessions import migrations
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.store import SessionStore
-from parachute.config.settings.models import ChangesSettings
+from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.config.vault.service import Vault
 
 

@@ -18,7 +18,7 @@ from parachute.chat.repositories.service import Repositories
 from parachute.chat.repositories.store import RepositoryDecisions, create_repository_decisions
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Workspace
-from parachute.config.settings.models import NetworkSettings
+from parachute.config.settings.groups.network import NetworkSettings
 from parachute.events.inbox.models import Answer
 from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.egress.models import Network

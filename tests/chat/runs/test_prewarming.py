@@ -14,8 +14,9 @@ from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.preparation import AgentServices, Preparation
 from parachute.chat.runs.prewarming import Prewarming
+from parachute.config.settings.groups.agents import AgentSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import AgentSettings, Settings
+from parachute.config.settings.models import Settings
 from parachute.sandbox.engines.service import Sandboxes
 from tests.chat.agent_processes.module_tools import Reading
 from tests.chat.runs.answers import answered, ended, session_of

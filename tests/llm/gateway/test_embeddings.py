@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import ParachuteError
-from parachute.config.settings.models import MeaningSettings
+from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.llm.gateway.embeddings import Embeddings
 from parachute.security.kill_switch.switch import KillSwitch
 from tests.llm.embedding_server import OLLAMA, OPENAI, EmbeddingServer, embedding, embedding_server

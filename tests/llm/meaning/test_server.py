@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import ParachuteError
+from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import MeaningSettings
 from parachute.llm.meaning.service import MeaningIndex
 from parachute.supervisor import control, units
 from tests.llm.embedding_server import EmbeddingServer, embedding_server

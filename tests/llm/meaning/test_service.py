@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import MeaningSettings
 from parachute.llm.meaning.models import MeaningUnavailable
 from parachute.llm.meaning.service import MeaningIndex
 from parachute.supervisor import control, units

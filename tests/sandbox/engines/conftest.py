@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from parachute.chat.sessions.models import Session
-from parachute.config.settings.models import ChangesSettings, SandboxSettings, Settings
+from parachute.config.settings.groups.agents import ChangesSettings
+from parachute.config.settings.groups.sandbox import SandboxSettings
+from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import Unavailable
+from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import SandboxSettings
 from parachute.sandbox.engines.engines import Choice, Engines
 from parachute.sandbox.image.models import Image
 from tests.sandbox.engines.conftest import needs_bubblewrap

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import SandboxSettings
 from parachute.sandbox.engines import podman
 from parachute.sandbox.engines.engines import trial
 from parachute.sandbox.engines.models import Mount, Specification

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.config.settings.models import SandboxSettings
+from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.sandbox.image import contents, packages, recipe
 
 DATABASE = """Package: base

@@ -4,8 +4,8 @@ import hmac
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.secret_files import read_secret
+from parachute.config.settings.groups.operation import BackupSettings
 from parachute.config.settings.home import Home
-from parachute.config.settings.models import BackupSettings
 from parachute.config.settings.store import load
 from parachute.ops.backup.access import Access, check_password, is_made
 from parachute.ops.backup.kit import models, protection

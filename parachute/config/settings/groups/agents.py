@@ -1,0 +1,80 @@
+"""The agents of conversations: their processes, what they may use, and what becomes of what they change."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from parachute.config.settings.groups.values import Group
+
+Named = Annotated[str, Field(min_length=1, max_length=100)]
+
+Apply = Literal["auto", "review", "live"]
+"""How what a sandboxed agent writes gets into its project."""
+
+
+class AgentSettings(Group):
+    """Agent processes that are kept ready between turns, and how long those wait that need a yes."""
+
+    warm: int = Field(
+        default=3, ge=0, le=32, description="How many conversations keep their agent process between turns."
+    )
+    warm_minutes: float = Field(
+        default=10, gt=0, allow_inf_nan=False, description="A kept agent process ends after so long without a turn."
+    )
+    spare: bool = Field(
+        default=True, description="Keep one agent started for the next new chat while an app is around."
+    )
+    memory_floor_megabytes: int = Field(
+        default=400, ge=0, description="Keep no agent process while less memory than this is free."
+    )
+    approval_minutes: float = Field(
+        default=60,
+        gt=0,
+        le=10_080,
+        allow_inf_nan=False,
+        description="A run of a module's agent that waits for your yes for longer is refused.",
+    )
+
+
+class CapabilitySettings(Group):
+    """Limits of conversations without a workspace."""
+
+    mcps: Literal["all", "none"] | list[Named] = Field(
+        default=["parachute"],
+        description="MCP servers, tools and modules for chats without a workspace; parachute stands for all modules.",
+    )
+    agents: Literal["all", "none"] | list[Named] = Field(
+        default="all",
+        description="Agents that may answer, and to which work may be given, in chats without a workspace.",
+    )
+    skills: Literal["all", "none"] | list[Named] = Field(
+        default="all", description="Skills that chats without a workspace may use."
+    )
+    plugins: Literal["all", "none"] | list[Named] = Field(
+        default="all", description="Plugins of which chats without a workspace have the parts."
+    )
+
+
+class CapabilitiesSettings(Group):
+    """Where capabilities come from."""
+
+    read_home: bool = Field(
+        default=False,
+        description="Whether agents, skills and plugins in ~/.claude, those of Claude Code, count as well.",
+    )
+
+
+class ChangesSettings(Group):
+    """What runs change, and what is kept to take it back."""
+
+    apply: Apply = Field(
+        default="auto",
+        description="How work of sandboxed agents gets into a project: auto, review (it waits for you), or live (they write there).",
+    )
+    keep_days: int = Field(default=30, ge=1, le=3650, description="A run can be undone for so many days.")
+    keep_megabytes: int = Field(
+        default=5120, ge=64, description="What is kept for undo takes no more than this; the oldest runs go first."
+    )
+    file_megabytes: int = Field(
+        default=256, ge=1, le=65536, description="A larger file is not applied to a project, and waits."
+    )

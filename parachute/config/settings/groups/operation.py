@@ -1,0 +1,90 @@
+"""Running the computer: backups, updates, TLS and the audit log."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from parachute.config.settings.groups.values import ExpandedPath, Group, TimeOfDay
+
+
+def _repository(value: str) -> str:
+    if re.fullmatch(r"(sftp|rest|s3|b2|azure|gs|swift|rclone):[^\0\n]+", value):
+        return value
+    if "\0" in value or "\n" in value or not Path(value.removeprefix("local:")).expanduser().is_absolute():
+        raise ValueError("expected a folder from / on, or what else restic takes, such as sftp:me@host:/backup")
+    return str(Path(value.removeprefix("local:")).expanduser())
+
+
+class BackupSettings(Group):
+    """Where backups go, when, and how many are kept."""
+
+    repository: Annotated[str | None, AfterValidator(lambda value: value and _repository(value))] = Field(
+        default=None,
+        min_length=1,
+        description="Where backups go: a folder on another disk, or what else restic takes, such as sftp:me@host:/backup.",
+    )
+    password_file: ExpandedPath | None = Field(
+        default=None, description="The file with the repository's password; empty for ~/.parachute/backup/password."
+    )
+    environment_file: ExpandedPath | None = Field(
+        default=None,
+        description="A file with lines NAME=value, such as AWS_ACCESS_KEY_ID=…, which a remote repository needs.",
+    )
+    time: Annotated[str, TimeOfDay] = Field(
+        default="03:30", description="When each day `parachute service install` has a backup made."
+    )
+    drill: Literal["weekly", "monthly"] = Field(
+        default="monthly", description="How often it is tried whether the newest backup can be restored."
+    )
+    keep_daily: int = Field(default=7, ge=1, le=10000, description="How many daily backups to keep.")
+    keep_weekly: int = Field(default=5, ge=0, le=10000, description="How many weekly backups to keep.")
+    keep_monthly: int = Field(default=12, ge=0, le=10000, description="How many monthly backups to keep.")
+    prune: bool = Field(default=True, description="Each backup removes those that are not kept any more.")
+
+
+class UpdateSettings(Group):
+    """Where new versions come from, and for how long one has to prove itself."""
+
+    source: ExpandedPath | None = Field(
+        default=None,
+        description="A clone of the repository or a wheel that `parachute update` takes; empty for the clone that this program came from.",
+    )
+    automatic: bool = Field(default=False, description="Update each night, if there is a new version.")
+    time: Annotated[str, TimeOfDay] = Field(default="04:30", description="When that is, as HH:MM.")
+    probation_minutes: float = Field(
+        default=15,
+        ge=0.02,
+        le=1440,
+        description="For how long a new version is watched before it stays; until then the old one comes back by itself.",
+    )
+
+
+class TlsSettings(Group):
+    """TLS on the same port as HTTP."""
+
+    enabled: bool | None = Field(
+        default=None,
+        description="Answer https:// as well, with a certificate of this home's own authority; empty for yes "
+        "if other machines can connect.",
+    )
+    certificate: ExpandedPath | None = Field(
+        default=None,
+        description="A certificate (PEM, with those between it and its root) for a name of your own, beside the home's.",
+    )
+    key: ExpandedPath | None = Field(
+        default=None, description="The key of that certificate, without a password; empty if it is in the same file."
+    )
+
+
+class AuditSettings(Group):
+    """How long the audit log is kept, in whole days."""
+
+    keep_days: int = Field(default=90, ge=1, le=3650, description="Records of the audit log are kept for so many days.")
+    keep_megabytes: int = Field(
+        default=500,
+        ge=1,
+        le=1024 * 1024,
+        description="The audit log takes no more than this; the oldest days go first.",
+    )
