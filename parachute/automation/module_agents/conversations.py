@@ -53,7 +53,7 @@ class ModuleConversations:
         raise NotFound(f"There is nothing to ask of conversations called {what[:40]!r}.")
 
     async def _list(self, topic: str | None, limit: int) -> list[dict[str, Any]]:
-        _, body = await self._sessions.page(search=topic, limit=2 * limit)
+        _, body = await self._sessions.listing.page(search=topic, limit=2 * limit)
         found = [each for each in json.loads(body)["sessions"] if not each["metadata"].get(MODULE)]
         return [
             {

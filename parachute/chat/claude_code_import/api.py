@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.services import provided
 from parachute.chat.claude_code_import.service import ClaudeCode
-from parachute.chat.sessions.transcripts import encoded
+from parachute.chat.sessions.transcript import encoded
 from parachute.web.access.owner import is_owner, require_owner
 
 router = APIRouter(prefix="/api/claude-code", tags=["claude code"])

@@ -187,7 +187,7 @@ class ClaudeCode:
             self._copies.unstage(session.id)
         self._copies.settle(session.id)
         try:
-            await self._sessions.index(session.id)
+            await self._sessions.search_index.update(session.id)
         except (OSError, sqlite3.Error):
             log.warning(
                 "The search does not know %s; `parachute sessions reindex` makes it.", session.id, exc_info=True

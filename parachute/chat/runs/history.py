@@ -55,7 +55,7 @@ class History:
                 self._report_missing()
                 return None
             # The app asked again after it heard that the transcript is gone: go on with the words that are stored.
-            parts.append(("prior_conversation", await self._sessions.words(session.id)))
+            parts.append(("prior_conversation", await self._sessions.search_index.words(session.id)))
         for each in await self._missing(known):
             parts.append(("interrupted_turn", "\n\n".join(f"{role}: {text}" for role, text in each.texts)))
         parts = [(name, text) for name, text in parts if text]

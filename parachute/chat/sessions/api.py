@@ -47,16 +47,16 @@ async def list_sessions(
     """The newest sessions; `archived=true` lists only those put away. Answers 304 to a matching ETag."""
     services_of(request).get(AppListener).app_seen()
     fitting = {"limit": limit, "offset": offset, "archived": archived, "search": search, "workspace": workspace_id}
-    if request.headers.get("if-none-match") == (etag := service.page_etag(*fitting.values())):
+    if request.headers.get("if-none-match") == (etag := service.listing.etag(*fitting.values())):
         return Response(status_code=304, headers={"ETag": etag})
-    etag, body = await service.page(**fitting)  # type: ignore[arg-type]
+    etag, body = await service.listing.page(**fitting)  # type: ignore[arg-type]
     return Response(body, media_type="application/json", headers={"ETag": etag})
 
 
 @router.post("/reindex")
 async def rebuild_index(service: SessionsDependency) -> dict[str, int]:
     """Make the search index anew from titles and transcripts."""
-    return {"sessions": await service.rebuild_index()}
+    return {"sessions": await service.search_index.rebuild()}
 
 
 @router.get("/{session}/transcript")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from parachute.base.errors import InvalidInput
 from parachute.chat.sessions.imported import IMPORT, imported_texts
 from parachute.chat.sessions.models import Session, is_session_id
+from parachute.chat.sessions.search_index import INDEXED_TEXT
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
 
-_TEXT = 100_000
 _TEXTS = 4_000_000
 """Characters of one conversation that the search knows; more would hold others up for seconds."""
 
@@ -31,9 +31,8 @@ class ImportedSessions:
             raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`, and a sandboxed session.")
         texts = await asyncio.to_thread(lambda: [self._texts(session.id) for session in found])
         added = await self._store.insert_imported(zip(found, texts, strict=True))
-        self.sessions.changed()
         for session in added:
-            self.sessions.near.changed(session)
+            self.sessions.listing.changed(words_of=session)
         return added
 
     async def ids(self) -> list[str]:
@@ -52,7 +51,7 @@ class ImportedSessions:
 
     def _texts(self, session: str) -> list[tuple[str, str]]:
         texts, size = [], 0
-        for kind, text in imported_texts(self.transcripts.imported_events(session), _TEXT):
+        for kind, text in imported_texts(self.transcripts.imported_events(session), INDEXED_TEXT):
             size += len(text)
             if size > _TEXTS:
                 break

@@ -70,7 +70,7 @@ class Rebuilding:
             session.archived = True
         with contextlib.suppress(sqlite3.IntegrityError):  # somebody has made it meanwhile
             await self._store.insert(session)
-        await self._sessions.index(session.id)
+        await self._sessions.search_index.update(session.id)
 
     def _session(self, identifier: str) -> Session | None:
         """Make a session from its transcript; None for one in which nothing was said."""

@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import secrets
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,22 +11,20 @@ from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.files import remove_tree
 from parachute.chat.sessions.changes import change_of, title_in
-from parachute.chat.sessions.imported import IMPORTED_KINDS, imported_texts
 from parachute.chat.sessions.kept_permissions import KeptPermissions
-from parachute.chat.sessions.meaning import Nearness, NoNearness, found_by
-from parachute.chat.sessions.messages import NEWEST, assistant_text, messages_of, user_text
+from parachute.chat.sessions.listing import SessionList
+from parachute.chat.sessions.messages import NEWEST, messages_of
 from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id, para_id_of
+from parachute.chat.sessions.search_index import INDEXED_TEXT, SearchIndex
 from parachute.chat.sessions.store import SessionStore
-from parachute.chat.sessions.transcripts import Transcripts, encoded
+from parachute.chat.sessions.transcript import encoded
+from parachute.chat.sessions.transcripts import Transcripts
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.config.vault.service import Vault
-from parachute.core.meaning import ENOUGH
 from parachute.events.bus.service import SESSION_START, Events
 from parachute.security.origin import Origin
 from parachute.security.trust_levels import Floors, NoFloors, TrustLevel, normalize_trust_level
 
-_CACHED_LISTS = 16
-_INDEXED_TEXT = 100_000
 _READERS = 2
 """Transcripts that are read at the same time: each keeps a processor busy, and the event loop needs one, too."""
 
@@ -52,13 +48,11 @@ class Sessions:
         self._store = store
         self._trust = trust
         self.permissions = KeptPermissions(trust, self._change)
-        self._generation = 0
-        self._boot = secrets.token_hex(4)
+        self.listing = SessionList(store)
+        self.search_index = SearchIndex(store, transcripts, self.listing)
         self._reading = asyncio.Semaphore(_READERS)
         self.closed: Callable[[], None] = lambda: None
         """Is called when somebody has closed a session."""
-        self.near: Nearness = NoNearness()
-        self._lists: OrderedDict[tuple[Any, ...], tuple[tuple[int, int], bytes]] = OrderedDict()
 
     async def start(self) -> None:
         """Take back what rows claim and nobody approved here: the vault may come from another machine."""
@@ -93,7 +87,7 @@ class Sessions:
             # After the row for the same reason; until then its label keeps everybody out.
             await self._trust.set_owner(session.id, owner)
         await self._trust.set_origin(session.id, Origin.OWNER)
-        self._generation += 1
+        self.listing.changed()
         module = owner.module if owner else "chat"
         await self._events.publish(
             SESSION_START,
@@ -105,10 +99,6 @@ class Sessions:
             },
         )
         return session
-
-    def changed(self) -> None:
-        """Forget the lists that were kept: something else has stored sessions."""
-        self._generation += 1
 
     async def check_owner(self, session: Session, asking: Owner | None) -> None:
         """See that whoever asks may go on with a session: the module that made it with the same agent, or a person (None).
@@ -136,43 +126,6 @@ class Sessions:
     async def find(self, session: str) -> Session | None:
         """One session, or None."""
         return await self._store.get(session) if is_session_id(session) else None
-
-    async def page(
-        self,
-        *,
-        limit: int = 500,
-        offset: int = 0,
-        archived: bool = False,
-        search: str | None = None,
-        workspace: str | None = None,
-    ) -> tuple[str, bytes]:
-        """A list as (ETag, JSON), made of stored projections and kept until a session changes."""
-        search, workspace = (search or "").strip() or None, workspace or None
-        key = (limit, offset, archived, search, workspace)
-        generation = (self._generation, self.near.progress)
-        etag = self.page_etag(*key)
-        if (cached := self._lists.get(key)) and cached[0] == generation:
-            return etag, cached[1]
-        summaries = await self._store.summaries(
-            limit=limit, offset=offset, archived=archived, search=search, workspace=workspace
-        )
-        if search is not None:
-            few = offset == 0 and len(summaries) < min(limit, ENOUGH)
-            near = await self.near.find(search, len(summaries)) if few else []
-            summaries = found_by(summaries, await self._store.fitting(near, archived, workspace))[:limit]
-        body = b'{"sessions":[' + ",".join(summaries).encode() + b"]}"
-        self._lists[key] = (generation, body)
-        if len(self._lists) > _CACHED_LISTS:
-            self._lists.popitem(last=False)
-        return etag, body
-
-    def page_etag(self, *key: Any) -> str:
-        """The ETag that `page` would give for (limit, offset, archived, search, workspace)."""
-        limit, offset, archived, search, workspace = key
-        key = (limit, offset, archived, (search or "").strip() or None, workspace or None)
-        # What is found by meaning depends on how far the index is, too.
-        key = (*key, self.near.progress if key[3] else 0)
-        return f'"{self._boot}-{self._generation}-{hash(key) & 0xFFFFFFFF:x}"'
 
     async def linked(self, platform: str, chat: str) -> list[Session]:
         """The newest sessions that say they are of a chat of a messenger, also those put away."""
@@ -218,8 +171,7 @@ class Sessions:
         changed = await self._change(session, change, closes=bool(archived))
         if words is not None:
             await self._store.replace_title(session, words)
-            self._generation += 1
-            self.near.changed(session)
+            self.listing.changed(words_of=session)
         return changed
 
     async def configure(
@@ -257,8 +209,7 @@ class Sessions:
         changed = await self._change(session, change)
         if (title := title_in(changes)) is not None:
             await self._store.replace_title(session, title)
-            self._generation += 1
-            self.near.changed(session)
+            self.listing.changed(words_of=session)
         return changed
 
     async def activate(self, session: str, changes: dict[str, Any], *, approved_by: str, admin: bool) -> Session:
@@ -299,7 +250,7 @@ class Sessions:
         for member in members:
             await self._trust.set_level(member, "sandboxed", f"workspace {workspace}")
             await self._store.update(member, _lower)
-        self._generation += 1
+        self.listing.changed()
 
     async def origin(self, session: str) -> Origin:
         """The lowest origin of what a session has read; one of which this machine knows nothing came from elsewhere."""
@@ -325,9 +276,8 @@ class Sessions:
             found.effective_execution_mode = mode
             found.updated_at = now()
 
-        changed = await self._store.update(session, change, [(kind, text[:_INDEXED_TEXT]) for kind, text in texts])
-        self._generation += 1
-        self.near.changed(session)
+        changed = await self._store.update(session, change, [(kind, text[:INDEXED_TEXT]) for kind, text in texts])
+        self.listing.changed(words_of=session)
         return changed
 
     async def save(self, session: Session) -> None:
@@ -335,7 +285,7 @@ class Sessions:
         session.updated_at = now()
         if await self._store.update(session.id, session.put_changes):
             session.remember()
-        self._generation += 1
+        self.listing.changed()
 
     async def delete(self, session: str) -> None:
         """Remove a session: rows, approvals, transcript and attachments."""
@@ -345,8 +295,7 @@ class Sessions:
             await asyncio.to_thread(remove_tree, self.attachments(session), self._vault.root)
         await self._trust.forget(session)
         await self._store.delete(session)
-        self._generation += 1
-        self.near.changed(session)
+        self.listing.changed(words_of=session)
         self.closed()
 
     def attachments(self, session: str) -> Path:
@@ -386,39 +335,9 @@ class Sessions:
         # Megabytes of messages take long to write as text: not on the event loop.
         return await asyncio.to_thread(encoded, {**found.as_json(), **(more or {}), "messages": messages})
 
-    async def words(self, session: str) -> str:
-        """Return the texts of a conversation in the search index, in order."""
-        texts = await self._store.words(session)
-        said = (pair for pair in texts if pair[0] != "title" and pair[0] not in IMPORTED_KINDS.values())
-        return "\n\n".join(f"{kind}: {text}" for kind, text in said)
-
-    async def rebuild_index(self) -> int:
-        """Make the search index anew from titles and transcripts; the number of sessions read."""
-        ids = [session for session in await self._store.ids() if is_session_id(session)]
-        await self._store.clear_words()
-        for session in ids:
-            await self.index(session)
-        return len(ids)
-
-    async def index(self, session: str) -> None:
-        """Make the search index of one session anew from its title and its transcript."""
-        found = await self.find(session)
-        texts = await asyncio.to_thread(self._texts, session)
-        await self._store.replace_words(session, [("title", (found.title or "") if found else ""), *texts])
-        self._generation += 1
-        self.near.changed(session)
-
-    def _texts(self, session: str) -> list[tuple[str, str]]:
-        self.transcripts.prepare(session)
-        texts = imported_texts(self.transcripts.imported_events(session), _INDEXED_TEXT)
-        for event in self.transcripts.own_events(session):
-            if text := user_text(event) or assistant_text(event):
-                texts.append((event["type"], text[:_INDEXED_TEXT]))
-        return texts
-
     async def _change(self, session: str, change: Callable[[Session], None], *, closes: bool | None = None) -> Session:
         changed = await self._store.update(session, change, closes=closes) if is_session_id(session) else None
-        self._generation += 1
+        self.listing.changed()
         if changed is None:
             raise _unknown(session)
         if closes:

@@ -4,30 +4,32 @@ import json
 import os
 import stat
 import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import remove_tree, sync_names
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature, signature_of
-from parachute.chat.sessions.events import event_of
 from parachute.chat.sessions.messages import NEWEST, has_tools
 from parachute.chat.sessions.models import is_session_id
-from parachute.chat.sessions.outline import LONG, Outline, Segment
+from parachute.chat.sessions.outline import LONG, Outline
 from parachute.chat.sessions.outlines import Outlines
+from parachute.chat.sessions.transcript import (
+    FILE_LIMIT,
+    Kept,
+    Transcript,
+    cut_file,
+    events_in,
+    open_file,
+    read_events,
+    wanted_ranges,
+)
 from parachute.config.vault.service import Vault
 
-_FILE_LIMIT = 256 * 1024 * 1024
-_LINE_LIMIT = 16 * 1024 * 1024
-_ANSWER_LIMIT = 8 * 1024 * 1024
-"""Bytes of events in one answer; the newest are kept."""
-
-_CHUNK = 1024 * 1024
 _OWN = "-scratch-"
 IMPORTED = "imports/transcripts"
 """Below `.parachute`, where no agent writes: what conversations brought along that were imported."""
@@ -36,9 +38,6 @@ _IMPORTED = ".imported.jsonl"
 _ORIGIN_LIMIT = 64 * 1024
 _SAID = ("user", "assistant")
 
-Kept = int | Literal["last", "all", "messages"]
-"""Of which segments the events are wanted: one by its index, the newest, all, or those with the newest messages."""
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -46,49 +45,6 @@ class Found:
 
     has_worked: bool
     ids: frozenset[str]
-
-
-@dataclass(slots=True)
-class Transcript:
-    """A transcript that was read: all segments, and as JSON the events of those that were wanted, the newest within a limit."""
-
-    path: Path
-    kept: Kept
-    segments: list[Segment] = field(default_factory=list)
-    lines: deque[bytes] = field(default_factory=deque)
-    size: int = 0
-
-    @property
-    def events(self) -> Iterator[dict[str, Any]]:
-        """The wanted events, oldest first."""
-        return (json.loads(line) for line in self.lines)
-
-    def clear(self) -> None:
-        """Forget the events."""
-        self.lines.clear()
-        self.size = 0
-
-    def add(self, line: bytes) -> None:
-        """Take the next event in."""
-        self.lines.append(line)
-        self.size += len(line)
-        while self.size > _ANSWER_LIMIT:
-            self.size -= len(self.lines.popleft())
-
-    def as_json(self, session: str) -> bytes:
-        """The app's form of a transcript."""
-        last = len(self.segments) - 1
-        loaded = last if self.kept == "last" else self.kept
-        answer = {
-            "sessionId": session,
-            "transcriptPath": str(self.path),
-            "eventCount": sum(part.event_count for part in self.segments),
-            "segments": [part.describe(last, loaded in ("all", part.index)) for part in self.segments],
-            "segmentCount": len(self.segments),
-            "loadedSegmentIndex": loaded if isinstance(loaded, int) and loaded <= last else None,
-        }
-        # The events are JSON already: joined as they are, because writing megabytes anew would hold up everybody.
-        return encoded(answer)[:-1] + b',"events":[' + b",".join(self.lines) + b"]}"
 
 
 class Transcripts:
@@ -143,7 +99,7 @@ class Transcripts:
     def origin(self, session: str) -> dict[str, Any] | None:
         """What an import says of a session in the first line of what it brought; None without one."""
         path = self.imported(session)
-        file = _open(path) if path else None
+        file = open_file(path) if path else None
         if file is None:
             return None
         with file:
@@ -155,7 +111,7 @@ class Transcripts:
 
     def imported_events(self, session: str) -> Iterator[dict[str, Any]]:
         """The events that an import brought."""
-        return _events_in(self.imported(session))
+        return events_in(self.imported(session))
 
     def ids(self) -> Iterator[str]:
         """The sessions whose transcript lies in the folder of its own sandbox."""
@@ -184,7 +140,7 @@ class Transcripts:
         if path is None:
             return False
         own = self.folder(session) / path.name
-        if path == own and not any(event["type"] in _SAID for event in _events_in(path)):
+        if path == own and not any(event["type"] in _SAID for event in events_in(path)):
             remove_tree(own, self._vault.root)
             return False
         if path == own:
@@ -195,7 +151,7 @@ class Transcripts:
                 projects.rename(f"{path.parent.name}/{path.name}", projects, target)
             else:  # the program's own folder is not ours to empty
                 with Folder.open(path.parent) as theirs:
-                    projects.write(target, theirs.read(path.name, _FILE_LIMIT))
+                    projects.write(target, theirs.read(path.name, FILE_LIMIT))
         return True
 
     def take_back(self, session: str, message: str) -> Found | None:
@@ -205,13 +161,13 @@ class Transcripts:
         Error: OSError.
         """
         path = self.folder(session) / f"{session}.jsonl"
-        file = _open(path)
+        file = open_file(path)
         if file is None:
             return None
         cut, has_worked, ids, behind = -1, False, set[str](), set[str]()
         with file:
             is_in = False
-            for place, event, _ in _events(file):
+            for place, event, _ in read_events(file):
                 is_in = is_in or (event["type"], event.get("uuid")) == ("user", message)
                 if not is_in:
                     continue
@@ -222,13 +178,13 @@ class Transcripts:
             if not is_in:
                 return None
             if cut >= 0:
-                _cut(path, file, cut)
+                cut_file(path, file, cut)
         return Found(has_worked, frozenset(ids))
 
     def sync(self, session: str) -> None:
         """Wait until what the program has written of a session is on the disk: it does not wait for that itself."""
         path = self.find(session)
-        file = _open(path) if path else None
+        file = open_file(path) if path else None
         if path is not None and file is not None:
             with file:
                 os.fsync(file.fileno())
@@ -237,7 +193,7 @@ class Transcripts:
     def prepare(self, session: str) -> None:
         """Read what is new of a transcript if it is much, so that opening it needs only its newest part."""
         path = self.find(session)
-        file = _open(path) if path else None
+        file = open_file(path) if path else None
         if path is not None and file is not None:
             with file:
                 outline = self._outlines.get(path)
@@ -250,7 +206,7 @@ class Transcripts:
         with ExitStack() as stack:
             files = []
             for path in (self.imported(session), self.find(session)):
-                file = _open(path) if path else None
+                file = open_file(path) if path else None
                 if path is not None and file is not None:
                     files.append((path, stack.enter_context(file)))
             if not files:
@@ -266,8 +222,8 @@ class Transcripts:
             found.segments = [replace(each, index=n) for n, each in enumerate(part for one in parts for part in one)]
             if kept != "last":
                 found.clear()
-                for (_, file), (start, end) in zip(files, _wanted(parts, kept, newest), strict=True):
-                    for _, _, line in _events(file, start, end):
+                for (_, file), (start, end) in zip(files, wanted_ranges(parts, kept, newest), strict=True):
+                    for _, _, line in read_events(file, start, end):
                         found.add(line)
         return found
 
@@ -278,7 +234,7 @@ class Transcripts:
 
     def own_events(self, session: str) -> Iterator[dict[str, Any]]:
         """The events of what was said on this computer."""
-        return _events_in(self.find(session))
+        return events_in(self.find(session))
 
     def delete(self, session: str) -> None:
         """Remove a session's transcript and the folder of the same name."""
@@ -297,7 +253,7 @@ class Transcripts:
     def _bring_up_to_date(self, outline: Outline, file: IO[bytes], found: Transcript) -> None:
         """Read what is new of a file; `found` has the events of the newest segment then."""
         start = outline.resume(file)
-        for place, event, line in _events(file, start):
+        for place, event, line in read_events(file, start):
             if outline.add(event, place):
                 found.clear()
             found.add(line)
@@ -327,79 +283,6 @@ class Transcripts:
         if signature.differs_later(now):
             self._folders[root] = (signature, found)
         return found
-
-
-def encoded(value: Any) -> bytes:
-    """JSON in UTF-8; halves of characters, which no encoding has, become question marks."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
-
-
-def _wanted(parts: list[list[Segment]], kept: Kept, newest: int) -> list[tuple[int, int]]:
-    """From where to where in each file the wanted segments lie."""
-    ranges = [(0, 0)] * len(parts)
-    if isinstance(kept, int):
-        for number, segments in enumerate(parts):
-            if 0 <= kept < len(segments):
-                ranges[number] = (
-                    segments[kept].start,
-                    segments[kept + 1].start if kept + 1 < len(segments) else _FILE_LIMIT,
-                )
-            kept -= len(segments)
-        return ranges
-    shown, size = 0, 0
-    for number, segments in reversed(list(enumerate(parts))):
-        if number < len(parts) - 1 and not (shown < newest if kept == "messages" else size < _ANSWER_LIMIT):
-            break
-        first = len(segments) - 1
-        shown += segments[first].shown
-        while first > 0 and (
-            shown < newest if kept == "messages" else size + segments[-1].start - segments[first].start < _ANSWER_LIMIT
-        ):
-            first -= 1
-            shown += segments[first].shown
-        size += segments[-1].start - segments[first].start
-        ranges[number] = segments[first].start, _FILE_LIMIT
-    return ranges
-
-
-def _events_in(path: Path | None) -> Iterator[dict[str, Any]]:
-    file = _open(path) if path else None
-    if file is not None:
-        with file:
-            for _, event, _ in _events(file):
-                yield event
-
-
-def _events(file: IO[bytes], start: int = 0, end: int = _FILE_LIMIT) -> Iterator[tuple[int, dict[str, Any], bytes]]:
-    """Each event with its place in the file and its JSON; `start` is the beginning of a line."""
-    file.seek(start)
-    place, inside_long_line = start, False
-    while place < end and (line := file.readline(min(_LINE_LIMIT, end - place))):
-        # The rest of a line that is longer than we read is no line of its own.
-        is_rest, inside_long_line = inside_long_line, not line.endswith(b"\n")
-        found = None if is_rest else event_of(line)
-        if found is not None:
-            yield place, *found
-        place += len(line)
-
-
-def _cut(path: Path, file: IO[bytes], size: int) -> None:
-    """Leave the beginning of a file."""
-    file.seek(0)
-    with Folder.open(path.parent.parent) as projects, projects.replacement(f"{path.parent.name}/{path.name}") as new:
-        while size > 0 and (data := file.read(min(size, _CHUNK))):
-            new.write(data)
-            size -= len(data)
-        new.commit()
-
-
-def _open(path: Path) -> IO[bytes] | None:
-    # The session's folder is one that an agent writes.
-    try:
-        with Folder.open(path.parent.parent) as projects:
-            return projects.file(f"{path.parent.name}/{path.name}")
-    except (OSError, InvalidInput):
-        return None
 
 
 def _is_regular(path: Path | str) -> bool:

@@ -61,7 +61,7 @@ async def test_an_agent_runs_to_its_end_with_its_own_prompt_and_tools(place: Pla
     assert "/vault/Letters (read and write)" in system
     assert tools_of(first) == ["Bash", "Glob", "Read", "Write"]
     assert "text of Letters/one.md" in str(api.conversation[1].body["messages"])
-    listed = json.loads((await place.core.services.sessions.page())[1])["sessions"]
+    listed = json.loads((await place.core.services.sessions.listing.page())[1])["sessions"]
     (session,) = listed
     assert (session["title"], session["agentType"], session["agentName"]) == ("Sort them!", "module", "indexer")
     assert session["metadata"]["module"] == "letters"

@@ -47,7 +47,7 @@ async def test_a_session_has_another_name_and_is_found_by_that_alone(storage: Se
     renamed = await configure(storage, "a", title="  Sourdough\nand more ")
     assert renamed.title == "Sourdough and more"
     for search, found in (("bread", False), ("sourdough", True), ("rye", True)):
-        _, body = await storage.service.page(search=search)
+        _, body = await storage.service.listing.page(search=search)
         assert [each["title"] for each in json.loads(body)["sessions"]] == ["Sourdough and more"] * found
     assert (await configure(storage, "a", title=None)).title == "Sourdough and more"
 
@@ -138,7 +138,7 @@ async def test_ids_that_would_be_paths(storage: SessionStorage, identifier: str)
             await attempt
     with pytest.raises(NotFound):
         storage.service.attachments(identifier)
-    await storage.service.rebuild_index()
+    await storage.service.search_index.rebuild()
     assert keep.exists()
 
 
@@ -232,7 +232,7 @@ async def test_a_vault_on_another_machine_keeps_its_sessions_sandboxed(storage: 
     await storage.close()
     shutil.copytree(tmp_path / "vault", tmp_path / "moved")
     moved = await SessionStorage(tmp_path / "moved", tmp_path / "elsewhere").open()
-    _, body = await moved.service.page()
+    _, body = await moved.service.listing.page()
     assert body.count(b'"trustLevel":"sandboxed"') == 2
     for name in ("a", "b"):
         found = await moved.service.get(name)

@@ -35,7 +35,7 @@ async def fill(storage: SessionStorage, first: int, last: int) -> None:
 
 
 async def ids(storage: SessionStorage, **query: object) -> list[str]:
-    _, body = await storage.service.page(**query)  # type: ignore[arg-type]
+    _, body = await storage.service.listing.page(**query)  # type: ignore[arg-type]
     return [session["id"] for session in json.loads(body)["sessions"]]
 
 
@@ -75,8 +75,8 @@ async def test_four_times_as_many_sessions_cost_no_more(storage: SessionStorage)
             if from_the_end := chosen.pop("from_the_end", 0):
                 chosen["offset"] = int(last * 0.9) - from_the_end
             assert await ids(storage, **chosen)
-            storage.service._lists.clear()
-            spent[-1].append(await steps(storage, storage.service.page(**chosen)))
+            storage.service.listing.changed()
+            spent[-1].append(await steps(storage, storage.service.listing.page(**chosen)))
     for query, few, many in zip(QUERIES, *spent, strict=True):
         assert many < 2 * few, query
 
@@ -108,7 +108,7 @@ async def test_search_reads_on_until_there_are_enough(storage: SessionStorage) -
 async def test_one_letter_asks_for_two(storage: SessionStorage) -> None:
     await storage.add("tea", title="About 茶 and b")
     with pytest.raises(InvalidInput) as refused:
-        await storage.service.page(search=" b ")
+        await storage.service.listing.page(search=" b ")
     assert refused.value.key == "search_too_short"
     assert await ids(storage, search="茶") == ["tea"]
     assert await ids(storage, search="b xy") == []
@@ -171,7 +171,7 @@ async def test_an_older_database_is_counted_its_words_are_found_and_its_sessions
     storage = await SessionStorage(tmp_path / "vault", tmp_path / "home").open()
     assert await storage.service.count() == 3
     assert sorted(await ids(storage, search="ke")) == ["s1", "s2"]
-    listed = json.loads((await storage.service.page())[1])["sessions"]
+    listed = json.loads((await storage.service.listing.page())[1])["sessions"]
     assert {each["paraId"] for each in listed} == {para_id_of(each["id"]) for each in listed}
     await storage.service.delete("s1")
     assert await ids(storage, search="kettle") == ["s2"]
@@ -184,7 +184,7 @@ async def test_indexing_a_long_transcript_lets_others_write(storage: SessionStor
     line = {"type": "user", "message": {"role": "user", "content": "Some words to be found."}}
     storage.write_transcript("long", (json.dumps(line).encode() + b"\n") * 2_000)
     for _ in range(2):  # the second time, what is there is taken out first
-        indexing = asyncio.create_task(storage.service.index("long"))
+        indexing = asyncio.create_task(storage.service.search_index.update("long"))
         written = 0
         while not indexing.done():
             await storage.service.archive("other", written % 2 == 0)
@@ -198,7 +198,7 @@ async def test_a_session_that_is_deleted_while_it_is_indexed_leaves_nothing(stor
     await storage.add("long")
     line = {"type": "user", "message": {"role": "user", "content": "Some words to be found."}}
     storage.write_transcript("long", (json.dumps(line).encode() + b"\n") * 1_000)
-    indexing = asyncio.create_task(storage.service.index("long"))
+    indexing = asyncio.create_task(storage.service.search_index.update("long"))
     while not await storage.database.row("SELECT 1 FROM words_of_session WHERE session = 'long' LIMIT 1 OFFSET 10"):
         await asyncio.sleep(0)
     await storage.service.delete("long")

@@ -84,9 +84,9 @@ async def test_the_search_finds_it_and_nothing_takes_it_for_words_of_here(
     bring(storage, "a", "A marmalade question.", "An answer.")
     await imported.add([row("a")])
     for _ in range(2):
-        assert b'"a"' in (await storage.service.page(search="marmalade"))[1]
-        assert await storage.service.words("a") == ""
-        await storage.service.rebuild_index()
+        assert b'"a"' in (await storage.service.listing.page(search="marmalade"))[1]
+        assert await storage.service.search_index.words("a") == ""
+        await storage.service.search_index.rebuild()
 
 
 @pytest.mark.parametrize("at", ["2023-01-01T00:00:00.000Z", None])

@@ -14,14 +14,14 @@ from .conftest import SessionStorage
 
 
 async def listed(storage: SessionStorage, **query: Any) -> list[str]:
-    _, body = await storage.service.page(**query)
+    _, body = await storage.service.listing.page(**query)
     return [session["id"] for session in json.loads(body)["sessions"]]
 
 
 async def test_the_shape_and_the_order(storage: SessionStorage) -> None:
     for day in random.Random(1).sample(range(1, 29), 28):
         await storage.add(f"day-{day}", at=f"2026-01-{day:02}T00:00:00.000Z")
-    _, body = await storage.service.page()
+    _, body = await storage.service.listing.page()
     value = json.loads(body)
     check(SessionList, value)
     for session in value["sessions"]:
@@ -128,9 +128,9 @@ async def test_the_etag_changes_with_every_write_and_query(storage: SessionStora
     seen = set()
 
     async def new() -> None:
-        etag, _ = await storage.service.page()
+        etag, _ = await storage.service.listing.page()
         assert etag not in seen
-        assert (await storage.service.page())[0] == etag
+        assert (await storage.service.listing.page())[0] == etag
         seen.add(etag)
 
     await new()
@@ -144,7 +144,7 @@ async def test_the_etag_changes_with_every_write_and_query(storage: SessionStora
     await new()
     await storage.service.save(await storage.service.get("a"))
     await new()
-    await storage.service.rebuild_index()
+    await storage.service.search_index.rebuild()
     await new()
     await storage.service.delete("a")
     await new()
@@ -156,7 +156,7 @@ async def test_the_etag_changes_with_every_write_and_query(storage: SessionStora
         {"search": "bc"},
         {"workspace": "b"},
     ]
-    etags = [(await storage.service.page(**query))[0] for query in queries]
+    etags = [(await storage.service.listing.page(**query))[0] for query in queries]
     assert len(set(etags)) == len(queries)
 
 
@@ -185,13 +185,13 @@ async def test_the_index_is_built_anew(searchable: SessionStorage) -> None:
     searchable.write_transcript("tea", "\n".join(json.dumps(line) for line in lines).encode())
     async with searchable.database.transaction() as connection:
         await connection.execute("DELETE FROM words")
-    assert await searchable.service.rebuild_index() == 3
+    assert await searchable.service.search_index.rebuild() == 3
     assert await listed(searchable, search="uber kettle") == ["tea"]
     assert await listed(searchable, search="cafe") == ["cafe"]
     assert await listed(searchable, search="never") == ["quote"]
     assert await listed(searchable, search="caveat") == []
     # A second time changes nothing, and no session loses its words to another.
-    await searchable.service.rebuild_index()
+    await searchable.service.search_index.rebuild()
     assert await listed(searchable, search="uber kettle") == ["tea"]
     await searchable.service.delete("cafe")
     assert await listed(searchable, search="never") == ["quote"]

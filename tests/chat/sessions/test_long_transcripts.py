@@ -147,7 +147,7 @@ async def test_opening_it_after_a_start_reads_the_newest_part_only(storage: Sess
     elif known_by == "a turn":
         storage.transcripts.prepare("a")
     else:
-        await storage.service.index("a")
+        await storage.service.search_index.update("a")
     restart(storage)
     with path.open("ab") as file:
         file.write(jsonl(*turns(300, 301)))

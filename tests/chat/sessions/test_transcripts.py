@@ -260,7 +260,7 @@ async def test_a_line_that_is_none_hides_no_other(storage: SessionStorage, name:
     assert [event["uuid"] for event in answer["events"] if event.get("uuid") in ("u1", "a1")] == ["u1", "a1"]
     body = await storage.service.with_messages("a")
     check(SessionWithMessages, json.loads(body))
-    await storage.service.rebuild_index()
+    await storage.service.search_index.rebuild()
 
 
 async def test_a_line_of_forty_megabytes(storage: SessionStorage) -> None:

@@ -128,10 +128,10 @@ async def test_lowering_a_workspace_takes_approvals_back_for_good(storage: Works
     await storage.create(default_trust_level="direct")
     session = await storage.add("a", workspace_id="garden", trust_level="direct")
     assert await storage.service.level(session) == "direct"
-    etag, _ = await storage.service.page()
+    etag, _ = await storage.service.listing.page()
     await storage.update("garden", default_trust_level="sandboxed")
     assert (await storage.service.get("a")).trust_level == "sandboxed"
-    assert (await storage.service.page())[0] != etag
+    assert (await storage.service.listing.page())[0] != etag
     assert await storage.trust.direct_sessions() == set()
     await storage.workspaces.delete("garden")
     assert await storage.service.level(await storage.service.get("a")) == "sandboxed"

@@ -1,0 +1,140 @@
+"""One transcript: a JSONL file of the agent's program, read within limits as untrusted input."""
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from parachute.base.errors import InvalidInput
+from parachute.base.folders import Folder
+from parachute.chat.sessions.events import event_of
+from parachute.chat.sessions.outline import Segment
+
+FILE_LIMIT = 256 * 1024 * 1024
+_LINE_LIMIT = 16 * 1024 * 1024
+_ANSWER_LIMIT = 8 * 1024 * 1024
+"""Bytes of events in one answer; the newest are kept."""
+
+_CHUNK = 1024 * 1024
+Kept = int | Literal["last", "all", "messages"]
+"""Of which segments the events are wanted: one by its index, the newest, all, or those with the newest messages."""
+
+
+@dataclass(slots=True)
+class Transcript:
+    """A transcript that was read: all segments, and as JSON the events of those that were wanted, the newest within a limit."""
+
+    path: Path
+    kept: Kept
+    segments: list[Segment] = field(default_factory=list)
+    lines: deque[bytes] = field(default_factory=deque)
+    size: int = 0
+
+    @property
+    def events(self) -> Iterator[dict[str, Any]]:
+        """The wanted events, oldest first."""
+        return (json.loads(line) for line in self.lines)
+
+    def clear(self) -> None:
+        """Forget the events."""
+        self.lines.clear()
+        self.size = 0
+
+    def add(self, line: bytes) -> None:
+        """Take the next event in."""
+        self.lines.append(line)
+        self.size += len(line)
+        while self.size > _ANSWER_LIMIT:
+            self.size -= len(self.lines.popleft())
+
+    def as_json(self, session: str) -> bytes:
+        """The app's form of a transcript."""
+        last = len(self.segments) - 1
+        loaded = last if self.kept == "last" else self.kept
+        answer = {
+            "sessionId": session,
+            "transcriptPath": str(self.path),
+            "eventCount": sum(part.event_count for part in self.segments),
+            "segments": [part.describe(last, loaded in ("all", part.index)) for part in self.segments],
+            "segmentCount": len(self.segments),
+            "loadedSegmentIndex": loaded if isinstance(loaded, int) and loaded <= last else None,
+        }
+        # The events are JSON already: joined as they are, because writing megabytes anew would hold up everybody.
+        return encoded(answer)[:-1] + b',"events":[' + b",".join(self.lines) + b"]}"
+
+
+def encoded(value: Any) -> bytes:
+    """JSON in UTF-8; halves of characters, which no encoding has, become question marks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+
+
+def open_file(path: Path) -> IO[bytes] | None:
+    """The file of a transcript; None for what is none."""
+    # The session's folder is one that an agent writes.
+    try:
+        with Folder.open(path.parent.parent) as projects:
+            return projects.file(f"{path.parent.name}/{path.name}")
+    except (OSError, InvalidInput):
+        return None
+
+
+def events_in(path: Path | None) -> Iterator[dict[str, Any]]:
+    """All events of a file; none where there is none."""
+    file = open_file(path) if path else None
+    if file is not None:
+        with file:
+            for _, event, _ in read_events(file):
+                yield event
+
+
+def read_events(file: IO[bytes], start: int = 0, end: int = FILE_LIMIT) -> Iterator[tuple[int, dict[str, Any], bytes]]:
+    """Each event with its place in the file and its JSON; `start` is the beginning of a line."""
+    file.seek(start)
+    place, inside_long_line = start, False
+    while place < end and (line := file.readline(min(_LINE_LIMIT, end - place))):
+        # The rest of a line that is longer than we read is no line of its own.
+        is_rest, inside_long_line = inside_long_line, not line.endswith(b"\n")
+        found = None if is_rest else event_of(line)
+        if found is not None:
+            yield place, *found
+        place += len(line)
+
+
+def wanted_ranges(parts: list[list[Segment]], kept: Kept, newest: int) -> list[tuple[int, int]]:
+    """From where to where in each file the wanted segments lie."""
+    ranges = [(0, 0)] * len(parts)
+    if isinstance(kept, int):
+        for number, segments in enumerate(parts):
+            if 0 <= kept < len(segments):
+                ranges[number] = (
+                    segments[kept].start,
+                    segments[kept + 1].start if kept + 1 < len(segments) else FILE_LIMIT,
+                )
+            kept -= len(segments)
+        return ranges
+    shown, size = 0, 0
+    for number, segments in reversed(list(enumerate(parts))):
+        if number < len(parts) - 1 and not (shown < newest if kept == "messages" else size < _ANSWER_LIMIT):
+            break
+        first = len(segments) - 1
+        shown += segments[first].shown
+        while first > 0 and (
+            shown < newest if kept == "messages" else size + segments[-1].start - segments[first].start < _ANSWER_LIMIT
+        ):
+            first -= 1
+            shown += segments[first].shown
+        size += segments[-1].start - segments[first].start
+        ranges[number] = segments[first].start, FILE_LIMIT
+    return ranges
+
+
+def cut_file(path: Path, file: IO[bytes], size: int) -> None:
+    """Leave the beginning of a file."""
+    file.seek(0)
+    with Folder.open(path.parent.parent) as projects, projects.replacement(f"{path.parent.name}/{path.name}") as new:
+        while size > 0 and (data := file.read(min(size, _CHUNK))):
+            new.write(data)
+            size -= len(data)
+        new.commit()
