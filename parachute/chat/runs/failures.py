@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parachute.base.errors import Unavailable
+from parachute.base.errors import ParachuteError, Unavailable
 from parachute.chat.runs.events import Event, InternalError, TypedError
 from parachute.llm.gateway.models import Problem
 
@@ -38,6 +38,18 @@ _BY_STATUS = {
     429: "rate_limited",
     529: "service_unavailable",
 }
+
+_BY_KEY = {
+    "agent_ended": "tool_execution_failed",
+    **dict.fromkeys(("database_unavailable", "disk_full", "disk_read_only", "no_sandbox"), "unknown_error"),
+}
+
+
+def of_error(session: str, error: ParachuteError, problem: Problem | None) -> TypedError:
+    """The error of a run that ended with one of the server's; the gateway knows best why the model did not answer."""
+    if problem is not None:
+        return typed_error(problem.code, problem.message, session, original=str(error))
+    return typed_error(_BY_KEY.get(error.key, "service_error"), str(error), session, key=error.key)
 
 
 def of_result(session: str, result: Any, problem: Problem | None) -> TypedError:

@@ -150,6 +150,11 @@ class Run:
         self.status = "interrupted" if self.interrupted else "aborted"
         self.log.append(events.INTERRUPTED if self.interrupted else events.ABORTED)
 
+    def cancel_questions(self) -> None:
+        """Let nothing wait for the person any more."""
+        for question in (*self.questions.values(), *self.permissions.values()):
+            question.answer.cancel()
+
     @property
     def _is_panic(self) -> bool:
         # Asked of the file: the supervisor may have ended the agent before the server hears why.

@@ -12,8 +12,9 @@ from parachute.chat.agent_processes.client import AgentEnded
 from parachute.chat.runs import attachments, events, failures
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.closing import close_session, delete_session
+from parachute.chat.runs.ended import EndedRuns
 from parachute.chat.runs.events import Event
-from parachute.chat.runs.log import EventLog, replay
+from parachute.chat.runs.log import EventLog
 from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.records import record_run, record_start
 from parachute.chat.runs.request import MAXIMUM_MESSAGE, Attachment, TurnRequest
@@ -29,13 +30,6 @@ log = logging.getLogger(__name__)
 
 _ABORT_SECONDS = 0.3
 _END_SECONDS = 5.0
-_KEPT_LOGS = 32
-_CODES = {
-    "agent_ended": "tool_execution_failed",
-    **dict.fromkeys(("database_unavailable", "disk_full", "disk_read_only"), "unknown_error"),
-    "no_sandbox": "unknown_error",
-}
-"""The codes by which the app knows errors of the server."""
 
 
 class Runs:
@@ -52,7 +46,7 @@ class Runs:
         self._active: dict[str, Run] = {}
         self._reserved: set[str] = set()
         self._ending: dict[str, asyncio.Task[None]] = {}
-        self._ended: dict[str, EventLog] = {}
+        self.ended = EndedRuns(store, turn.agents.sessions)
         self._kill_switch = KillSwitch(turn.agents.home.root)
         self._stopping = False
         self.changed: Callable[[str], None] = lambda session: None
@@ -115,31 +109,9 @@ class Runs:
 
     async def follow(self, session: str, after: int, *, as_deltas: bool = False) -> AsyncIterator[tuple[int, Event]]:
         """The events of the session's running or last run from behind `after`; error: NotFound."""
-        if log_in_memory := self._log(session):
-            return log_in_memory.read(after, as_deltas=as_deltas)
-        await self._services.sessions.get(session)
-        last = await self._store.last(session)
-        if last is None:
-            raise NotFound("This conversation has no run to follow.", key="no_run")
-        run, status = last
-        stored = await self._store.events(run)
-        if status == "interrupted" and not (stored and stored[-1][1].is_terminal):
-            stored.append(((stored[-1][0] if stored else 0) + 1, events.INTERRUPTED))
-
-        async def read() -> AsyncIterator[tuple[int, Event]]:
-            # Stored pieces are longer than those that were sent: one may begin before `after`, so the whole text comes instead.
-            for entry in replay(stored, after, as_deltas=as_deltas and after == 0):
-                yield entry
-
-        return read()
-
-    async def ended(self, session: str, run: int) -> list[tuple[int, Event]] | None:
-        """What a session's last run has said, if it is this one and nothing interrupted it; None for all others."""
-        last = await self._store.last(session)
-        if last is None or last[0] != run or last[1] in ("running", "interrupted"):
-            return None
-        stored = replay(await self._store.events(run), 0)
-        return stored if stored and stored[-1][1].is_terminal else None
+        if run := self._active.get(session):
+            return run.log.read(after, as_deltas=as_deltas)
+        return await self.ended.follow(session, after, as_deltas=as_deltas)
 
     async def abort(self, session: str) -> None:
         """Stop a session's run; returns when its terminal event is in the log. Error: NotFound if nothing runs."""
@@ -255,8 +227,7 @@ class Runs:
                     await asyncio.wait({run.task}, timeout=_END_SECONDS)
             await self._pool.discard(session)
             await self._close_sandbox(session)
-            self._ended.pop(session, None)
-            await self._store.forget(session)
+            await self.ended.forget(session)
             await delete_session(self._services, session)
             self.postponed.forget(session)
         finally:
@@ -319,8 +290,7 @@ class Runs:
 
     async def _stop(self, run: Run) -> None:
         """Interrupt a run, or end it with its process; returns when its terminal event is in the log."""
-        for question in (*run.questions.values(), *run.permissions.values()):
-            question.answer.cancel()
+        run.cancel_questions()
         assert run.task is not None
         if run.client is not None:
             with contextlib.suppress(Exception):  # a process that does not take the interrupt is ended below
@@ -335,10 +305,6 @@ class Runs:
         if run is None:
             raise NotFound("Nothing runs in this conversation.", key="no_run")
         return run
-
-    def _log(self, session: str) -> EventLog | None:
-        run = self._active.get(session)
-        return run.log if run else self._ended.get(session)
 
     def _is_used(self, session: str) -> bool:
         return session in self._active or session in self._reserved
@@ -355,13 +321,7 @@ class Runs:
                 run.stopped()
                 return
             error = str(problem)
-            code = _CODES.get(problem.key)
-            known = self._services.gateway.take_problem(session)
-            run.log.append(
-                failures.typed_error(known.code, known.message, session, original=error)
-                if known
-                else failures.typed_error(code or "service_error", error, session, key=problem.key)
-            )
+            run.log.append(failures.of_error(session, problem, self._services.gateway.take_problem(session)))
         except Exception as problem:
             log.exception("The run of session %s failed.", session)
             error = type(problem).__name__
@@ -401,17 +361,11 @@ class Runs:
         assert run.task is not None
         self._ending[session] = run.task
         run.task.add_done_callback(lambda _: self._ending.pop(session, None))
-        self._ended[session] = run.log
-        while len(self._ended) > _KEPT_LOGS:
-            self._ended.pop(next(iter(self._ended)))
-        for question in (*run.questions.values(), *run.permissions.values()):
-            question.answer.cancel()
+        self.ended.add(run)
+        run.cancel_questions()
         await run.log.finish()
         record_run(self._turn.audit, run, error)
-        with contextlib.suppress(Exception):  # the disk may be full; the log in memory is complete
-            await self._store.end(run.log.run, run.status)
-            if run.log.stored and self._ended.get(session) is run.log:
-                del self._ended[session]  # from now on it is read from the disk: a long answer takes megabytes
+        await self.ended.record(run)
         self._services.origins.end(session)
         self.changed(session)
         if run.profile is None:

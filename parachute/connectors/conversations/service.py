@@ -227,7 +227,7 @@ class Conversations:
             language,
         )
         if batch.run is not None and batch.session == session.id:
-            told = await self.runs.ended(session.id, batch.run)
+            told = await self.runs.ended.events(session.id, batch.run)
             if told is not None:
                 await answer.tell(told)
                 await self._finish(chat, batch)
