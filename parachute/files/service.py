@@ -125,7 +125,7 @@ class VaultFiles:
     async def changes(self, path: str | None, limit: int) -> Sequence[dict[str, Any]]:
         """The newest changes that were made here, or those of them at or below a path."""
         wanted = "/".join(vault_path(path, Access.READ)) if path else ""
-        found = await self._changes.changes(CHANGES)
+        found = await self._changes.history.of_session(CHANGES)
         return [_shown(each) for each in found if _is_about(each, wanted)][:limit]
 
     async def undo(self, number: int | None, caller: Caller) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class ContextTarget(OwnTarget):
         await self._reviews.note_cause(change.file, said(body), change.because)
         await self._changes.lineage.wrote(root, [change.file], suggestion.origin or Origin.IMPORT)
         if not by_owner:
-            await self._changes.note_written(root / change.file, digest)
+            await self._changes.instructions.note_written(root / change.file, digest)
         number = await self._changes.make(CHANGES, root, _plan(change.file, file.version, data, self._keep))
         return {"file": change.file, "hash": digest, "change": number}
 
@@ -117,14 +117,14 @@ class ContextTarget(OwnTarget):
 
     async def _number(self, change: ContextChange) -> int | None:
         """The newest change of a file, where a crash has lost the number of the one that was made."""
-        for shown in await self._changes.changes(CHANGES):
+        for shown in await self._changes.history.of_session(CHANGES):
             if any(entry.path == change.file for entry in shown.entries):
                 return shown.found.number
         return None
 
     async def _replaced(self, suggestion: Suggestion) -> _File | None:
         number = (json.loads(suggestion.result or "null") or {}).get("change")
-        for entry in await self._changes.entries(number) if number else ():
+        for entry in await self._changes.history.entries(number) if number else ():
             if entry.before.hash:
                 data = await asyncio.to_thread(self._changes.places.blobs.read, entry.before.hash, LARGEST_FILE)
                 return None if data is None else _File(data, data.decode())

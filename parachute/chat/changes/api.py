@@ -51,7 +51,7 @@ class HeldAnswer(BaseModel):
 @router.get("/{session}/changes")
 async def list_changes(session: Session, service: ChangesDependency) -> dict[str, Any]:
     """What each run has changed, the newest first: files with lines added and removed, and what waits for the owner."""
-    return {"runs": [each.as_json() for each in await service.changes(session)]}
+    return {"runs": [each.as_json() for each in await service.history.of_session(session)]}
 
 
 @router.get("/{session}/changes/{run}/diff")
@@ -59,7 +59,7 @@ async def show_difference(
     session: Session, run: int, service: ChangesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
 ) -> dict[str, Any]:
     """The difference of one file; `diff` is null for what is no text, is large, or has changed since and is not kept."""
-    return await service.difference(session, run, path)
+    return await service.history.difference(session, run, path)
 
 
 @router.post("/{session}/undo")

@@ -29,11 +29,11 @@ class ChangesSource(Source):
 
     async def items(self) -> Sequence[Item]:
         """Return one item for each run of which something waits."""
-        return [await self._item(each) for each in await self._changes.waiting()]
+        return [await self._item(each) for each in await self._changes.history.waiting()]
 
     async def answer(self, item: Item, answer: Answer) -> None:
         """Apply what can be of all that was shown, or throw it away."""
-        for each in await self._changes.waiting():
+        for each in await self._changes.history.waiting():
             if (await self._item(each)).hash == item.hash:
                 word: Word = "apply" if answer.word == _APPLY else "throw_away"
                 await self._changes.answer(each.found.session, each.found.number, word, digest=digest_of(each.held))
@@ -69,7 +69,7 @@ class ChangesSource(Source):
 
     async def _difference(self, each: Shown, path: str) -> str | None:
         try:
-            found = await self._changes.difference(each.found.session, each.found.number, path, _CHARACTERS)
+            found = await self._changes.history.difference(each.found.session, each.found.number, path, _CHARACTERS)
         except NotFound:  # somebody has answered meanwhile
             return None
         text: str | None = found["diff"]

@@ -6,7 +6,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from parachute.base.database import Database
 from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
@@ -16,13 +15,15 @@ from parachute.chat.changes import git_files
 from parachute.chat.changes.answering import Word, applicable, apply_held, digest_of
 from parachute.chat.changes.applying import Places, apply, noted, write_noted
 from parachute.chat.changes.blobs import Blobs
+from parachute.chat.changes.clock import FileClock
 from parachute.chat.changes.folders_below import FoldersBelow
+from parachute.chat.changes.history import History
+from parachute.chat.changes.instructions import Instructions
 from parachute.chat.changes.lineage import Lineage
-from parachute.chat.changes.models import Applied, Entry, Held, State, Undone
+from parachute.chat.changes.models import Applied, State, Undone
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import status_of
 from parachute.chat.changes.pruning import prune
-from parachute.chat.changes.reading import Shown, difference_json
 from parachute.chat.changes.recovering import recover
 from parachute.chat.changes.refreshing import free, is_stale, look_below
 from parachute.chat.changes.scanning import Scan
@@ -34,13 +35,8 @@ from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.events.inbox.models import not_waiting
 from parachute.security.origin import Origin, lowest
 
-DIFFERENCE = 200_000
-"""Characters of a difference."""
-
 _PRUNE_SECONDS = 3600.0
 _INDEX = 64 << 20
-_STEP_SECONDS = 0.001
-_MOST_STEPS = 30
 
 
 class Changes:
@@ -61,6 +57,9 @@ class Changes:
         )
         self._store = self.places.store
         self.lineage = self.places.lineage
+        self.instructions = Instructions(database)
+        self.history = History(self._store, self.places.blobs)
+        self._clock = FileClock(folder / "clock")
         self._snapshots = Snapshots(self.places.blobs, folder / "snapshots")
         self._before: dict[str, tuple[int, Path, Index]] = {}
         self._views: dict[str, View] = {}
@@ -89,7 +88,7 @@ class Changes:
         """
         async with self._locks[project]:
             earlier = self._known_view(session, project, upper) or await self._earlier(session, project, upper, parts)
-            began = await self._moment()
+            began = await self._clock.later()
             if earlier is not None and not earlier.has_ended:
                 earlier.origin = origin
                 await self._finished(earlier)
@@ -122,7 +121,7 @@ class Changes:
         async with self._locks[directory]:
             async with self.places.keeping:
                 taken = await asyncio.to_thread(self._snapshots.take, directory)
-            number = await self._store.begin(session, directory, "run", await self._moment(), note=taken.note)
+            number = await self._store.begin(session, directory, "run", await self._clock.later(), note=taken.note)
             self._before[session] = number, directory, taken.index
             return number
 
@@ -158,7 +157,7 @@ class Changes:
                 changes = await asyncio.to_thread(plan, self.places.blobs, folder)
                 if not changes:
                     return None
-                number = await self._store.begin(session, project, "owner", await self._moment())
+                number = await self._store.begin(session, project, "owner", await self._clock.later())
                 try:
                     async with self.places.keeping:
                         await asyncio.to_thread(
@@ -222,37 +221,6 @@ class Changes:
             await self.refresh(session, view.project, view.upper)
         self._views.pop(session, None)
 
-    async def changes(self, session: str) -> Sequence[Shown]:
-        """The changes of a session, the newest first, each with what was written and what waits."""
-        waiting = await self.held(session)
-        found = []
-        for each in await self._store.of_session(session):
-            entries = await self._store.entries(each.number)
-            found.append(Shown(each, tuple(entries), tuple(one for one in waiting if one.number == each.number)))
-        return [each for each in found if each.entries or each.held]
-
-    async def entries(self, number: int) -> Sequence[Entry]:
-        """What one run has changed so far."""
-        return await self._store.entries(number)
-
-    async def waiting(self) -> Sequence[Shown]:
-        """Every run of which something waits, without what was written."""
-        by_number: dict[int, list[Held]] = {}
-        for each in await self.held():
-            by_number.setdefault(each.number, []).append(each)
-        found = [(await self._store.get(number), held) for number, held in by_number.items()]
-        return [Shown(each, (), tuple(held)) for each, held in found if each is not None]
-
-    async def difference(self, session: str, number: int, path: str, limit: int = DIFFERENCE) -> dict[str, Any]:
-        """The difference of one path of a run, in at most so many characters; error: NotFound."""
-        found = await self._store.get(number)
-        if found is not None and found.session == session:
-            lines: list[Entry | Held] = [*await self._store.entries(number), *await self._store.held(number=number)]
-            # What waits comes last, and is what is asked about.
-            if line := next((each for each in reversed(lines) if each.path == path), None):
-                return await asyncio.to_thread(difference_json, self.places.blobs, Path(found.project), line, limit)
-        raise NotFound(f"That run of this conversation has no change of {path[:200]!r}.", key="no_such_change")
-
     async def undo(self, session: str, number: int | None = None, paths: Sequence[str] | None = None) -> Undone:
         """Take back the session's last run, or the run of that number (an undo, too), or what of it is at some paths.
 
@@ -261,7 +229,7 @@ class Changes:
         self._check_quiet(session)
         target = await chosen(self.places, session, number)
         async with self._locks[Path(target.project)]:
-            return await undo(self.places, target, await self._moment(), paths)
+            return await undo(self.places, target, await self._clock.later(), paths)
 
     async def answer(
         self, session: str, number: int, word: Word, paths: Sequence[str] | None = None, digest: str | None = None
@@ -284,7 +252,7 @@ class Changes:
             view = self._views.get(session)
             if word == "apply":
                 held = applicable(held, waiting)
-                left = await apply_held(self.places, found, held, await self._moment())
+                left = await apply_held(self.places, found, held, await self._clock.later())
                 if view is not None:
                     view.left |= left
             else:
@@ -305,22 +273,6 @@ class Changes:
         view = self._views.get(session)
         if session in self._before or (view is not None and view.is_active):
             raise Conflict("This conversation is at work.", "Wait for its answer, or stop it.", key="run_active")
-
-    async def held(self, session: str | None = None) -> Sequence[Held]:
-        """What waits for the owner, of all sessions or of one."""
-        return [each for each in await self._store.held(session) if not each.is_thrown]
-
-    async def written_by_runs(self, files: Sequence[Path]) -> set[tuple[Path, str]]:
-        """Which contents of these AGENTS.md and CLAUDE.md a run wrote that the owner has not seen since, as (file, hash)."""
-        return {(Path(file), digest) for file, digest in await self._store.instructions([str(each) for each in files])}
-
-    async def note_written(self, file: Path, digest: str) -> None:
-        """An agent writes this content into an AGENTS.md or CLAUDE.md, and the owner has not seen it."""
-        await self._store.note_instructions(str(file), digest)
-
-    async def seen(self, file: Path) -> None:
-        """The owner has seen an AGENTS.md or CLAUDE.md as it is."""
-        await self._store.forget_instructions(str(file))
 
     async def forget(self, session: str) -> None:
         """Forget a session that is deleted: what it changed stays as it is, and what waited is gone."""
@@ -376,22 +328,6 @@ class Changes:
     def _prepare(self) -> None:
         private_folder(self._folder)
         self.places.blobs.prepare()
-
-    async def _moment(self) -> int:
-        """The time as files are dated with it, later than that of every change so far."""
-        first = last = self._touched()
-        for _ in range(_MOST_STEPS):
-            if last > first:
-                break
-            await asyncio.sleep(_STEP_SECONDS)
-            last = self._touched()
-        return last
-
-    def _touched(self) -> int:
-        clock = self._folder / "clock"
-        clock.unlink(missing_ok=True)
-        clock.touch(mode=0o600)
-        return clock.stat().st_ctime_ns
 
     def _index(self, project: Path) -> str | None:
         with contextlib.suppress(OSError, ParachuteError), Folder.open_unlinked(project) as folder:

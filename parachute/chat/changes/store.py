@@ -1,12 +1,12 @@
 """What runs changed and what waits, in `~/.parachute/changes.db`."""
 
-import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from parachute.base.clock import now
 from parachute.base.database import Database
+from parachute.chat.changes.instructions import m0002_instructions
 from parachute.chat.changes.lineage import m0003_lineage
 from parachute.chat.changes.models import ChangeSet, Entry, Held, SetKind, State
 from parachute.security.origin import Origin
@@ -32,32 +32,6 @@ def m0001_changes(connection: sqlite3.Connection) -> None:
         "PRIMARY KEY (number, path)) STRICT, WITHOUT ROWID"
     )
 
-
-def m0002_instructions(connection: sqlite3.Connection) -> None:
-    """What runs have written into the files that agents are told, kept by the database itself, also after the run is forgotten."""
-    connection.execute(
-        "CREATE TABLE instructions (number INTEGER PRIMARY KEY, file TEXT NOT NULL, hash TEXT NOT NULL, "
-        "UNIQUE (file, hash)) STRICT"
-    )
-    written = (
-        "INSERT OR REPLACE INTO instructions (file, hash) SELECT project || '/' || {0}path, json_extract({0}after, '$[2]') "
-        "FROM {1} kind = 'run' AND ({0}path LIKE '%AGENTS.md' OR {0}path LIKE '%CLAUDE.md') "
-        "AND json_extract({0}after, '$[0]') = 'file'"
-    )
-    connection.execute(written.format("", "entries JOIN sets ON sets.id = entries.number WHERE"))
-    for event, name in (("INSERT", "insert"), ("UPDATE OF after", "update")):
-        connection.execute(
-            f"CREATE TRIGGER instructions_{name} AFTER {event} ON entries "  # noqa: S608 - from the list above
-            "WHEN new.path LIKE '%AGENTS.md' OR new.path LIKE '%CLAUDE.md' BEGIN "
-            f"{written.format('new.', 'sets WHERE sets.id = new.number AND')}; "
-            "DELETE FROM instructions WHERE file = (SELECT project || '/' || new.path FROM sets WHERE id = new.number) "
-            "AND number NOT IN (SELECT number FROM instructions WHERE file = (SELECT project || '/' || new.path "
-            f"FROM sets WHERE id = new.number) ORDER BY number DESC LIMIT {_VERSIONS}); END"
-        )
-
-
-_VERSIONS = 20
-"""Of one such file: an agent may write it as often as it likes."""
 
 ALL = (m0001_changes, m0002_instructions, m0003_lineage)
 
@@ -242,19 +216,6 @@ class ChangeStore:
     async def drop_held(self, number: int, path: str) -> None:
         """Forget one that waited, since it is done."""
         await self._database.write("DELETE FROM held WHERE number = ? AND path = ?", (number, path))
-
-    async def instructions(self, files: Sequence[str]) -> set[tuple[str, str]]:
-        """Which contents of these files are a run's, as (file, hash)."""
-        query = "SELECT file, hash FROM instructions WHERE file IN (SELECT value FROM json_each(?))"
-        return {(file, digest) for file, digest in await self._database.rows(query, (json.dumps(files),))}
-
-    async def note_instructions(self, file: str, digest: str) -> None:
-        """Keep that this content of a file is an agent's."""
-        await self._database.write("INSERT OR REPLACE INTO instructions (file, hash) VALUES (?, ?)", (file, digest))
-
-    async def forget_instructions(self, file: str) -> None:
-        """The owner has seen a file: what runs wrote into it so far is theirs."""
-        await self._database.write("DELETE FROM instructions WHERE file = ?", (file,))
 
     async def forget_session(self, session: str) -> None:
         """Remove all that a session changed from the list."""

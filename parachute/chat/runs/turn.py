@@ -168,7 +168,7 @@ class Turn:
     async def _end_changes(self, changes: TurnChanges) -> None:
         try:
             applied = await changes.finish()
-            record_changes(self._audit, self._run, await self._changes.entries(applied.number))
+            record_changes(self._audit, self._run, await self._changes.history.entries(applied.number))
         except (OSError, ParachuteError) as error:
             log.warning("The changes of session %s could not be kept: %s", self._run.session.id, error)
             applied = Applied(0, 0, 0, str(error))

@@ -178,7 +178,7 @@ async def build_chat(
 
     changes = Changes(settings.changes, home.changes, storage.changes, waiting_changed)
     await changes.start()
-    contexts = Contexts(vault, SelectionStore(storage.sessions), changes, is_approved)
+    contexts = Contexts(vault, SelectionStore(storage.sessions), changes.instructions, is_approved)
     origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
     sandbox.egress.went_out = origins.went_out
     decisions, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)

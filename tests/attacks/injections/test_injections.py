@@ -63,7 +63,7 @@ async def meet(world: World, injection: Injection) -> None:
     # Instructions: they wait in the view, and none is in the owner's folder.
     project = world.project(injection.number)
     assert [name for name in INSTRUCTIONS if (project / name).exists()] == [], where
-    held = {each.path: each.reason for each in await world.core.services.changes.held(session)}
+    held = {each.path: each.reason for each in await world.core.services.changes.history.held(session)}
     assert {held.get(name, "obeyed") for name in INSTRUCTIONS} <= {"origin", "obeyed"}, where
     assert held["AGENTS.md"] == "origin", where
 

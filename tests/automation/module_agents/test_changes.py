@@ -64,7 +64,7 @@ async def test_a_run_that_wrote_in_two_folders_is_taken_back_as_one(place: Place
     assert not (place.vault / "Letters/old").exists()
     assert stat.S_IMODE((place.vault / "Brain").stat().st_mode) == 0o750
     changes = place.core.services.changes
-    (run,) = await changes.changes(session)
+    (run,) = await changes.history.of_session(session)
     assert run.found.project == str(place.vault)
     paths = [entry.path for entry in run.entries]
     assert paths == [
@@ -91,7 +91,7 @@ async def test_undo_leaves_what_others_wrote_meanwhile(place: Place, api: Messag
         place, api, "cd /vault/Letters; cat read.md; echo mine > one.md; echo mine > shared.md", others
     )
     changes = place.core.services.changes
-    (run,) = await changes.changes(session)
+    (run,) = await changes.history.of_session(session)
     assert {entry.path for entry in run.entries} | {held.path for held in run.held} == {
         "Letters/one.md",
         "Letters/shared.md",
@@ -110,7 +110,7 @@ async def test_what_programs_obey_waits(place: Place, api: MessagesAPI) -> None:
     assert "hooks and repositories wait for the owner" in str(api.conversation[0].body["system"])
     assert [event["title"] for event in events if event["type"] == "warning"] == ["Waiting for you"]
     assert sorted(path.name for path in (place.vault / "Letters").iterdir()) == ["nested", "plain.md"]
-    held = {each.root: each.reason for each in await place.core.services.changes.held(session)}
+    held = {each.root: each.reason for each in await place.core.services.changes.history.held(session)}
     assert held == {"Letters/.envrc": "obeyed", "Letters/nested/.git": "repository"}
 
 
@@ -124,7 +124,7 @@ async def test_a_second_run_sees_what_others_wrote_since(place: Place, api: Mess
     assert (place.vault / "Letters/c").read_text() == "two\n"
     changes = place.core.services.changes
     await close_session(place.core.services, place.core.preparation, session)
-    first = (await changes.changes(session))[-1].found.number
+    first = (await changes.history.of_session(session))[-1].found.number
     assert (await changes.undo(session)).restored == ("Letters/c",)
     assert (await changes.undo(session, first)).conflicts == ("Letters/a",)
 
@@ -136,4 +136,4 @@ async def test_the_owner_s_word_on_applying_holds(
     place = await make_place(changes={"apply": apply})
     session, _ = await works(place, api, "echo x > /vault/Letters/a")
     assert (place.vault / "Letters/a").exists() is written
-    assert len(await place.core.services.changes.held(session)) == waits
+    assert len(await place.core.services.changes.history.held(session)) == waits

@@ -218,7 +218,7 @@ async def core(
         changes = Changes(settings.changes, home.changes, change_rows, inbox.changed)
         await changes.start()
         contexts, prompts = (
-            Contexts(vault, SelectionStore(session_rows), changes),
+            Contexts(vault, SelectionStore(session_rows), changes.instructions),
             Prompts(vault, agents=agent_store(vault)),
         )
         hosts = Hosts(home, Modules(home, vault.root), events, Egress(audit))

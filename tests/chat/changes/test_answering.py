@@ -22,7 +22,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 
 async def digest(world: World) -> str:
-    return digest_of(await world.changes.held("s"))
+    return digest_of(await world.changes.history.held("s"))
 
 
 async def test_what_waits_is_applied_as_it_was_when_it_was_held(world: World) -> None:
@@ -118,7 +118,7 @@ async def test_a_file_is_applied_with_the_folders_that_it_lies_in(world: World) 
 async def test_a_later_run_takes_over_what_waits(world: World) -> None:
     first = (await world.turn("echo 1 > .envrc", is_reviewed=True)).number
     second = (await world.turn("echo 2 > .envrc", is_reviewed=True)).number
-    (held,) = await world.changes.held("s")
+    (held,) = await world.changes.history.held("s")
     assert (held.number, first < second) == (second, True)
     await world.changes.answer("s", second, "apply")
     assert world.read(".envrc") == "2\n"
@@ -166,7 +166,7 @@ async def test_changes_are_listed_with_their_lines(world: World) -> None:
     await world.turn(
         "sed -i 's/2/two/' a; echo 4 >> a; rm gone; mkdir new; head -c 100 /dev/zero > binary; chmod 700 a"
     )
-    (shown,) = [each.as_json() for each in await world.changes.changes("s")]
+    (shown,) = [each.as_json() for each in await world.changes.history.of_session("s")]
     found: dict[str, Any] = {each["path"]: (each["change"], each["added"], each["removed"]) for each in shown["files"]}
     assert found == {
         "a": ("changed", 2, 1),
@@ -175,10 +175,10 @@ async def test_changes_are_listed_with_their_lines(world: World) -> None:
         "new": ("created", 0, 0),
     }
     number = shown["run"]
-    difference = (await world.changes.difference("s", number, "a"))["diff"]
+    difference = (await world.changes.history.difference("s", number, "a"))["diff"]
     assert difference == "@@ -1,3 +1,4 @@\n 1\n-2\n+two\n 3\n+4"
-    assert (await world.changes.difference("s", number, "binary"))["diff"] is None
+    assert (await world.changes.history.difference("s", number, "binary"))["diff"] is None
     world.write("a", "owner\n")
-    assert (await world.changes.difference("s", number, "a"))["diff"] is None
+    assert (await world.changes.history.difference("s", number, "a"))["diff"] is None
     with pytest.raises(NotFound):
-        await world.changes.difference("other", number, "a")
+        await world.changes.history.difference("other", number, "a")

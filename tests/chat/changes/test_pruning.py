@@ -16,10 +16,10 @@ async def test_the_oldest_runs_go_first(tmp_path: Path) -> None:
         await world.turn("echo 1 > .envrc")
         contents = world.changes.places.blobs
         await prune(world.changes.places, 30, 250_000, set())
-        assert [each.found.number for each in await world.changes.changes("s")] == [5, 4, 3]
+        assert [each.found.number for each in await world.changes.history.of_session("s")] == [5, 4, 3]
         assert sum(contents.sizes().values()) < 250_000
         assert (await world.changes.undo("s")).conflicts == ()
         await prune(world.changes.places, 0, 1 << 30, set())
-        assert [each.found.number for each in await world.changes.changes("s")] == [5]
-        (held,) = await world.changes.held()
+        assert [each.found.number for each in await world.changes.history.of_session("s")] == [5]
+        (held,) = await world.changes.history.held()
         assert contents.has(held.after.hash)

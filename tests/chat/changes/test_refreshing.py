@@ -71,7 +71,7 @@ async def test_one_change_is_noticed(world: World, change: str) -> None:
 
 async def test_what_was_thrown_away_is_gone_from_the_view(world: World) -> None:
     await world.turn("echo 1 > .envrc; echo 1 > .exrc; echo 1 > a")
-    (held, _) = await world.changes.held("s")
+    (held, _) = await world.changes.history.held("s")
     await world.changes.answer("s", held.number, "throw_away", [".envrc"])
     assert await world.reasons() == {".exrc": "obeyed"}
     assert await stale(world)

@@ -33,7 +33,7 @@ async def test_a_direct_run_is_undone(world: World) -> None:
     (world.project / "link").symlink_to("a")
     before = listed(world.project)
     await run(world, "echo more >> a; chmod 700 b; rm -r gone; mkdir -p new/empty; ln -sfn b link; echo 1 > .envrc")
-    (shown,) = [each.as_json() for each in await world.changes.changes("s")]
+    (shown,) = [each.as_json() for each in await world.changes.history.of_session("s")]
     assert shown["note"] == "Left out: node_modules."
     assert [each["path"] for each in shown["files"]] == [
         *(".envrc", "a", "b", "gone", "gone/deep", "gone/deep/d", "link", "new", "new/empty")
@@ -59,7 +59,7 @@ async def test_a_commit_is_taken_back(world: World) -> None:
 async def test_a_content_that_a_power_cut_has_changed_is_not_restored(world: World) -> None:
     world.write("a")
     await run(world, "echo more >> a")
-    (entry,) = (await world.changes.changes("s"))[0].entries
+    (entry,) = (await world.changes.history.of_session("s"))[0].entries
     (world.state / "changes" / "contents" / entry.before.hash).write_bytes(b"")
     assert (await world.changes.undo("s")).conflicts == ("a",)
     assert world.read("a") == "mine\nmore\n"

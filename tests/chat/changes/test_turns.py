@@ -136,7 +136,7 @@ async def test_a_file_that_both_change_is_kept_twice(made: Core, api: MessagesAP
     answer = await made.finished(run)
     assert answer.end["type"] == "done", answer.events
     assert (project / "plan").read_text() == "by the owner"
-    (held,) = await made.services.changes.held(answer.session)
+    (held,) = await made.services.changes.history.held(answer.session)
     assert (held.path, held.reason) == ("plan", "conflict")
 
 

@@ -134,7 +134,7 @@ class World:
 
     async def reasons(self) -> dict[str, str]:
         """What waits, and why."""
-        return {each.path: each.reason for each in await self.changes.held("s")}
+        return {each.path: each.reason for each in await self.changes.history.held("s")}
 
     def write(self, path: str, text: str = "mine\n") -> None:
         """A file of the owner's."""

@@ -37,7 +37,7 @@ class World:
         self.contexts = Contexts(
             self.vault,
             SelectionStore(self.databases[0]),
-            self.changes,
+            self.changes.instructions,
             lambda name, text: (name, text) in self.approved,
         )
 

@@ -88,11 +88,11 @@ async def test_an_agent_clones_installs_compiles_commits_and_pushes(supervisor: 
         assert not (project / "lib/.git").exists()
         changes = made.services.changes
         assert {"lib/.git": "repository"}.items() <= {
-            each.root: each.reason for each in await changes.held(talk)
+            each.root: each.reason for each in await changes.history.held(talk)
         }.items()
         while [
             each
-            for each in await changes.changes(talk)
+            for each in await changes.history.of_session(talk)
             if each.found.kind == "run" and any(entry.state == "applied" for entry in each.entries)
         ]:
             assert (await changes.undo(talk)).conflicts == ()

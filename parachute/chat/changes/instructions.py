@@ -1,0 +1,56 @@
+"""Contents of AGENTS.md and CLAUDE.md that runs wrote, which count as an agent's words until the owner has seen them."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from parachute.base.database import Database
+
+_VERSIONS = 20
+"""Of one such file: an agent may write it as often as it likes."""
+
+
+def m0002_instructions(connection: sqlite3.Connection) -> None:
+    """What runs have written into the files that agents are told, kept by the database itself, also after the run is forgotten."""
+    connection.execute(
+        "CREATE TABLE instructions (number INTEGER PRIMARY KEY, file TEXT NOT NULL, hash TEXT NOT NULL, "
+        "UNIQUE (file, hash)) STRICT"
+    )
+    written = (
+        "INSERT OR REPLACE INTO instructions (file, hash) SELECT project || '/' || {0}path, json_extract({0}after, '$[2]') "
+        "FROM {1} kind = 'run' AND ({0}path LIKE '%AGENTS.md' OR {0}path LIKE '%CLAUDE.md') "
+        "AND json_extract({0}after, '$[0]') = 'file'"
+    )
+    connection.execute(written.format("", "entries JOIN sets ON sets.id = entries.number WHERE"))
+    for event, name in (("INSERT", "insert"), ("UPDATE OF after", "update")):
+        connection.execute(
+            f"CREATE TRIGGER instructions_{name} AFTER {event} ON entries "  # noqa: S608 - from the list above
+            "WHEN new.path LIKE '%AGENTS.md' OR new.path LIKE '%CLAUDE.md' BEGIN "
+            f"{written.format('new.', 'sets WHERE sets.id = new.number AND')}; "
+            "DELETE FROM instructions WHERE file = (SELECT project || '/' || new.path FROM sets WHERE id = new.number) "
+            "AND number NOT IN (SELECT number FROM instructions WHERE file = (SELECT project || '/' || new.path "
+            f"FROM sets WHERE id = new.number) ORDER BY number DESC LIMIT {_VERSIONS}); END"
+        )
+
+
+class Instructions:
+    """Which contents of these files are an agent's."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def written_by_runs(self, files: Sequence[Path]) -> set[tuple[Path, str]]:
+        """Which contents of these files a run wrote that the owner has not seen since, as (file, hash)."""
+        query = "SELECT file, hash FROM instructions WHERE file IN (SELECT value FROM json_each(?))"
+        rows = await self._database.rows(query, (json.dumps([str(each) for each in files]),))
+        return {(Path(file), digest) for file, digest in rows}
+
+    async def note_written(self, file: Path, digest: str) -> None:
+        """An agent writes this content into a file, and the owner has not seen it."""
+        query = "INSERT OR REPLACE INTO instructions (file, hash) VALUES (?, ?)"
+        await self._database.write(query, (str(file), digest))
+
+    async def seen(self, file: Path) -> None:
+        """The owner has seen a file as it is: what runs wrote into it so far is theirs."""
+        await self._database.write("DELETE FROM instructions WHERE file = ?", (str(file),))
