@@ -3,28 +3,22 @@
 Its addresses, errors and limits are those of https://core.telegram.org/bots/api; what a bot may not do is refused as there.
 """
 
-import asyncio
-import contextlib
 import html
 import json
 import re
-import socket
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any
 
-import uvicorn
-from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tests.support.waiting import SECONDS, wait_until
+from tests.support.messenger_api import MessengerAPI, Refusal
 
 TOKEN = "123456789:AAFakeTokenOfATestThatNobodyElseKnows00"
 BOT = {"id": 123456789, "is_bot": True, "first_name": "Parachute", "username": "parachute_test_bot"}
@@ -34,13 +28,12 @@ _TAG = re.compile(r"<(/?)([a-z-]+)(?: (?:href|class)=\"[^\"<>]*\")?>")
 _ATTACHED = {"sendPhoto": "photo", "sendVoice": "voice", "sendAudio": "audio", "sendDocument": "document"}
 
 
-class Wrong(Exception):
+class Wrong(Refusal):
     """A refusal of the API."""
 
     def __init__(self, status: int, description: str, **parameters: Any) -> None:
-        super().__init__(description)
-        self.status = status
-        self.parameters = parameters
+        more = {"parameters": parameters} if parameters else {}
+        super().__init__(status, {"ok": False, "error_code": status, "description": description, **more})
 
 
 @dataclass
@@ -59,37 +52,18 @@ class Written:
     deleted: bool = False
 
 
-class Held:
-    """Calls of a method that stand still, before they do something or before they are answered."""
+class TelegramApi(MessengerAPI):
+    """The service, what people do in it, and what the bot has written."""
 
-    def __init__(self, method: str, *, done: bool) -> None:
-        self.method = method
-        self.done = done
-        self._reached = threading.Event()
-        self._released = threading.Event()
-
-    def wait_reached(self) -> None:
-        """Wait until one stands there."""
-        assert self._reached.wait(SECONDS), f"{self.method} was not called."
-
-    def release(self) -> None:
-        """Let them go on."""
-        self._released.set()
-
-    async def stand(self) -> None:
-        """Stand still."""
-        self._reached.set()
-        while not self._released.is_set():
-            await asyncio.sleep(0.005)
-
-
-class TelegramApi:
-    """A context manager; `url` is its address."""
+    refusal = Wrong
 
     def __init__(self) -> None:
-        self.token = TOKEN
+        routes = [
+            Route("/bot{token}/{method}", self._call, methods=["GET", "POST"]),
+            Route("/file/bot{token}/{path:path}", self._file),
+        ]
+        super().__init__(TOKEN, routes)
         self.bot = dict(BOT)
-        self.calls: list[tuple[str, dict[str, Any]]] = []
         self.written: list[Written] = []
         self.drafts: list[tuple[int, int, str]] = []
         self.answered: list[str] = []
@@ -102,38 +76,8 @@ class TelegramApi:
         self._updates: list[dict[str, Any]] = []
         self._update_id = 700_000_000
         self._message_id = 1_000
-        self._failures: list[tuple[str, Wrong]] = []
-        self._held: list[Held] = []
         self._polls = 0
-        self._changed = asyncio.Event()
         self._lock = threading.RLock()
-        self._socket = socket.socket()
-        self._socket.bind(("127.0.0.1", 0))
-        self.port: int = self._socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        routes = [
-            Route("/bot{token}/{method}", self._call, methods=["GET", "POST"]),
-            Route("/file/bot{token}/{path:path}", self._file),
-        ]
-        config = uvicorn.Config(Starlette(routes=routes), lifespan="off", log_config=None, access_log=False)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._loop: asyncio.AbstractEventLoop
-
-    def __enter__(self) -> "TelegramApi":
-        self._thread.start()
-        wait_until(lambda: self._server.started, "the Bot API answers")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for held in self._held:
-            held.release()
-        self._server.should_exit = self._server.force_exit = True
-        self._wake()
-        self._thread.join(SECONDS)
-        self._socket.close()
 
     # What people do.
 
@@ -188,32 +132,11 @@ class TelegramApi:
         self.files[name] = content
         return name
 
-    # What goes wrong.
-
-    def fail(self, method: str, status: int, description: str, times: int = 1, **parameters: Any) -> None:
-        """Refuse the next calls of a method."""
-        self._failures += [(method, Wrong(status, description, **parameters))] * times
-
-    def hold(self, method: str, *, done: bool = False) -> Held:
-        """Let the next call of a method stand still; `done`: it has done its work, and is not answered."""
-        held = Held(method, done=done)
-        self._held.append(held)
-        return held
-
-    def revoke(self) -> None:
-        """Make the token worthless, at once."""
-        self.token = "none"
-        self._wake()
-
     # What is seen.
 
     def texts(self, chat: int = 42) -> list[str]:
         """What a chat shows of the bot's messages."""
         return [each.text for each in self.written if each.chat == chat and not each.deleted]
-
-    def count(self, method: str) -> int:
-        """How often a method was called."""
-        return sum(each == method for each, _ in self.calls)
 
     @property
     def waiting(self) -> int:
@@ -222,47 +145,17 @@ class TelegramApi:
 
     # How it answers.
 
-    def _serve(self) -> None:
-        async def run() -> None:
-            self._loop = asyncio.get_running_loop()
-            await self._server.serve(sockets=[self._socket])
-
-        asyncio.run(run())
-
-    def _wake(self) -> None:
-        with contextlib.suppress(RuntimeError, AttributeError):
-            self._loop.call_soon_threadsafe(self._changed.set)
-
     async def _call(self, request: Request) -> Response:
         async with request.form() as form:
-            return await self._carry_out(request, dict(form))
-
-    async def _carry_out(self, request: Request, fields: dict[str, Any]) -> Response:
-        method = request.path_params["method"]
-        try:
-            if request.path_params["token"] != self.token:
-                raise Wrong(401, "Unauthorized")
-            self.calls.append((method, fields))
-            await self._stand(method, done=False)
-            for failure in self._failures:
-                if failure[0] == method:
-                    self._failures.remove(failure)
-                    raise failure[1]
-            result = await self._answer(method, fields)
-            await self._stand(method, done=True)
-            # In ASCII, as Telegram writes it: halves of characters go through, too.
-            return Response(json.dumps({"ok": True, "result": result}), media_type="application/json")
-        except Wrong as wrong:
-            said = {"ok": False, "error_code": wrong.status, "description": str(wrong)}
-            return JSONResponse(
-                {**said, **({"parameters": wrong.parameters} if wrong.parameters else {})}, wrong.status
-            )
-
-    async def _stand(self, method: str, *, done: bool) -> None:
-        for held in list(self._held):
-            if held.method == method and held.done is done:
-                self._held.remove(held)
-                await held.stand()
+            method, fields = request.path_params["method"], dict(form)
+            try:
+                if request.path_params["token"] != self.token:
+                    raise Wrong(401, "Unauthorized")
+                result = await self._carry_out(method, fields, lambda: self._answer(method, fields))
+            except Refusal as refusal:
+                return JSONResponse(refusal.document, refusal.status)
+        # In ASCII, as Telegram writes it: halves of characters go through, too.
+        return Response(json.dumps({"ok": True, "result": result}), media_type="application/json")
 
     async def _answer(self, method: str, fields: dict[str, Any]) -> Any:
         if method == "getUpdates":
@@ -311,8 +204,7 @@ class TelegramApi:
         end = time.monotonic() + int(fields.get("timeout", 0))
         while not self._updates and time.monotonic() < end and not self._server.should_exit:
             self._changed.clear()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), 0.5)
+            await self._wait_for_news()
             if poll != self._polls:
                 raise Wrong(409, "Conflict: terminated by other getUpdates request; make sure that only one runs")
             if self.token == "none":

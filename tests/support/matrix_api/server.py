@@ -1,23 +1,15 @@
 """The fake home server as tests use it: what people do, what breaks, and what the bot has written."""
 
-import asyncio
-import contextlib
 import json
-import socket
-import threading
 import time
 from collections import Counter
-from types import TracebackType
 from typing import Any
 
-import uvicorn
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tests.support.telegram_api import Held
-from tests.support.waiting import SECONDS, wait_until
+from tests.support.messenger_api import MessengerAPI, Refusal
 
 from .sync import has_news, messages, place_of, sync
 from .world import BOT, DIRECT, TOKEN, World, Written, Wrong
@@ -26,42 +18,18 @@ _ROOM = "/_matrix/client/v3/rooms/{room}"
 _UPLOAD_BYTES = 30 * 1024 * 1024
 
 
-class MatrixAPI:
-    """A context manager; `url` is its address."""
+class MatrixAPI(MessengerAPI):
+    """The home server."""
+
+    refusal = Wrong
 
     def __init__(self) -> None:
-        self.token = TOKEN
+        super().__init__(TOKEN, self._routes())
         self.user = BOT
         self.world = World(self._wake)
-        self.calls: list[tuple[str, str]] = []
         self.given: Counter[str] = Counter()
         """How often each event was given out."""
         self.well_known: dict[str, Any] | None = None
-        self._failures: list[tuple[str, Wrong]] = []
-        self._held: list[Held] = []
-        self._changed = asyncio.Event()
-        self._socket = socket.socket()
-        self._socket.bind(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        config = uvicorn.Config(Starlette(routes=self._routes()), lifespan="off", log_config=None, access_log=False)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._loop: asyncio.AbstractEventLoop
-
-    def __enter__(self) -> "MatrixAPI":
-        self._thread.start()
-        wait_until(lambda: self._server.started, "the home server answers")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for held in self._held:
-            held.release()
-        self._server.should_exit = self._server.force_exit = True
-        self._wake()
-        self._thread.join(SECONDS)
-        self._socket.close()
 
     # What people do.
 
@@ -126,23 +94,6 @@ class MatrixAPI:
         """Whether the bot is in a room."""
         return self.world.rooms[room].membership(BOT) == "join"
 
-    # What goes wrong.
-
-    def fail(self, method: str, status: int, code: str, times: int = 1, **fields: Any) -> None:
-        """Refuse the next calls of a method."""
-        self._failures += [(method, Wrong(status, code, **fields))] * times
-
-    def hold(self, method: str, *, done: bool = False) -> Held:
-        """Let the next call of a method stand still; `done`: it has done its work, and is not answered."""
-        held = Held(method, done=done)
-        self._held.append(held)
-        return held
-
-    def revoke(self) -> None:
-        """Make the token worthless, at once."""
-        self.token = "none"
-        self._wake()
-
     # What is seen.
 
     def written(self, room: str) -> list[Written]:
@@ -152,10 +103,6 @@ class MatrixAPI:
     def texts(self, room: str) -> list[str]:
         """Their texts."""
         return [each.text for each in self.written(room)]
-
-    def count(self, method: str) -> int:
-        """How often a method was called."""
-        return sum(each == method for each, _ in self.calls)
 
     # How it answers.
 
@@ -168,17 +115,6 @@ class MatrixAPI:
         if encrypted:
             self.encrypt(room, user)
         return room
-
-    def _serve(self) -> None:
-        async def run() -> None:
-            self._loop = asyncio.get_running_loop()
-            await self._server.serve(sockets=[self._socket])
-
-        asyncio.run(run())
-
-    def _wake(self) -> None:
-        with contextlib.suppress(RuntimeError, AttributeError):
-            self._loop.call_soon_threadsafe(self._changed.set)
 
     def _routes(self) -> list[Route]:
         table = (
@@ -200,35 +136,22 @@ class MatrixAPI:
             ("POST", "/_matrix/media/v3/upload", "upload"),
             ("GET", "/.well-known/matrix/client", "elsewhere"),
         )
-        return [Route(path, self._carried_out(name), methods=[method]) for method, path, name in table]
+        return [Route(path, self._answering(name), methods=[method]) for method, path, name in table]
 
-    def _carried_out(self, name: str) -> Any:
+    def _answering(self, name: str) -> Any:
         async def carry_out(request: Request) -> Response:
             try:
                 if name != "elsewhere" and request.headers.get("authorization") != f"Bearer {self.token}":
                     raise Wrong(401, "M_UNKNOWN_TOKEN", "Unknown access token", soft_logout=False)
-                self.calls.append((name, str(request.url)))
-                await self._stand(name, done=False)
-                for failure in self._failures:
-                    if failure[0] == name:
-                        self._failures.remove(failure)
-                        raise failure[1]
-                answer = await getattr(self, f"_{name}")(request)
-                await self._stand(name, done=True)
-            except Wrong as wrong:
-                return JSONResponse(wrong.document, wrong.status)
+                answer = await self._carry_out(name, str(request.url), lambda: getattr(self, f"_{name}")(request))
+            except Refusal as refusal:
+                return JSONResponse(refusal.document, refusal.status)
             if isinstance(answer, Response):
                 return answer
             # In ASCII, so that halves of characters go through, too.
             return Response(json.dumps(answer), media_type="application/json")
 
         return carry_out
-
-    async def _stand(self, method: str, *, done: bool) -> None:
-        for held in list(self._held):
-            if held.method == method and held.done is done:
-                self._held.remove(held)
-                await held.stand()
 
     async def _whoami(self, request: Request) -> dict[str, Any]:
         return {"user_id": self.user, "device_id": "DEVICE"}
@@ -243,8 +166,7 @@ class MatrixAPI:
                 break
             if self.token == "none":
                 raise Wrong(401, "M_UNKNOWN_TOKEN", "Unknown access token", soft_logout=False)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), 0.5)
+            await self._wait_for_news()
         answer = sync(self.world, since, chosen)
         for room in answer["rooms"]["join"].values():
             self.given.update(each["event_id"] for each in room["timeline"]["events"])

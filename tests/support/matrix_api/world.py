@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.messenger_api import Refusal
+
 BOT = "@parachute:home.test"
 TOKEN = "syt_ZmFrZQ_TokenOfATestThatNobodyElseKnows_00"
 DIRECT = "m.direct"
@@ -16,13 +18,11 @@ _NEEDED = 1_500
 """What hashes, signatures and references add to an event."""
 
 
-class Wrong(Exception):
+class Wrong(Refusal):
     """A refusal of the API."""
 
     def __init__(self, status: int, code: str, error: str = "", **fields: Any) -> None:
-        super().__init__(error or code)
-        self.status = status
-        self.document = {"errcode": code, "error": error or code, **fields}
+        super().__init__(status, {"errcode": code, "error": error or code, **fields})
 
 
 @dataclass

@@ -1,0 +1,135 @@
+"""What fake services of messengers have in common: a thread that serves, calls that are counted, refused or held."""
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from tests.support.waiting import SECONDS, wait_until
+
+
+class Refusal(Exception):
+    """An answer that is an error of the service."""
+
+    def __init__(self, status: int, document: dict[str, Any]) -> None:
+        super().__init__(str(document))
+        self.status = status
+        self.document = document
+
+
+class Held:
+    """Calls of a method that stand still, before they do something or before they are answered."""
+
+    def __init__(self, method: str, *, done: bool) -> None:
+        self.method = method
+        self.done = done
+        self._reached = threading.Event()
+        self._released = threading.Event()
+
+    def wait_reached(self) -> None:
+        """Wait until one stands there."""
+        assert self._reached.wait(SECONDS), f"{self.method} was not called."
+
+    def release(self) -> None:
+        """Let them go on."""
+        self._released.set()
+
+    async def stand(self) -> None:
+        """Stand still."""
+        self._reached.set()
+        while not self._released.is_set():
+            await asyncio.sleep(0.005)
+
+
+class MessengerAPI:
+    """A context manager; `url` is its address. `refusal` makes an error of the service."""
+
+    refusal: Callable[..., Refusal]
+
+    def __init__(self, token: str, routes: Sequence[Route]) -> None:
+        self.token = token
+        self.calls: list[tuple[str, Any]] = []
+        self._failures: list[tuple[str, Refusal]] = []
+        self._held: list[Held] = []
+        self._changed = asyncio.Event()
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        config = uvicorn.Config(Starlette(routes=routes), lifespan="off", log_config=None, access_log=False)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._loop: asyncio.AbstractEventLoop
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        wait_until(lambda: self._server.started, "the messenger's service answers")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for held in self._held:
+            held.release()
+        self._server.should_exit = self._server.force_exit = True
+        self._wake()
+        self._thread.join(SECONDS)
+        self._socket.close()
+
+    def fail(self, method: str, status: int, error: str, times: int = 1, **fields: Any) -> None:
+        """Refuse the next calls of a method."""
+        self._failures += [(method, self.refusal(status, error, **fields))] * times
+
+    def hold(self, method: str, *, done: bool = False) -> Held:
+        """Let the next call of a method stand still; `done`: it has done its work, and is not answered."""
+        held = Held(method, done=done)
+        self._held.append(held)
+        return held
+
+    def revoke(self) -> None:
+        """Make the token worthless, at once."""
+        self.token = "none"
+        self._wake()
+
+    def count(self, method: str) -> int:
+        """How often a method was called."""
+        return sum(each == method for each, _ in self.calls)
+
+    async def _carry_out(self, method: str, said: Any, answer: Callable[[], Awaitable[Any]]) -> Any:
+        self.calls.append((method, said))
+        await self._stand(method, done=False)
+        for failure in self._failures:
+            if failure[0] == method:
+                self._failures.remove(failure)
+                raise failure[1]
+        result = await answer()
+        await self._stand(method, done=True)
+        return result
+
+    async def _wait_for_news(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), 0.5)
+
+    async def _stand(self, method: str, *, done: bool) -> None:
+        for held in list(self._held):
+            if held.method == method and held.done is done:
+                self._held.remove(held)
+                await held.stand()
+
+    def _serve(self) -> None:
+        async def run() -> None:
+            self._loop = asyncio.get_running_loop()
+            await self._server.serve(sockets=[self._socket])
+
+        asyncio.run(run())
+
+    def _wake(self) -> None:
+        with contextlib.suppress(RuntimeError, AttributeError):
+            self._loop.call_soon_threadsafe(self._changed.set)
