@@ -23,8 +23,6 @@ class Platform(Protocol):
     """The only hosts that its process reaches, unless the owner named a server: then it reaches that alone."""
     library: str
     """The name by which the platform's library is imported; it is looked for, and imported only by methods."""
-    message_limit: int
-    """Characters of one message."""
     file_limit: int
     """Bytes of one file that a bot may send in every chat."""
 
@@ -39,6 +37,69 @@ class Platform(Protocol):
 
     async def typing(self, chat: Chat) -> None:
         """Show for a few seconds that an answer is being written."""
+
+
+class Writer(Protocol):
+    """What of a session writes."""
+
+    async def show(self, key: str, outgoing: Outgoing) -> Sent:
+        """Write or change the messages of a key."""
+
+    async def typing(self, chat: Chat) -> None:
+        """Show for a few seconds that an answer is being written."""
+
+
+class Session(Protocol):
+    """One connection to a platform, in a file that imports its library."""
+
+    @property
+    def writer(self) -> Writer:
+        """What writes."""
+
+    async def begin(self) -> None:
+        """Sign in. Errors: ConnectionError, Refused."""
+
+    async def run(self) -> None:
+        """Hand over what comes. Errors: ConnectionError, Refused."""
+
+    async def identity(self) -> Identity:
+        """Ask who the bot is. Errors: ConnectionError, Refused."""
+
+    async def close(self) -> None:
+        """End the connection."""
+
+
+class OneSession:
+    """A platform to which there is one session at a time; `name` is what its errors call it."""
+
+    name: str
+    _session: Session | None = None
+
+    async def identity(self) -> Identity:
+        """Ask the platform who the bot is."""
+        return await self._begun().identity()
+
+    async def show(self, key: str, outgoing: Outgoing) -> Sent:
+        """Write or change the messages of a key."""
+        return await self._begun().writer.show(key, outgoing)
+
+    async def typing(self, chat: Chat) -> None:
+        """Show for a few seconds that an answer is being written."""
+        await self._begun().writer.typing(chat)
+
+    async def _run(self, session: Session) -> None:
+        try:
+            await session.begin()
+            self._session = session
+            await session.run()
+        finally:
+            self._session = None
+            await session.close()
+
+    def _begun(self) -> Session:
+        if self._session is None:
+            raise ConnectionError(f"The connection to {self.name} is not there yet.")
+        return self._session
 
 
 class Refused(Exception):

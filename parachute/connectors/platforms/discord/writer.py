@@ -7,12 +7,12 @@ from pathlib import Path
 import discord
 
 from parachute.connectors.platforms.discord.calls import Calls, buttons_of, nonce
-from parachute.connectors.platforms.discord.platform import Discord
 from parachute.connectors.platforms.discord.problems import Problem
 from parachute.connectors.platforms.models import Button, Chat, Outgoing, Sent
 from parachute.connectors.platforms.shown import Entry, Message, Shown, digest
 from parachute.connectors.platforms.splitting import split
 
+_CHARACTERS = 2000
 _BUTTONS = 25
 _EDIT_SECONDS = 1.0
 _CHATS = 1_000
@@ -64,7 +64,7 @@ class Writer:
     async def _show_text(self, key: str, entry: Entry, outgoing: Outgoing, calls: Calls) -> Entry:
         if len(outgoing.buttons) > _BUTTONS:
             raise Problem(f"Discord shows {_BUTTONS} buttons at most.")
-        texts = split(outgoing.markdown, Discord.message_limit)
+        texts = split(outgoing.markdown, _CHARACTERS)
         for index, text in enumerate(texts):
             buttons = outgoing.buttons if index == len(texts) - 1 else ()
             wanted = digest([text, _pairs(buttons)])

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 from parachute.connectors.platforms.matrix.calls import Calls, transaction
-from parachute.connectors.platforms.matrix.platform import Matrix
 from parachute.connectors.platforms.matrix.problems import ENCRYPTED, OTHERS, Problem
 from parachute.connectors.platforms.matrix.reading import ROOM, identifier
 from parachute.connectors.platforms.matrix.rooms import Rooms
@@ -17,6 +16,7 @@ from parachute.connectors.platforms.splitting import split
 
 log = logging.getLogger("parachute.connector")
 
+_CHARACTERS = 8_000
 _BUTTONS = 25
 _EDIT_SECONDS = 1.0
 _LEISURE = 10
@@ -105,7 +105,7 @@ class Writer:
         if len(outgoing.buttons) > _BUTTONS:
             raise Problem(f"More than {_BUTTONS} numbers are no choice.")
         room = outgoing.chat.id
-        texts = split(outgoing.markdown, Matrix.message_limit)
+        texts = split(outgoing.markdown, _CHARACTERS)
         for index, text in enumerate(texts):
             buttons = outgoing.buttons if index == len(texts) - 1 and outgoing.is_final else ()
             wanted = digest([text, _pairs(buttons)])

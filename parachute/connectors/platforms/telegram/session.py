@@ -21,6 +21,9 @@ class Session:
         self.writer = Writer(self._api, Calls(self._api, files), Shown(files))
         self._reader = Reader(self._api, Downloads(self._api, files), hand_over, report, self.writer.saw)
 
+    async def begin(self) -> None:
+        """Nothing comes before reading: each call carries the token."""
+
     async def run(self) -> None:
         """Read; error: Refused."""
         await self._reader.run()
