@@ -12,7 +12,7 @@ from parachute.automation.transcription.check import Check, NotSetUp, check
 from parachute.automation.transcription.journal import EVENTS, JournalTexts, recording_of
 from parachute.automation.transcription.models import OVER, Job, State
 from parachute.automation.transcription.store import TranscriptionStore
-from parachute.automation.transcription.working import Working
+from parachute.automation.transcription.worker import Worker
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
@@ -42,7 +42,7 @@ class Transcriptions:
         self._journal = journal
         self._events = events
         self._tell = changed
-        self._working = Working(home, vault, store, journal, is_chatting, self._changed)
+        self._worker = Worker(home, vault, store, journal, is_chatting, self._changed)
         self._news: dict[str, set[asyncio.Event]] = {}
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -65,7 +65,7 @@ class Transcriptions:
 
     async def check(self) -> Check:
         """What transcribes, and what is missing; error: ConfigError."""
-        return await check(await self._working.settings())
+        return await check(await self._worker.settings())
 
     async def ask(
         self,
@@ -82,7 +82,7 @@ class Transcriptions:
         """
         if isinstance(problem := (await self.check()).problem, NotSetUp):
             raise problem
-        recording = await asyncio.to_thread(self._working.opened, path)
+        recording = await asyncio.to_thread(self._worker.opened, path)
         await asyncio.to_thread(recording.file.close)
         replaced = await self._replaced(entry, path, again) if entry else None
         return await self._add(path, entry=entry, language=language, is_awaited=is_awaited, replaced=replaced)
@@ -215,7 +215,7 @@ class Transcriptions:
                 await asyncio.sleep(_LOOK_SECONDS)
 
     async def _carry_out(self, job: Job) -> None:
-        task = asyncio.create_task(self._working.carry_out(job), name=f"transcription {job.id}")
+        task = asyncio.create_task(self._worker.carry_out(job), name=f"transcription {job.id}")
         self._current = job.id, task
         try:
             await asyncio.wait([task])

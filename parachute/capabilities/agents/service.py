@@ -8,7 +8,7 @@ from pathlib import Path
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.store import AgentStore
 from parachute.capabilities.texts import of_plugin
-from parachute.capabilities.wanted import Wanted
+from parachute.capabilities.unapproved import Unapproved
 from parachute.chat.agent_processes.helpers import BUILT_IN
 from parachute.chat.agent_processes.models import Helper
 from parachute.chat.runs.capabilities import CapabilityRequest, LeftOut
@@ -42,7 +42,7 @@ class Agents:
         self._brought = brought
         self._audit = audit
         self._changed = changed
-        self._wanted = Wanted()
+        self._unapproved = Unapproved()
 
     async def all(self, directory: Path | None = None) -> tuple[Agent, ...]:
         """All agents by name, those of a project's folder among them."""
@@ -98,7 +98,7 @@ class Agents:
             return OfferedAgents()
         chosen, unapproved = await asyncio.to_thread(self._chosen, request)
         left_out = tuple(LeftOut("agent", each.name, "parachute agents approve") for each in unapproved)
-        added = [self._wanted.add(self._store.approval_name(each), request.directory) for each in unapproved]
+        added = [self._unapproved.add(self._store.approval_name(each), request.directory) for each in unapproved]
         if any(added):
             self._changed()
         return OfferedAgents(tuple(each.name for each in chosen), tuple(map(_helper, chosen)), left_out)
@@ -109,10 +109,10 @@ class Agents:
         One that has changed waits among the files that steer direct conversations.
         """
         found: dict[str, Agent] = {}
-        for directory in self._wanted.folders():
+        for directory in self._unapproved.folders():
             for agent in self._store.found(directory):
                 name = self._store.approval_name(agent)
-                if name in self._wanted and not agent.problem and not self._store.is_known(agent):
+                if name in self._unapproved and not agent.problem and not self._store.is_known(agent):
                     found[name] = agent
         return [found[name] for name in sorted(found)]
 

@@ -11,7 +11,7 @@ from parachute.capabilities.skills.models import Skill
 from parachute.capabilities.skills.runtime_plugin import RuntimePlugins
 from parachute.capabilities.skills.store import FoundSkill, SkillStore
 from parachute.capabilities.texts import of_plugin
-from parachute.capabilities.wanted import Wanted
+from parachute.capabilities.unapproved import Unapproved
 from parachute.chat.agent_processes.models import Plugin
 from parachute.chat.runs.capabilities import CapabilityRequest, LeftOut
 from parachute.chat.workspaces.models import allowed
@@ -52,7 +52,7 @@ class Skills:
         self._plugins = plugins
         self._audit = audit
         self._changed = changed
-        self._wanted = Wanted()
+        self._unapproved = Unapproved()
         self._building = asyncio.Lock()
 
     async def all(self, directory: Path | None = None) -> tuple[FoundSkill, ...]:
@@ -100,7 +100,7 @@ class Skills:
         async with self._building:
             chosen, unapproved = await asyncio.to_thread(self._chosen, request)
             left_out = tuple(LeftOut("skill", each.skill.name, "parachute skills approve") for each in unapproved)
-            added = [self._wanted.add(self._store.approval_name(each), request.directory) for each in unapproved]
+            added = [self._unapproved.add(self._store.approval_name(each), request.directory) for each in unapproved]
             if any(added):
                 self._changed()
             if not chosen:
@@ -116,10 +116,10 @@ class Skills:
     def waiting(self) -> Sequence[FoundSkill]:
         """The skills that conversations left out; waits for the disk."""
         found: dict[str, FoundSkill] = {}
-        for directory in self._wanted.folders():
+        for directory in self._unapproved.folders():
             for each in self._store.found(directory):
                 name = self._store.approval_name(each)
-                if name in self._wanted and not each.skill.problem and not self._store.is_approved(each):
+                if name in self._unapproved and not each.skill.problem and not self._store.is_approved(each):
                     found[name] = each
         return [found[name] for name in sorted(found)]
 

@@ -18,7 +18,7 @@ _SHORTEST = 3
 """Fewer letters mean nothing yet: somebody is still writing."""
 
 
-class Nearness(Protocol):
+class MeaningSearch(Protocol):
     """What the list of sessions asks; `progress` is another number when other sessions may be found."""
 
     @property
@@ -32,7 +32,7 @@ class Nearness(Protocol):
         """Sessions that are about a question, beside so many with its words, the likeliest first; none where no meanings are known."""
 
 
-class NoNearness:
+class NoMeaningSearch:
     """Nothing is near to anything."""
 
     progress = 0

@@ -28,7 +28,7 @@ from parachute.cli.modules import (
 from parachute.cli.output import as_text, clean, print_error, print_json, print_note, print_rows
 from parachute.cli.staged_modules import staged
 from parachute.config.settings.home import Home
-from parachute.modules.registry.new import create_module
+from parachute.modules.registry.scaffold import create_module
 
 if TYPE_CHECKING:
     from parachute.modules.manifest.models import Setting

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from parachute.core.telling import telling
-from parachute.llm.meaning.letters import Letters
 from parachute.llm.meaning.models import Near
 from parachute.llm.meaning.ranking import nearest
 from parachute.llm.meaning.store import Model, Store
 from parachute.llm.meaning.table import Table
+from parachute.llm.meaning.trigrams import Trigrams
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 40
@@ -86,15 +86,15 @@ class Vocabulary:
             for first in range(0, len(self.vectors), _AT_ONCE)
         ]
         self.lengths = numpy.maximum(numpy.concatenate(lengths) if lengths else numpy.zeros(0, "f4"), 1e-6)
-        self._letters: Letters | None = None
+        self._trigrams: Trigrams | None = None
 
     def likeness_of_guessed(self, word: str, likeness: Any) -> Any:
         """How alike each word is to one that the table does not know, by its letters as well as by its direction."""
         import numpy
 
-        if self._letters is None:
-            self._letters = Letters(self.numbers)
-        letters = self._letters.likeness(word)
+        if self._trigrams is None:
+            self._trigrams = Trigrams(self.numbers)
+        letters = self._trigrams.likeness(word)
         likeness = likeness * _GUESSED
         if (number := self.numbers.get(word)) is not None:
             likeness[number] = 1

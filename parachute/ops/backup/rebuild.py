@@ -14,10 +14,10 @@ from parachute.base.files import kind_of, remove_tree, walk_tree, writable_paren
 from parachute.base.folders import Folder
 from parachute.ops.backup import backups, old_layout
 from parachute.ops.backup.backups import CLOSED, FILES, Backup
-from parachute.ops.backup.filling import watched
 from parachute.ops.backup.models import TRUST, BackupFailed, Damaged, Progress
 from parachute.ops.backup.places import FOLDER
 from parachute.ops.backup.repository import Node, Repository, Snapshot
+from parachute.ops.backup.restore_progress import watched
 
 _RESERVE = 64 << 20
 _SHOWN = 5

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from parachute.base.alone import Taken, alone
+from parachute.base.single_instance import Taken, single_instance
 from parachute.ops.backup import failures
 from parachute.ops.backup.models import BackupFailed, Locked, Progress, RepositoryMissing, as_pattern
 from parachute.ops.backup.restic import Restic
@@ -68,7 +68,7 @@ class Repository:
     def alone(self) -> Iterator[None]:
         """Hold off other commands of this computer; the locks of one that was cut off are removed. Error: Locked."""
         try:
-            with alone(self._restic.places.folder / ".create.lock") as was_cut_off:
+            with single_instance(self._restic.places.folder / ".create.lock") as was_cut_off:
                 if was_cut_off:
                     with contextlib.suppress(RepositoryMissing):
                         self._restic.unlock()

@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from parachute.base.alone import Taken, alone
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import private_folder
+from parachute.base.single_instance import Taken, single_instance
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load
@@ -99,7 +99,7 @@ def _prepared(
     scratch = Scratch.of(home)
     with ExitStack() as stack:
         try:
-            stack.enter_context(alone(private_folder(home.run) / "rehearsal.lock"))
+            stack.enter_context(single_instance(private_folder(home.run) / "rehearsal.lock"))
         except Taken as error:
             raise Conflict(
                 f"A rehearsal is under way (process {error.process}).", "Wait for its end.", key="rehearsal_under_way"

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from parachute.base.alone import Taken, alone
 from parachute.base.clock import now
 from parachute.base.errors import Conflict
 from parachute.base.files import atomic_write, private_folder, read_regular
+from parachute.base.single_instance import Taken, single_instance
 from parachute.ops.rehearsal.models import Check
 from parachute.ops.updates.models import Phase, Update, Version
 
@@ -56,7 +56,7 @@ class Journal:
         """Be the one who updates; error: Conflict while another does."""
         private_folder(self.folder)
         try:
-            with alone(self.folder / "update.lock"):
+            with single_instance(self.folder / "update.lock"):
                 yield
         except Taken as error:
             raise Conflict(

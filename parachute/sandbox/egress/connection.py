@@ -10,8 +10,8 @@ import h11
 from parachute.sandbox.egress import request as requests
 from parachute.sandbox.egress.account import Account
 from parachute.sandbox.egress.exchange import Exchange, next_event
+from parachute.sandbox.egress.internet import Internet, Streams, Unreachable
 from parachute.sandbox.egress.models import Limits, Refused
-from parachute.sandbox.egress.outside import Outside, Streams, Unreachable
 from parachute.sandbox.egress.route import Route, Said, Service, as_text
 from parachute.sandbox.egress.streams import Idle, close_gracefully, drain_wholly, pump
 
@@ -24,10 +24,10 @@ _REASONS |= {431: b"Request Header Fields Too Large", 503: b"Too Many Connection
 class Connection:
     """Serves one client of a listener until its request is done; it owns both sockets and closes them."""
 
-    def __init__(self, account: Account, client: Streams, outside: Outside, limits: Limits) -> None:
+    def __init__(self, account: Account, client: Streams, internet: Internet, limits: Limits) -> None:
         self._account = account
         self._reader, self._writer = client
-        self._outside = outside
+        self._internet = internet
         self._limits = limits
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
         self._server: asyncio.StreamWriter | None = None
@@ -71,7 +71,7 @@ class Connection:
             self.route = route = await service.route(asked, request, lambda: account.allowed)
             if account.went_out is not None:
                 await account.went_out(account.owner)
-            server = await self._outside.reach(
+            server = await self._internet.reach(
                 route.target, account.lookups, private=route.private, own=route.own, tls=route.tls
             )
         except Refused as refused:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import h11
 
+from parachute.sandbox.egress.internet import Streams, Unreachable
 from parachute.sandbox.egress.models import Refused
-from parachute.sandbox.egress.outside import Streams, Unreachable
 from parachute.sandbox.egress.route import Route
 from parachute.sandbox.egress.streams import CHUNK
 

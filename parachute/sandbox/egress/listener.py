@@ -11,8 +11,8 @@ from parachute.base.files import private_folder
 from parachute.sandbox.egress.account import Account, WentOut
 from parachute.sandbox.egress.connection import Connection
 from parachute.sandbox.egress.hosts import AllowedHosts
+from parachute.sandbox.egress.internet import BUFFER, Internet
 from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
-from parachute.sandbox.egress.outside import BUFFER, Outside
 from parachute.sandbox.egress.route import Service
 from parachute.security.audit.decisions import Decisions
 
@@ -26,7 +26,7 @@ class Listener:
         allowed: AllowedHosts,
         path: Path,
         decisions: Decisions,
-        outside: Outside,
+        internet: Internet,
         limits: Limits,
         unlisted: Unlisted | None,
         services: Mapping[Target, Service],
@@ -35,7 +35,7 @@ class Listener:
     ) -> None:
         self.path = path
         self._account = Account(owner, allowed, decisions, limits, unlisted, services, went_out, named)
-        self._outside = outside
+        self._internet = internet
         self._limits = limits
         self._server: asyncio.Server | None = None
         self._connections: dict[asyncio.Task[None], Connection] = {}
@@ -47,7 +47,7 @@ class Listener:
         """Listen; `budget` counts the connections of all listeners. Error: OSError."""
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            connection = Connection(self._account, (reader, writer), self._outside, self._limits)
+            connection = Connection(self._account, (reader, writer), self._internet, self._limits)
             if budget.connect(self):
                 self._keep(connection, connection.serve()).add_done_callback(lambda _: budget.disconnect(self))
             elif len(self._connections) < 2 * self._limits.connections:

@@ -3,8 +3,8 @@
 import asyncio
 
 from parachute.sandbox.egress.hosts import AllowedHosts, is_at_home, is_this_machine
+from parachute.sandbox.egress.internet import Internet, Streams
 from parachute.sandbox.egress.models import Refused, Target
-from parachute.sandbox.egress.outside import Outside, Streams
 from parachute.security.audit.decisions import Decisions
 
 
@@ -12,13 +12,13 @@ class Outlet:
     """`named` is the one target that the owner approved as an address; it alone may be this machine, and only if it says so."""
 
     def __init__(
-        self, owner: str, named: Target, allowed: AllowedHosts, decisions: Decisions, outside: Outside, lookups: int
+        self, owner: str, named: Target, allowed: AllowedHosts, decisions: Decisions, internet: Internet, lookups: int
     ) -> None:
         self._owner = owner
         self._named = named
         self._allowed = allowed
         self._decisions = decisions
-        self._outside = outside
+        self._internet = internet
         self._lookups = asyncio.Semaphore(lookups)
 
     def allows(self, target: Target) -> bool:
@@ -32,7 +32,7 @@ class Outlet:
             if not self.allows(target):
                 raise Refused(f"{self._owner} may not reach {target}: you have not allowed it.", key="host_not_allowed")
             is_named = target == self._named
-            streams = await self._outside.reach(
+            streams = await self._internet.reach(
                 target,
                 self._lookups,
                 private=is_at_home(target.host) if is_named else self._allowed.allows_private(target),

@@ -10,10 +10,10 @@ from parachute.base import budget
 from parachute.base.errors import InvalidInput
 from parachute.sandbox.egress.account import WentOut
 from parachute.sandbox.egress.hosts import AllowedHosts, split
+from parachute.sandbox.egress.internet import Connect, Internet, Resolve
 from parachute.sandbox.egress.listener import Listener
 from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
 from parachute.sandbox.egress.outlet import Outlet
-from parachute.sandbox.egress.outside import Connect, Outside, Resolve
 from parachute.sandbox.egress.route import Service
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.service import Audit
@@ -42,7 +42,7 @@ class Egress:
         self._limits = limits or Limits()
         at_door = budget.Limits(self._limits.connections, self._limits.connections_of_all)
         self._budget = budget.Budget(at_door)
-        self._outside = Outside(self._limits, resolve, connect, kill_switch)
+        self._internet = Internet(self._limits, resolve, connect, kill_switch)
         self._listeners: dict[str, Listener] = {}
         self._changing = asyncio.Lock()
         self.went_out: WentOut | None = None
@@ -81,7 +81,7 @@ class Egress:
                 allowed,
                 socket_path,
                 decisions,
-                self._outside,
+                self._internet,
                 self._limits,
                 unlisted,
                 services or {},
@@ -110,7 +110,7 @@ class Egress:
         """A way for the server itself, to an address that the owner approved and to these hosts; error: InvalidInput."""
         allowed = AllowedHosts.parse(hosts, private=True)
         decisions = Decisions(self._audit, "mcp_server", owner)
-        return Outlet(owner, named, allowed, decisions, self._outside, self._limits.lookups)
+        return Outlet(owner, named, allowed, decisions, self._internet, self._limits.lookups)
 
     async def close(self, owner: str) -> None:
         """Close an owner's listener and break off its connections; none is no error."""
@@ -134,7 +134,7 @@ class Egress:
         """Close every listener."""
         for owner in list(self._listeners):
             await self.close(owner)
-        self._outside.close()
+        self._internet.close()
 
     def status(self) -> list[dict[str, Any]]:
         """Every listener with its hosts, its open connections and its counts, by owner."""

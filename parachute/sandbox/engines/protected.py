@@ -60,7 +60,7 @@ def remove_placeholders(folder: Path) -> None:
             _remove_file(root, name, content)
         with suppress(InvalidInput):
             for name, is_folder in obeyed_by_git(folder, root):
-                _removeobeyed_by_git(root, name, is_folder)
+                _remove_obeyed_by_git(root, name, is_folder)
         with suppress(OSError), root.folder(".git") as git:
             for name in _IN_GIT_FOLDERS:
                 with suppress(OSError):
@@ -217,7 +217,7 @@ def _protect(mount: Mount, root: Folder, name: str, is_folder: bool, found: dict
         found[inside] = _below(mount, inside, writable=not is_last, is_file=is_last and not is_folder)
 
 
-def _removeobeyed_by_git(root: Folder, name: str, is_folder: bool) -> None:
+def _remove_obeyed_by_git(root: Folder, name: str, is_folder: bool) -> None:
     with suppress(OSError, InvalidInput):
         if not is_folder:
             if not _remove_file(root, name, _NOT_INCLUDED):

@@ -118,7 +118,7 @@ class ChatServices:
 
 async def give_meanings(sessions: SessionServices, meaning: MeaningIndex, lifecycle: Lifecycle) -> None:
     """Let conversations be found by what they mean."""
-    sessions.sessions.listing.near = await lifecycle.start(ConversationMeanings(sessions.store, meaning))
+    sessions.sessions.listing.by_meaning = await lifecycle.start(ConversationMeanings(sessions.store, meaning))
 
 
 async def build_sessions(storage: Storage, events: EventServices, lifecycle: Lifecycle) -> SessionServices:

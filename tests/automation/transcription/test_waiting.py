@@ -15,7 +15,7 @@ from parachute.automation.transcription.model_folder import ModelUnavailable, re
 from parachute.automation.transcription.models import Job, Segment, State, Transcription
 from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
-from parachute.automation.transcription.working import Working
+from parachute.automation.transcription.worker import Worker
 from parachute.base.database import Database
 from parachute.base.errors import InvalidInput
 from parachute.config.settings.groups.local_models import VoiceSettings
@@ -54,7 +54,7 @@ class Kept:
         self.store = TranscriptionStore(self.database)
         self.chats = Chats()
         texts: Any = None  # there is no entry that a text could go to
-        self.working = Working(self.home, vault, self.store, texts, self.chats, lambda _: None)
+        self.worker = Worker(self.home, vault, self.store, texts, self.chats, lambda _: None)
 
     async def job(self, **fields: Any) -> Job:
         """Put the recording into the queue."""
@@ -77,7 +77,7 @@ async def kept(tmp_path: Path) -> AsyncIterator[tuple[Kept, ScriptedServer]]:
 async def test_it_sleeps_during_chats(kept: tuple[Kept, ScriptedServer]) -> None:
     made, server = kept
     made.chats.are_active = True
-    work = asyncio.create_task(made.working.carry_out(await made.job()))
+    work = asyncio.create_task(made.worker.carry_out(await made.job()))
     await until(lambda: made.chats.asked >= 2, "it has looked twice whether the chat goes on")
     assert server.asked == []
     made.chats.are_active = False
@@ -96,7 +96,7 @@ async def test_it_sleeps_during_chats(kept: tuple[Kept, ScriptedServer]) -> None
 async def test_what_somebody_waits_for_does_not_sleep(kept: tuple[Kept, ScriptedServer]) -> None:
     made, server = kept
     made.chats.are_active = True
-    await made.working.carry_out(await made.job(is_awaited=True))
+    await made.worker.carry_out(await made.job(is_awaited=True))
     assert len(server.asked) == 1
 
 
@@ -128,7 +128,7 @@ async def test_the_key_goes_to_the_server_and_languages_are_told(
         "server_model": "large",
     }
     made.home.config.write_text(yaml.safe_dump({"voice": voice}))
-    await made.working.carry_out(await made.job())
+    await made.worker.carry_out(await made.job())
     (asked,) = server.asked
     assert asked.headers["authorization"] == "Bearer sk-own"
     assert asked.fields == {"model": "large", "response_format": "verbose_json", "language": "de"}
@@ -137,7 +137,7 @@ async def test_the_key_goes_to_the_server_and_languages_are_told(
 async def test_a_refused_key_waits_for_its_owner(kept: tuple[Kept, ScriptedServer]) -> None:
     made, server = kept
     server.answers[:] = [(401, {"error": {"message": "Wrong key"}}), (200, SAID)]
-    await made.working.carry_out(await made.job())
+    await made.worker.carry_out(await made.job())
     job = await made.store.get("a" * 16)
     assert job is not None
     assert (job.state, job.attempts, job.error and job.error["key"]) == (State.WAITING, 0, "no_voice_model")

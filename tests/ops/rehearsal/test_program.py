@@ -11,7 +11,7 @@ import psutil
 import pytest
 import yaml
 
-from parachute.base.alone import alone
+from parachute.base.single_instance import single_instance
 from parachute.config.settings.home import Home
 from parachute.ops.rehearsal.staging import Scratch
 from tests.conftest import needs_bubblewrap
@@ -66,7 +66,7 @@ def test_an_interpreter_that_is_not_there(home: Home, tmp_path: Path) -> None:
 
 
 def test_one_rehearsal_at_a_time(home: Home) -> None:
-    with alone(home.run / "rehearsal.lock"):
+    with single_instance(home.run / "rehearsal.lock"):
         code, found = said(started(home, sys.executable))
     assert code == 2
     assert found["error"]["key"] == "rehearsal_under_way"  # type: ignore[index]

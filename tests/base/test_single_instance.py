@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.alone import Taken, alone
+from parachute.base.single_instance import Taken, single_instance
 
 _HOLDING = """
 import sys, time
 from pathlib import Path
-from parachute.base.alone import alone
-with alone(Path(sys.argv[1])):
+from parachute.base.single_instance import single_instance
+with single_instance(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)
 """
@@ -25,24 +25,24 @@ def test_one_at_a_time_and_the_next_learns_that_the_one_before_was_killed(tmp_pa
     with subprocess.Popen([sys.executable, "-c", _HOLDING, str(path)], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(Taken) as taken, alone(path):
+        with pytest.raises(Taken) as taken, single_instance(path):
             pass
         assert taken.value.process == str(holder.pid)
         holder.send_signal(signal.SIGKILL)
-    with alone(path) as was_cut_off:
+    with single_instance(path) as was_cut_off:
         assert was_cut_off
         assert path.read_text() == f"{os.getpid()}\n"
-    with alone(path) as was_cut_off:
+    with single_instance(path) as was_cut_off:
         assert not was_cut_off
 
 
 def test_an_error_is_no_cut_and_ctrl_c_is_one(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with pytest.raises(ValueError, match="mine"), alone(path):
+    with pytest.raises(ValueError, match="mine"), single_instance(path):
         raise ValueError("mine")
-    with alone(path) as was_cut_off:
+    with single_instance(path) as was_cut_off:
         assert not was_cut_off
-    with pytest.raises(KeyboardInterrupt), alone(path):
+    with pytest.raises(KeyboardInterrupt), single_instance(path):
         raise KeyboardInterrupt
-    with alone(path) as was_cut_off:
+    with single_instance(path) as was_cut_off:
         assert was_cut_off

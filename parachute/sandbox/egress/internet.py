@@ -33,7 +33,7 @@ class Unreachable(Refused):
     status = 502
 
 
-class Outside:
+class Internet:
     """The internet, as far as it is public."""
 
     def __init__(

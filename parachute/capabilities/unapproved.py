@@ -6,7 +6,7 @@ from pathlib import Path
 _MOST = 200
 
 
-class Wanted:
+class Unapproved:
     """Names of approvals, each with the project's folder of the conversation; forgotten when the server ends."""
 
     def __init__(self) -> None:

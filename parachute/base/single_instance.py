@@ -16,7 +16,7 @@ class Taken(Exception):
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[bool]:
+def single_instance(path: Path) -> Iterator[bool]:
     """Hold the lock file; True if its last holder was killed. Error: Taken."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -37,7 +37,7 @@ class Cancelled(Exception):
     """Nobody wants the text any more."""
 
 
-class Working:
+class Worker:
     """`is_chatting` says whether somebody waits for an agent now; `changed` is told which job is other than before."""
 
     def __init__(
