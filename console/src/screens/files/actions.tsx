@@ -6,7 +6,7 @@ import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
-import { History } from "./history";
+import { HistoryDialog, undo } from "./history";
 import { folderOf, nameOf } from "./models";
 import { t } from "./texts";
 import { save } from "./transfers";
@@ -60,14 +60,6 @@ export function ActionsDialog({ path, isFolder, size, onClose, onDone }: Props) 
   );
 }
 
-export function HistoryDialog({ path, onClose }: { path: string; onClose: () => void }) {
-  return (
-    <Dialog title={t("history_of", { name: nameOf(path) || t("title") })} onClose={onClose} isWide>
-      <History path={path} />
-    </Dialog>
-  );
-}
-
 /** Delete at once: it is kept, and the note takes it back. */
 async function removeFile(path: string): Promise<void> {
   const { change } = await api.delete<{ change: number | null }>("/api/files", { query: { path } });
@@ -76,11 +68,4 @@ async function removeFile(path: string): Promise<void> {
 
 function undoAction(change: number | null): { label: string; run: () => void } | undefined {
   return change === null ? undefined : { label: t("undo"), run: () => void attempt(() => undo(change)) };
-}
-
-/** Take a change back, and say what could not be. */
-export async function undo(change: number): Promise<void> {
-  const { restored, conflicts } = await api.post<{ restored: string[]; conflicts: string[] }>("/api/files/undo", { body: { change } });
-  if (restored.length) toast(t("undone", { n: restored.length }));
-  if (conflicts.length) toast(t("undo_conflicts", { names: conflicts.join(", ") }), { isError: true });
 }

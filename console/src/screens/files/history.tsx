@@ -1,16 +1,25 @@
 /** What was changed with these files from a device, each of which can be taken back. */
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
+import { Dialog } from "~/components/dialog";
 import { Ago, Badge, Loaded, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
-import { undo } from "./actions";
-import type { Change } from "./models";
+import { toast } from "~/state/toasts";
+import { type Change, nameOf } from "./models";
 import { t } from "./texts";
 
 const SHOWN = 3;
 
-export function History({ path }: { path: string }) {
+export function HistoryDialog({ path, onClose }: { path: string; onClose: () => void }) {
+  return (
+    <Dialog title={t("history_of", { name: nameOf(path) || t("title") })} onClose={onClose} isWide>
+      <History path={path} />
+    </Dialog>
+  );
+}
+
+function History({ path }: { path: string }) {
   const found = useResource(
     (signal) => api.get<{ changes: Change[] }>("/api/files/changes", { query: { path }, signal }),
     `changes/${path}`,
@@ -63,4 +72,11 @@ function what({ files }: Change): string {
   const kinds = new Set(files.map(({ change }) => change));
   const [only] = kinds;
   return kinds.size === 1 && only ? t(`was_${only}` as "was_created") : t("was_moved");
+}
+
+/** Take a change back, and say what could not be. */
+export async function undo(change: number): Promise<void> {
+  const { restored, conflicts } = await api.post<{ restored: string[]; conflicts: string[] }>("/api/files/undo", { body: { change } });
+  if (restored.length) toast(t("undone", { n: restored.length }));
+  if (conflicts.length) toast(t("undo_conflicts", { names: conflicts.join(", ") }), { isError: true });
 }

@@ -9,10 +9,10 @@ import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
+import { StateBadge } from "./badge";
 import { ConsentView, Rights } from "./consent";
 import { AgentLimits } from "./limits";
 import type { Consent, Module } from "./models";
-import { StateBadge } from "./screen";
 import { ModuleSettings } from "./settings";
 import { t } from "./texts";
 

@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
-import { Badge, Empty, Loaded, Notice, Page, Row, Section } from "~/components/layout";
+import { Empty, Loaded, Notice, Page, Row, Section } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
+import { StateBadge } from "./badge";
 import { InstallDialog, OfficialDialog } from "./install";
 import type { Module, Offered, Official } from "./models";
 import { ModulePage } from "./page";
@@ -84,11 +85,4 @@ function ModuleList() {
       {looked && <OfficialDialog module={looked} onClose={() => setLooked(undefined)} onInstalled={reload} />}
     </Page>
   );
-}
-
-export function StateBadge({ module }: { module: Module }) {
-  if (module.pending_hash) return <Badge text={t("waits")} kind="warning" />;
-  if (!module.enabled) return <Badge text={t("disabled")} />;
-  if (module.problem || module.state !== "ready") return <Badge text={t("broken")} kind="danger" />;
-  return module.unit?.state === "running" ? <Badge text={t("active")} kind="good" /> : <Badge text={t("asleep")} />;
 }
