@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from parachute.base.errors import Conflict
 from parachute.chat.network.service import Networks
-from parachute.chat.runs.person_preparation import apply_of, project_folder, project_view, shown_of
+from parachute.chat.runs.person_preparation import shown_of
 from parachute.chat.runs.preparation import AgentServices
+from parachute.chat.runs.project import apply_of, project_folder, project_view
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.service import Workspaces

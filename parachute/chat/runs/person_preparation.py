@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from parachute.base.errors import NotAllowed
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
@@ -21,19 +20,18 @@ from parachute.chat.prompts.answering_agents import AnsweringAgent
 from parachute.chat.runs.capabilities import NOTHING, CapabilityRequest, CapabilitySource, LeftOut, narrowed
 from parachute.chat.runs.events import PromptMetadata, RunWarning
 from parachute.chat.runs.preparation import AgentServices, Preparation, ProposingTools, ReadingTools, TurnPlan, compose
+from parachute.chat.runs.project import apply_of, project_folder, project_view
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
 from parachute.chat.workspaces.service import Workspaces
-from parachute.config.settings.groups.agents import Apply
 from parachute.core.decorators import SUGGEST_TOOL
 from parachute.events.hooks.context import joined
 from parachute.llm.gateway.limits import CHATS, GUESTS, guest_subject
 from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.execution import Shown
 from parachute.sandbox.engines.limits import NO_LIMITS
-from parachute.sandbox.engines.views import View
 from parachute.security.permissions.actions import MODULE_SERVER, tool_listed
 
 PRESET_CHARACTERS = 4_800
@@ -287,29 +285,6 @@ class PersonPreparation:
         ]
 
 
-class ProjectFolder(NamedTuple):
-    """The folder in which the agent of a session works, if it has one; `problem` if that is gone."""
-
-    path: Path | None = None
-    problem: str | None = None
-
-
-async def project_folder(services: AgentServices, session: Session, workspace: Workspace | None) -> ProjectFolder:
-    """The folder of a session or of its workspace; error: InvalidInput for one in which agents may not work (any more)."""
-    stored = session.working_directory or (workspace and workspace.working_directory)
-    if not stored:
-        return ProjectFolder()
-    path = services.vault.absolute(stored)
-    if not await asyncio.to_thread(path.is_dir):
-        return ProjectFolder(problem=f"{path} does not exist any more; working without a project folder.")
-    return ProjectFolder(services.sandboxes.check_directory(path))
-
-
-def apply_of(services: AgentServices, workspace: Workspace | None) -> Apply:
-    """How what agents of a workspace write gets into its folder."""
-    return (workspace and workspace.apply) or services.settings.changes.apply
-
-
 def shown_of(services: AgentServices, permissions: SessionPermissions, directory: Path | None) -> Shown:
     """What the sandbox of a conversation shows of the vault; `directory` is the folder in which it would work."""
     return Shown(permissions.vault_folders(services.vault, directory), permissions.is_read_only)
@@ -322,16 +297,6 @@ def falls_back(permissions: SessionPermissions) -> bool:
     except NotAllowed:
         return False
     return True
-
-
-async def project_view(services: AgentServices, session: Session, apply: Apply, directory: Path | None) -> Path | None:
-    """The folder for the view of a project, without what the owner's folder has by now; None where agents write to it live."""
-    if directory is None or apply == "live":
-        return None
-    view = View.of(services.home.views, session.id, directory)
-    if not services.sandboxes.opened.has_view(session.id, view.folder):
-        await services.changes.refresh(session.id, directory, view.upper)
-    return view.folder
 
 
 def _subject(session: Session, workspace: Workspace | None) -> str:

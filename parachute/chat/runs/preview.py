@@ -9,8 +9,9 @@ from parachute.base.errors import Conflict
 from parachute.chat.knowledge.service import Knowledge
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.closing import close_session
-from parachute.chat.runs.person_preparation import PersonPreparation, project_folder, prompt_metadata
+from parachute.chat.runs.person_preparation import PersonPreparation, prompt_metadata
 from parachute.chat.runs.preparation import AgentServices, Preparation
+from parachute.chat.runs.project import project_folder
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.models import Session
