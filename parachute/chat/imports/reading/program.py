@@ -5,12 +5,10 @@ and `end`. It waits until a line is taken. FOLDER/known has the sessions that ar
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import resource
 import sys
-import uuid
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
@@ -19,9 +17,11 @@ from typing import Any, NoReturn
 
 from parachute.chat.imports.reading import brain, chatgpt, claude, parachute
 from parachute.chat.imports.reading.archive import Archive, Entry, Refused, form_of
-from parachute.chat.imports.reading.conversation import Conversation, moment
+from parachute.chat.imports.reading.conversation import moment
 from parachute.chat.imports.reading.json_values import OVERSIZED, InvalidJson, Readable, elements, flag
+from parachute.chat.imports.reading.kind import is_export_file, kind_of
 from parachute.chat.imports.reading.notes import is_hidden, is_instruction, plain
+from parachute.chat.imports.reading.output import Output, say
 
 _MEMORY = 224 * 1024 * 1024
 _PROCESSOR_SECONDS = 4 * 3600
@@ -29,9 +29,6 @@ _TEXT = 32 * 1024 * 1024
 _BEGINNING = 4096
 _SUGGESTION = 512 * 1024
 _FILE = 2 * 1024**3
-_SPARE = 512 * 1024**2
-"""Bytes of the disk that stay free for everything else."""
-_LIKE_CONVERSATIONS = "conversations"
 
 
 class Reading:
@@ -41,9 +38,7 @@ class Reading:
         self._path = path
         self._kind = kind
         self._folder = folder
-        self._is_dry = is_dry
-        self._known = set((folder / "known").read_text().split())
-        self._staged = 0
+        self._output = Output(folder, self._progress, is_dry=is_dry)
         self._size = max(path.stat().st_size, 1)
         self._done = 0
         self._file: Any = None
@@ -54,14 +49,14 @@ class Reading:
         if form == "zip":
             archive = Archive(self._path)
             if self._kind == "auto":
-                self._kind = _kind_of(archive)
-            self._say(kind=self._kind)
+                self._kind = kind_of(archive)
+            self._output.say(kind=self._kind)
             self._read_archive(archive)
-            self._say(left_out=archive.left_out)
+            self._output.say(left_out=archive.left_out)
         elif form == "sqlite":
             self._expect("parachute", "a database of sessions")
             for found in parachute.rows(self._path):
-                self._conversation(found)
+                self._output.conversation(found)
         elif self._kind == "parachute":
             self._expect("parachute", "")
             self._markdown(self._path.name, self._path.read_bytes()[: _TEXT + 1])
@@ -76,7 +71,7 @@ class Reading:
                 is_object = beginning.startswith(b"{")
                 file.seek(0)
                 if is_object and flag(file, "archived"):
-                    self._say(archived=True)
+                    self._output.say(archived=True)
             with self._path.open("rb") as self._file:
                 self._json(self._file)
 
@@ -84,7 +79,7 @@ class Reading:
         if self._kind not in ("auto", kind):
             raise Refused(f"The file is {form}, and no export of {self._kind}.")
         self._kind = kind
-        self._say(kind=kind)
+        self._output.say(kind=kind)
 
     def _read_archive(self, archive: Archive) -> None:
         match self._kind:
@@ -98,11 +93,11 @@ class Reading:
                 self._read_notes(archive)
 
     def _read_export(self, archive: Archive) -> None:
-        wanted = {entry.filename for entry in archive.named(".json") if _is_wanted(entry.filename)}
+        wanted = {entry.filename for entry in archive.named(".json") if is_export_file(entry.filename)}
         for entry in archive.named(".json"):
             if entry.filename in wanted:
                 self._json(self._opened(archive, entry))
-        self._say(left_out={"other_files": len(archive.entries) - len(wanted)})
+        self._output.say(left_out={"other_files": len(archive.entries) - len(wanted)})
         if not wanted:
             raise Refused("The archive has no conversations.json.")
 
@@ -114,7 +109,7 @@ class Reading:
         is_first = True
         for value in elements(file):
             if value is OVERSIZED:
-                self._say(left_out={"too_long": 1})
+                self._output.say(left_out={"too_long": 1})
                 continue
             module = chatgpt if chatgpt.is_one(value) else claude if claude.is_one(value) else None
             if module is None:
@@ -123,7 +118,7 @@ class Reading:
                 elif isinstance(value, dict) and value.keys() <= {"archived"}:
                     pass  # beside `data`, as the app sends it
                 else:
-                    self._say(left_out={"malformed": 1})
+                    self._output.say(left_out={"malformed": 1})
                 continue
             if is_first and self._kind == "auto":
                 self._expect(module.SOURCE, "")
@@ -131,14 +126,14 @@ class Reading:
             if self._kind != module.SOURCE:
                 raise Refused(f"The file has conversations of {module.SOURCE}, and is no export of {self._kind}.")
             for found in module.read(value):
-                self._conversation(found)
+                self._output.conversation(found)
 
     def _documents(self, project: dict[str, Any]) -> None:
         for (folder, name), text, time in claude.documents(project):
             if is_instruction(plain(name)):
-                self._say(left_out={"agent_instructions": 1})
+                self._output.say(left_out={"agent_instructions": 1})
             else:
-                self._note(f"{plain(folder)}/{plain(name)}", [text.encode(errors="replace")], time)
+                self._output.file(f"{plain(folder)}/{plain(name)}", [text.encode(errors="replace")], time)
 
     def _read_parachute(self, archive: Archive) -> None:
         transcripts = {PurePosixPath(each.filename).stem: each for each in archive.named(".jsonl")}
@@ -152,23 +147,23 @@ class Reading:
                 copy.writelines(_Parts(self._opened(archive, entry)))
             with contextlib.suppress(Refused) if read else contextlib.nullcontext():
                 for found in parachute.rows(path):
-                    if found.id in transcripts and found.id not in self._known:
+                    if found.id in transcripts and found.id not in self._output.known:
                         lines = parachute.lines_of(self._opened(archive, transcripts[found.id]).read)
                         parachute.add_transcript(found, lines)
                     if found.id not in read:
                         read.add(found.id)
-                        self._conversation(found)
+                        self._output.conversation(found)
             path.unlink()
         for name, entry in transcripts.items():
             if name not in read and (
                 session := parachute.transcript(entry.filename, parachute.lines_of(self._opened(archive, entry).read))
             ):
                 read.add(name)
-                self._conversation(session)
+                self._output.conversation(session)
         for entry in pages:
             data = self._opened(archive, entry).all(_TEXT)
             if data is None:
-                self._say(left_out={"too_long": 1})
+                self._output.say(left_out={"too_long": 1})
             else:
                 self._markdown(entry.filename, data)
 
@@ -183,33 +178,33 @@ class Reading:
             if first in (brain.CONVERSATIONS, brain.SUGGESTIONS) and name.endswith(".json"):
                 self._document(first, self._opened(archive, entry).all(_TEXT))
             elif (place := brain.place_of(name)) is None or is_hidden(name):
-                self._say(left_out={"hidden_files" if is_hidden(rest) else "other_files": 1})
+                self._output.say(left_out={"hidden_files" if is_hidden(rest) else "other_files": 1})
             else:
-                self._note(place, _Parts(self._opened(archive, entry)), _time_of(entry))
+                self._output.file(place, _Parts(self._opened(archive, entry)), _time_of(entry), with_digest=True)
 
     def _document(self, folder: str, data: bytes | None) -> None:
         if data is None:
-            self._say(left_out={"too_long": 1})
+            self._output.say(left_out={"too_long": 1})
         elif folder == brain.CONVERSATIONS:
             if found := brain.conversation(data):
-                self._conversation(found)
+                self._output.conversation(found)
             else:
-                self._say(left_out={"malformed": 1})
+                self._output.say(left_out={"malformed": 1})
         elif len(data) > _SUGGESTION:
-            self._say(left_out={"too_long": 1})
+            self._output.say(left_out={"too_long": 1})
         else:
             try:
                 value = json.loads(data)
             except (ValueError, RecursionError):
                 value = None
-            self._say(**({"suggestion": value} if isinstance(value, dict) else {"left_out": {"malformed": 1}}))
+            self._output.say(**({"suggestion": value} if isinstance(value, dict) else {"left_out": {"malformed": 1}}))
 
     def _markdown(self, name: str, data: bytes) -> None:
         found = parachute.markdown(name, data.decode(errors="replace"))
         if found is None:
-            self._say(left_out={"other_files": 1})
+            self._output.say(left_out={"other_files": 1})
         else:
-            self._conversation(found)
+            self._output.conversation(found)
 
     def _read_notes(self, archive: Archive) -> None:
         names = [name for name in archive.entries if not is_hidden(name)]
@@ -217,75 +212,17 @@ class Reading:
         root = above.split("/")[0] if above else ""
         for name, entry in archive.entries.items():
             if is_hidden(name):
-                self._say(left_out={"hidden_files": 1})
+                self._output.say(left_out={"hidden_files": 1})
             elif is_instruction(name):
-                self._say(left_out={"agent_instructions": 1})
+                self._output.say(left_out={"agent_instructions": 1})
             else:
                 inside = PurePosixPath(name).relative_to(root) if root else PurePosixPath(name)
                 path = "/".join(plain(part) for part in inside.parts)
-                self._note(path, _Parts(self._opened(archive, entry)), _time_of(entry))
+                self._output.file(path, _Parts(self._opened(archive, entry)), _time_of(entry))
 
-    def _note(self, path: str, parts: Any, time: str | None) -> None:
-        staged = self._next()
-        digest = hashlib.sha256()
-        if self._is_dry and self._kind == "brain":
-            # So that what would stay can be named before anything comes.
-            for part in parts:
-                digest.update(part)
-        if not self._is_dry:
-            disk = os.statvfs(self._folder)
-            if disk.f_bavail * disk.f_frsize < _SPARE:
-                raise Refused("The disk has no room for what is in the archive.")
-            with (self._folder / staged).open("xb") as file:
-                file.writelines(parts)
-                file.flush()
-                os.fsync(file.fileno())
-        self._say(file={"path": path, "staged": staged, "time": time, "digest": digest.hexdigest()})
-
-    def _conversation(self, found: Conversation) -> None:
-        found.settle()
-        if not found.messages and not found.stated:
-            self._say(left_out={**found.left_out, "empty_conversations": 1})
-            return
-        if found.id in self._known:
-            self._say(skipped=found.id)
-            return
-        self._known.add(found.id)
-        staged = self._next() if found.messages else None
-        head = {
-            "session": found.id,
-            "source": found.source,
-            "original": found.original,
-            "title": found.title,
-            "created": found.created,
-            "updated": found.updated,
-            "archived": found.archived,
-            "messages": len(found.messages) or found.stated,
-            "labels": found.labels,
-        }
-        if staged is not None and not self._is_dry:
-            with (self._folder / staged).open("x", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in _lines(found, head))
-                file.flush()
-                os.fsync(file.fileno())
-        self._say(conversation={**head, "staged": staged}, left_out=found.left_out)
-
-    def _next(self) -> str:
-        self._staged += 1
-        return str(self._staged)
-
-    def _say(self, **line: Any) -> None:
-        if isinstance(counts := line.get("left_out"), dict):
-            line["left_out"] = {what: count for what, count in counts.items() if count}
-        if any(line.values()):
-            done = self._file.tell() if self._file is not None else self._done
-            say({**line, "progress": min(done / self._size, 1.0)})
-
-
-def say(line: dict[str, Any]) -> None:
-    """Write one line for whoever started this program."""
-    sys.stdout.write(json.dumps(line) + "\n")
-    sys.stdout.flush()
+    def _progress(self) -> float:
+        done = self._file.tell() if self._file is not None else self._done
+        return min(done / self._size, 1.0)
 
 
 class _Parts:
@@ -301,53 +238,6 @@ class _Parts:
             if self._size > _FILE:
                 raise Refused("A file in the archive has more than 2 GB.")
             yield data
-
-
-def _lines(found: Conversation, head: dict[str, Any]) -> Iterator[str]:
-    yield json.dumps({"type": "import", **head})
-    before: str | None = None
-    for number, message in enumerate(found.messages):
-        name = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{found.id}:{number}"))
-        content: dict[str, Any] = {"role": message.role, "content": [{"type": "text", "text": message.text}]}
-        if message.role == "assistant" and message.model:
-            content["model"] = message.model
-        event: dict[str, Any] = {"type": message.role, "uuid": name, "parentUuid": before, "sessionId": found.id}
-        if message.time:
-            event["timestamp"] = message.time
-        yield json.dumps({**event, "message": content}, ensure_ascii=False)
-        before = name
-
-
-def _kind_of(archive: Archive) -> str:
-    names = {name.lower() for name in archive.entries}
-    if brain.ABOUT in names:
-        return "brain"
-    if any(_is_wanted(name) for name in names if _LIKE_CONVERSATIONS in name):
-        for entry in archive.named(".json"):
-            if _is_wanted(entry.filename) and _LIKE_CONVERSATIONS in entry.filename:
-                with contextlib.suppress(InvalidJson):
-                    for value in elements(archive.open(entry)):
-                        if chatgpt.is_one(value):
-                            return "chatgpt"
-                        if claude.is_one(value):
-                            return "claude"
-        raise Refused("The conversations.json in the archive has no conversations of ChatGPT or Claude.")
-    if any(name.endswith("sessions.db") or "/sessions/" in f"/{name}" or name.endswith(".jsonl") for name in names):
-        return "parachute"
-    if any("/.obsidian/" in f"/{name}" for name in names):
-        return "obsidian"
-    raise Refused("It cannot be told what this is: name the kind, such as `obsidian` for a folder of notes.")
-
-
-def _is_wanted(name: str) -> bool:
-    """Return True for a file of an export that has conversations or projects."""
-    path = PurePosixPath(name.lower())
-    parts = path.parts
-    if len(parts) > 3 or path.suffix != ".json" or is_hidden(name):
-        return False
-    begin, _, number = path.stem.partition("-")
-    is_conversations = begin == "conversations" and (number.isdigit() or not number)
-    return is_conversations or path.name == "projects.json" or (len(parts) > 1 and parts[-2] == "projects")
 
 
 def _time_of(entry: zipfile.ZipInfo) -> str | None:
