@@ -34,7 +34,7 @@ from parachute.config.settings.store import load
 from parachute.modules.registry.reconcile_worker import ReconcileWorker
 from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials, keep_private
-from parachute.supervisor.notify import notify, watchdog_interval
+from parachute.supervisor.notify import feed_watchdog, notify
 from parachute.web.http.http_connection import ConnectionLimiter, HttpConnection
 from parachute.web.tls.service import Tls
 
@@ -131,7 +131,7 @@ def _tls_of(app: FastAPI) -> Callable[[], ssl.SSLContext | None]:
 
 async def _serve(server: _Server, sockets: list[socket.socket]) -> int:
     loop = asyncio.get_running_loop()
-    watchdog = asyncio.create_task(_watchdog())
+    watchdog = asyncio.create_task(feed_watchdog())
     # Uvicorn would end us by the same signal again; a graceful end has status 0.
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -139,13 +139,6 @@ async def _serve(server: _Server, sockets: list[socket.socket]) -> int:
     await server.serve(sockets)
     watchdog.cancel()
     return 0 if server.started else 1
-
-
-async def _watchdog() -> None:
-    interval = watchdog_interval()
-    while interval:
-        notify("WATCHDOG=1")
-        await asyncio.sleep(interval)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from parachute.supervisor import control, going_back, pid_file, units
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
 from parachute.supervisor.logs import followed, keep_short
 from parachute.supervisor.models import Launcher
-from parachute.supervisor.notify import notify, watchdog_interval
+from parachute.supervisor.notify import feed_watchdog, notify
 from parachute.supervisor.process_launcher import ProcessLauncher
 from parachute.supervisor.service import Supervisor
 
@@ -98,7 +98,7 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             if kind == "systemd":
                 # Core is a service of its own: if it does not come up, we are the one who can tell.
                 notify("READY=1")
-                watchdog = asyncio.create_task(_watchdog())
+                watchdog = asyncio.create_task(feed_watchdog())
             if port == _MAIN_PORT:
                 web = await _serve_web(home, supervisor, port + 1)
             ready = asyncio.create_task(launcher.ready("core"))
@@ -147,12 +147,6 @@ async def _launcher(kind: str, home: Home, credentials: Credentials) -> Launcher
     if credentials:
         log.warning("Credentials of the environment do not reach services: write them into %s.", home.credentials)
     return await SystemdLauncher.connect(home)
-
-
-async def _watchdog() -> None:
-    while interval := watchdog_interval():
-        notify("WATCHDOG=1")
-        await asyncio.sleep(interval)
 
 
 async def _serve_web(home: Home, supervisor: Supervisor, port: int) -> asyncio.Server | None:

@@ -58,3 +58,12 @@ def watchdog_interval() -> float | None:
     """Seconds between two WATCHDOG=1 messages (half of what is allowed), or None."""
     microseconds = os.environ.get("WATCHDOG_USEC")
     return int(microseconds) / 2_000_000 if microseconds and microseconds.isdigit() else None
+
+
+async def feed_watchdog(is_well: Callable[[], bool] = lambda: True) -> None:
+    """Send WATCHDOG=1 for ever while all is well; returns where nobody waits for it."""
+    if (interval := watchdog_interval()) is not None:
+        while True:
+            if is_well():
+                notify("WATCHDOG=1")
+            await asyncio.sleep(interval)

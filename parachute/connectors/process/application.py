@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from weakref import WeakValueDictionary
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.base.json_body import read_value
 from parachute.base.records import Record, record_of
 from parachute.connectors.platforms.models import Chat, Outgoing, Sent
 from parachute.connectors.platforms.platform import Platform, Refused
@@ -51,7 +52,7 @@ class Application:
         status, document = 200, {}
         with self._activity.under_way():
             try:
-                document = await self._answer(scope["method"], path, await _document(incoming))
+                document = await self._answer(scope["method"], path, await read_value(incoming.chunks(), _BODY_LIMIT))
             except Gone:
                 return
             except ParachuteError as error:
@@ -100,18 +101,6 @@ def _record(kind: type[Record], document: Any) -> Record:
         return record_of(kind, document)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"This is no {kind.__name__}: {error}.") from error
-
-
-async def _document(incoming: Incoming) -> Any:
-    data = bytearray()
-    async for chunk in incoming.chunks():
-        data += chunk
-        if len(data) > _BODY_LIMIT:
-            raise InvalidInput(f"The request is longer than {_BODY_LIMIT:,} bytes.")
-    try:
-        return json.loads(data or b"null")
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput("The request is not JSON.") from error
 
 
 async def _send(status: int, document: dict[str, Any], send: Send) -> None:

@@ -27,7 +27,7 @@ from parachute.supervisor.activity import Activity
 from parachute.supervisor.connector_specification import ConnectorSpecification, connector_folder
 from parachute.supervisor.idle_server import IdleServer
 from parachute.supervisor.main_process import announce
-from parachute.supervisor.notify import notify, watchdog_interval
+from parachute.supervisor.notify import feed_watchdog, notify
 
 log = logging.getLogger("parachute.connector")
 
@@ -57,7 +57,7 @@ async def serve(specification: ConnectorSpecification, confinement: str, masking
     server = IdleServer(application, listener, activity, None, _STOP_SECONDS)
     server.config.load()
     signal.signal(signal.SIGTERM, server.handle_exit)
-    watchdog = asyncio.ensure_future(_feed_watchdog())
+    watchdog = asyncio.ensure_future(feed_watchdog(limits.has_memory))
     running = asyncio.ensure_future(_run(specification, platform, connection, masking))
     # One that fails ends the process, and the supervisor starts another.
     running.add_done_callback(lambda _: server.stop())
@@ -107,14 +107,6 @@ async def _connect(start: Start, files: Path, platform: Platform, server: Server
             await server.report(State("waiting", str(error)))
         wait = _FIRST_WAIT if time.monotonic() - begun > _LONGEST_WAIT else min(2 * wait, _LONGEST_WAIT)
         await asyncio.sleep(wait)
-
-
-async def _feed_watchdog() -> None:
-    if (interval := watchdog_interval()) is not None:
-        while True:
-            if limits.has_memory():
-                notify("WATCHDOG=1")
-            await asyncio.sleep(interval)
 
 
 def main() -> int:

@@ -1,6 +1,5 @@
 """The server's API for connectors, on a socket for each: the socket identifies the platform."""
 
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
@@ -11,8 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from parachute.base.budget import VALUES, has_few_values
-from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.base.budget import VALUES
+from parachute.base.errors import ParachuteError
+from parachute.base.json_body import read_value
 from parachute.connectors.runtime.models import Answers
 from parachute.connectors.runtime.reading import read_state, read_updates
 from parachute.core.errors import error_document
@@ -54,7 +54,7 @@ class ServerApi:
 def _answering(function: Answer) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         try:
-            document = await _document(request)
+            document = await read_value(request.stream(), _BODY_LIMIT, VALUES)
             return JSONResponse(await function(request.scope["state"]["platform"], document))
         except ParachuteError as error:
             return JSONResponse(error_document(error), error.status)
@@ -65,17 +65,3 @@ def _answering(function: Answer) -> Callable[[Request], Awaitable[Response]]:
             return JSONResponse(error_document(error), 500)
 
     return answer
-
-
-async def _document(request: Request) -> Any:
-    data = bytearray()
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > _BODY_LIMIT:
-            raise InvalidInput(f"The request is longer than {_BODY_LIMIT:,} bytes.")
-    if not has_few_values(data, VALUES):
-        raise InvalidInput(f"The request has more than {VALUES:,} values.")
-    try:
-        return json.loads(data or b"null")
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput("The request is not JSON.") from error

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import json
 import logging
 import os
 import sys
@@ -11,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
+from parachute.base.json_body import object_of, value_of
 from parachute.base.json_fields import object_field, text_field
 from parachute.core.errors import error_document
 from parachute.llm.meaning.index import Index, Vectors
@@ -58,7 +58,7 @@ class IndexApp:
             route = self._routes.get((exchange.method, exchange.path))
             if route is None:
                 raise NotFound(f"Nothing answers {exchange.method} {exchange.path[:200]} here.")
-            body = _document(await exchange.body()) if exchange.method == "POST" else {}
+            body = object_of(value_of(await exchange.body())) if exchange.method == "POST" else {}
             await exchange.answer(200, await route(body))
         except ParachuteError as error:
             await exchange.answer(error.status, error_document(error))
@@ -168,13 +168,3 @@ def _marks(body: Document) -> dict[str, str]:
     if not all(isinstance(mark, str) for mark in marks.values()):
         raise InvalidInput("marks: texts by their keys are expected.")
     return marks
-
-
-def _document(data: bytes) -> Document:
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput("The request is not JSON.") from error
-    if not isinstance(value, dict):
-        raise InvalidInput("The request is not a JSON object.")
-    return value

@@ -18,7 +18,7 @@ from parachute.llm.offline.settings import OfflineSettings
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
 from parachute.supervisor.idle_server import IdleServer
-from parachute.supervisor.notify import notify, watchdog_interval
+from parachute.supervisor.notify import feed_watchdog, notify
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -41,7 +41,7 @@ async def serve(settings: OfflineSettings, listener: socket.socket, folder: Path
 
     threading.Thread(target=wait_for_signal, name="signals", daemon=True).start()
     engine.start()
-    watchdog = asyncio.ensure_future(_feed_watchdog())
+    watchdog = asyncio.ensure_future(feed_watchdog())
     notify("READY=1")
     try:
         await server.serve(sockets=[listener])
@@ -49,13 +49,6 @@ async def serve(settings: OfflineSettings, listener: socket.socket, folder: Path
         notify("STOPPING=1")
         watchdog.cancel()
         await asyncio.gather(watchdog, return_exceptions=True)
-
-
-async def _feed_watchdog() -> None:
-    if (interval := watchdog_interval()) is not None:
-        while True:
-            notify("WATCHDOG=1")
-            await asyncio.sleep(interval)
 
 
 def main() -> int:

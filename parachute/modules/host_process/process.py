@@ -27,7 +27,7 @@ from parachute.supervisor.activity import Activity
 from parachute.supervisor.host_specification import HostSpecification, specification_path
 from parachute.supervisor.idle_server import IdleServer
 from parachute.supervisor.main_process import announce
-from parachute.supervisor.notify import notify, watchdog_interval
+from parachute.supervisor.notify import feed_watchdog, notify
 
 log = logging.getLogger("parachute.module")
 
@@ -61,7 +61,7 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
     except ParachuteError as error:
         refuse_waiting(specification.name, listener, error)
         raise
-    watchdog = asyncio.ensure_future(_feed_watchdog())
+    watchdog = asyncio.ensure_future(feed_watchdog(limits.has_memory))
     # Also for the moments before and after it serves, so that on_stop is called, and called to its end.
     signal.signal(signal.SIGTERM, server.handle_exit)
     notify("READY=1")
@@ -97,14 +97,6 @@ async def _stop(life_cycle: LifeCycle, application: Application) -> None:
     except (ParachuteError, TimeoutError) as error:
         log.warning("on_stop did not end well: %s", error or "it took too long")
     application.module.core.storage.close()
-
-
-async def _feed_watchdog() -> None:
-    if (interval := watchdog_interval()) is not None:
-        while True:
-            if limits.has_memory():
-                notify("WATCHDOG=1")
-            await asyncio.sleep(interval)
 
 
 def main() -> int:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
@@ -12,8 +11,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from parachute.base.budget import EVENT_BYTES, EVENTS, VALUES, Rate, has_few_values
+from parachute.base.budget import EVENT_BYTES, EVENTS, VALUES, Rate
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
+from parachute.base.json_body import object_of, read_value
 from parachute.base.json_fields import object_field, text_field
 from parachute.core.errors import error_document
 from parachute.events.bus.service import Events
@@ -216,17 +216,4 @@ async def _left(request: Request) -> None:
 
 
 async def _document(request: Request) -> Document:
-    data = bytearray()
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > _BODY_LIMIT:
-            raise InvalidInput(f"The request is longer than {_BODY_LIMIT:,} bytes.")
-    if not has_few_values(data, _VALUES):
-        raise InvalidInput(f"The request has more than {_VALUES:,} values.")
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput("The request is not JSON.") from error
-    if not isinstance(value, dict):
-        raise InvalidInput("The request is not a JSON object.")
-    return value
+    return object_of(await read_value(request.stream(), _BODY_LIMIT, _VALUES))
