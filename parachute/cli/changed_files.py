@@ -3,6 +3,10 @@
 from itertools import groupby
 from typing import Any
 
+import typer
+
+from parachute.cli.output import clean, counted, print_json, print_note
+
 
 def waiting_lines(held: list[dict[str, Any]]) -> list[str]:
     """What waits; a repository and the like is one line, unless its differences are asked for."""
@@ -28,3 +32,17 @@ def changed_lines(line: dict[str, Any], more: str) -> list[str]:
 def one_line(path: str) -> str:
     """A path in which no character ends the line, so that none passes for another path."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in path)
+
+
+def print_undone(said: dict[str, Any], number: str, command: str, as_json: bool) -> None:
+    """Print what an undo has done, which has a `number` for the `command` that takes it back; exit code 1 if not all of it."""
+    if as_json:
+        print_json(said)
+    else:
+        print(f"As before: {counted(len(said['restored']), 'file')}.")
+        for path in said["conflicts"]:
+            print(clean(f"  left alone, it has changed since: {path}"))
+        if said[number] is not None:
+            print_note(f"`parachute {command} {said[number]}` takes this back.")
+    if said["conflicts"]:
+        raise typer.Exit(1)

@@ -7,7 +7,7 @@ import typer
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
-from parachute.cli.changed_files import changed_lines, waiting_lines
+from parachute.cli.changed_files import changed_lines, print_undone, waiting_lines
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.identifiers import last_session, whole_session
 from parachute.cli.output import ago, clean, counted, print_answer, print_json, print_note
@@ -67,16 +67,7 @@ def undo(
     api = Api.find()
     body = {"run": run, "paths": [each.rstrip("/") for each in file] or None}
     said = api.post(f"/api/chat/{quoted(_session(api, session))}/undo", body, _SECONDS)
-    if as_json:
-        print_json(said)
-    else:
-        print(f"As before: {counted(len(said['restored']), 'file')}.")
-        for path in said["conflicts"]:
-            print(clean(f"  left alone, it has changed since: {path}"))
-        if said["run"] is not None:
-            print_note(f"`parachute undo --run {said['run']}` takes this back.")
-    if said["conflicts"]:
-        raise typer.Exit(1)
+    print_undone(said, "run", "undo --run", as_json)
 
 
 app = group(changes, undo)

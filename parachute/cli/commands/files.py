@@ -11,12 +11,12 @@ import typer
 from parachute.base.errors import Conflict, InvalidInput, Unavailable
 from parachute.base.folders import Folder
 from parachute.cli.api import Api, quoted
+from parachute.cli.changed_files import print_undone
 from parachute.cli.commands import JSON, group
 from parachute.cli.output import (
     ago,
     by_meaning,
     clean,
-    counted,
     local,
     print_answer,
     print_json,
@@ -192,16 +192,7 @@ def undo(
 ) -> None:
     """Take a change back."""
     said = Api.find().post("/api/files/undo", {"change": change}, 600)
-    if as_json:
-        print_json(said)
-    else:
-        print(f"As before: {counted(len(said['restored']), 'file')}.")
-        for path in said["conflicts"]:
-            print(clean(f"  left alone, it has changed since: {path}"))
-        if said["change"] is not None:
-            print_note(f"`parachute files undo {said['change']}` takes this back.")
-    if said["conflicts"]:
-        raise typer.Exit(1)
+    print_undone(said, "change", "files undo", as_json)
 
 
 app = group(list_, search, show, write, download, upload, make_folder, move, delete, changes, undo)

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +18,22 @@ PICTURE_TYPES = frozenset((*_PICTURES.values(), "image/webp"))
 def has_room(folder: Path, size: int) -> bool:
     """Whether a file may come in as well; the server takes them away."""
     return sum(each.stat().st_size for each in folder.iterdir() if each.is_file()) + size <= _BYTES
+
+
+async def write(target: Path, chunks: AsyncIterator[bytes], most: int) -> bool:
+    """Write a file of at most so many bytes, whole or not at all; False for a larger one. Errors: those of `chunks`, OSError."""
+    unfinished, size = target.with_name(f"{target.name}.part"), 0
+    try:
+        with unfinished.open("wb") as file:
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > most:
+                    return False
+                file.write(chunk)
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return True
 
 
 def seen(path: Path, kind: FileKind, media_type: str) -> tuple[FileKind, str]:

@@ -9,7 +9,7 @@ import discord
 
 from parachute.connectors.platforms.discord.problems import AWAY
 from parachute.connectors.platforms.models import File, FileKind
-from parachute.connectors.platforms.shared_files import has_room, seen
+from parachute.connectors.platforms.shared_files import has_room, seen, write
 from parachute.connectors.platforms.texts import clean, file_name
 
 BYTES = 25 * 1024 * 1024
@@ -60,26 +60,15 @@ class Downloads:
         return problem
 
     async def _write(self, url: str, target: Path) -> str:
-        unfinished = target.with_name(f"{target.name}.part")
-        try:
-            timeout = aiohttp.ClientTimeout(total=_SECONDS)
-            async with (
-                aiohttp.ClientSession(timeout=timeout) as session,
-                session.get(url, proxy=self._proxy) as response,
-            ):
-                if response.status != 200:
-                    return "It is not at Discord any more."
-                size = 0
-                with unfinished.open("wb") as file:
-                    async for chunk in response.content.iter_chunked(_CHUNK):
-                        size += len(chunk)
-                        if size > BYTES:
-                            return "It is larger than it was said to be."
-                        file.write(chunk)
-            unfinished.replace(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
-        return ""
+        timeout = aiohttp.ClientTimeout(total=_SECONDS)
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.get(url, proxy=self._proxy) as response,
+        ):
+            if response.status != 200:
+                return "It is not at Discord any more."
+            is_whole = await write(target, response.content.iter_chunked(_CHUNK), BYTES)
+            return "" if is_whole else "It is larger than it was said to be."
 
 
 def _kind(attachment: discord.Attachment, media_type: str) -> FileKind:

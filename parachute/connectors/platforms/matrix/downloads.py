@@ -13,7 +13,7 @@ from parachute.connectors.platforms.matrix.problems import Problem, RateLimited
 from parachute.connectors.platforms.matrix.reading import mapping, text
 from parachute.connectors.platforms.matrix.translation import FILES
 from parachute.connectors.platforms.models import File
-from parachute.connectors.platforms.shared_files import has_room, seen
+from parachute.connectors.platforms.shared_files import has_room, seen, write
 from parachute.connectors.platforms.texts import clean, file_name
 
 BYTES = 20 * 1024 * 1024
@@ -86,22 +86,11 @@ class Downloads:
         return await self._write("/_matrix/media/v3/download", server, media, target)
 
     async def _write(self, path: str, server: str, media: str, target: Path) -> str:
-        unfinished = target.with_name(f"{target.name}.part")
         try:
             async with self._api.download(path, server, media) as response:
-                size = 0
-                with unfinished.open("wb") as file:
-                    async for chunk in response.aiter_bytes():
-                        size += len(chunk)
-                        if size > BYTES:
-                            return _TOO_LARGE
-                        file.write(chunk)
-            unfinished.replace(target)
+                return "" if await write(target, response.aiter_bytes(), BYTES) else _TOO_LARGE
         except httpx2.HTTPError as error:
             raise ConnectionError(f"It could not be loaded from the home server ({type(error).__name__}).") from None
-        finally:
-            unfinished.unlink(missing_ok=True)
-        return ""
 
 
 def _suffix(name: str) -> str:

@@ -10,7 +10,7 @@ from telegram.error import BadRequest
 
 from parachute.connectors.platforms.models import File, FileKind
 from parachute.connectors.platforms.platform import Refused
-from parachute.connectors.platforms.shared_files import PICTURE_TYPES, has_room, seen
+from parachute.connectors.platforms.shared_files import PICTURE_TYPES, has_room, seen, write
 from parachute.connectors.platforms.telegram.api import Api
 from parachute.connectors.platforms.telegram.problems import TOKEN_REFUSED
 from parachute.connectors.platforms.texts import clean, file_name
@@ -77,22 +77,10 @@ class Downloads:
         return problem
 
     async def _write(self, url: str, target: Path) -> str:
-        unfinished = target.with_name(f"{target.name}.part")
-        try:
-            async with self._api.files.stream("GET", url) as response:
-                if response.status_code != httpx.codes.OK:
-                    return "It is not at Telegram any more."
-                size = 0
-                with unfinished.open("wb") as file:
-                    async for chunk in response.aiter_bytes():
-                        size += len(chunk)
-                        if size > BYTES:
-                            return _TOO_LARGE
-                        file.write(chunk)
-            unfinished.replace(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
-        return ""
+        async with self._api.files.stream("GET", url) as response:
+            if response.status_code != httpx.codes.OK:
+                return "It is not at Telegram any more."
+            return "" if await write(target, response.aiter_bytes(), BYTES) else _TOO_LARGE
 
 
 def _attached(message: Message) -> list[_Attached]:
