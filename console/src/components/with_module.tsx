@@ -46,7 +46,8 @@ const t = messages({
   },
 });
 
-interface Offer {
+/** A module that came with the program. */
+export interface Offer {
   name: string;
   source: string;
   installed: boolean;

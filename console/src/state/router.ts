@@ -15,7 +15,8 @@ function read(): Place {
   return { screen, rest: rest.filter(Boolean), query: new URLSearchParams(search) };
 }
 
-function decoded(text: string): string {
+/** A text without its percent signs, or as it is where they mean nothing. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

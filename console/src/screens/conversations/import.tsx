@@ -82,28 +82,8 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
         </Notice>
       ))}
       {of.leftOut.length > 0 && <LeftOut of={of} />}
-      {of.conflicts.length > 0 && (
-        <Section title={t("stay_as_they_are")}>
-          <ul class="plain-list">
-            {of.conflicts.map((each) => (
-              <li key={each}>
-                <bdi>{each}</bdi>
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
-      {of.kept.length > 0 && (
-        <Section title={t("kept_after_undo")}>
-          <ul class="plain-list">
-            {of.kept.map((each) => (
-              <li key={each}>
-                <bdi>{each}</bdi>
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
+      <Paths title={t("stay_as_they_are")} paths={of.conflicts} />
+      <Paths title={t("kept_after_undo")} paths={of.kept} />
       <div class="form-actions">
         {!isOver(of) && isOwner && <Button label={t("cancel")} onPress={cancel} />}
         {isOver(of) && isOwner && <Button label={t("forget")} kind="quiet" onPress={forget} />}
@@ -114,6 +94,21 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
         {!of.dryRun && of.state === "done" && <LinkButton label={t("to_conversations")} kind="primary" href={to("conversations")} />}
       </div>
     </>
+  );
+}
+
+function Paths({ title, paths }: { title: string; paths: string[] }) {
+  if (paths.length === 0) return null;
+  return (
+    <Section title={title}>
+      <ul class="plain-list">
+        {paths.map((each) => (
+          <li key={each}>
+            <bdi>{each}</bdi>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 

@@ -1,5 +1,6 @@
 /** What the module Daily answers; its README describes these routes. */
 import { api, send } from "~/api/client";
+import { decoded } from "~/state/router";
 
 export interface Entry {
   id: string | null;
@@ -104,14 +105,6 @@ export function pictures({ content, fields }: Entry): { text: string; shown: { p
   const own = fields.image;
   if (typeof own === "string" && /^(?:Daily\/)?assets\//.test(own)) shown.push({ path: own, alt: "" });
   return { text: content.replace(PICTURE, "").trim(), shown };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** A word that no other request has: the same entry is not written twice when its answer is lost. */

@@ -4,20 +4,11 @@ import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Switch } from "~/components/field";
 import { Badge, Loaded, Notice, Progress } from "~/components/layout";
+import type { Offer } from "~/components/with_module";
 import { useResource } from "~/state/resource";
 import { explain } from "~/text/errors";
 import { type StepProps, titleOf } from "./models";
 import { t } from "./texts";
-
-interface Offer {
-  name: string;
-  source: string;
-  installed: boolean;
-  hash?: string;
-  description?: string;
-  text?: string;
-  problem?: string;
-}
 
 interface Installing {
   name: string;
