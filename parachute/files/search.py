@@ -80,12 +80,12 @@ class FileSearch:
     async def start(self) -> None:
         """Read by the side where meanings are known, which takes a while; else not before somebody searches."""
         if self._meaning.is_on:
-            self._watcher.listen(self._heard, is_needed=False)
+            self._watcher.listen(self._handle_changes, is_needed=False)
             self._task = asyncio.create_task(self._follow(), name="texts of the vault")
 
     async def close(self) -> None:
         """End reading; it goes on where it was."""
-        await self._watcher.forget(self._heard)
+        await self._watcher.forget(self._handle_changes)
         for task in (self._task, self._refreshing):
             if task is not None:
                 task.cancel()
@@ -132,7 +132,7 @@ class FileSearch:
                 shown.append(Found(hit.key, modified_text(status.st_mtime_ns), status.st_size, snippet, how))
         return shown
 
-    async def _heard(self, paths: frozenset[str]) -> None:
+    async def _handle_changes(self, paths: frozenset[str]) -> None:
         self._changed.set()
 
     async def _follow(self) -> None:

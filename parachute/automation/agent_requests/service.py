@@ -104,7 +104,7 @@ class AgentRequests:
             self._record(request, "start", who)
         else:
             self._record(request, "ask", who)
-            await self._tell(request)
+            await self._notify(request)
         return request
 
     def requests(self) -> Sequence[AgentRequest]:
@@ -130,7 +130,7 @@ class AgentRequests:
         request = self._waiting(identifier)
         request.status = "refused"
         self._record(request, "refuse", who)
-        await self._tell(request)
+        await self._notify(request)
 
     def _waiting(self, identifier: str) -> AgentRequest:
         request = self.request(identifier)
@@ -162,7 +162,7 @@ class AgentRequests:
             self._asked[print_] = request
             self._record(request, "ask", module.name)
             # The inbox looks again at every event of a module.
-            await self._tell(request)
+            await self._notify(request)
         match request.status:
             case "completed":
                 del self._asked[print_]
@@ -252,7 +252,7 @@ class AgentRequests:
             log.exception("A run that the owner approved failed")
             request.status, request.error = "failed", f"It failed with {type(error).__name__}."
         request.until = time.time() + _KEPT_SECONDS
-        await self._tell(request)
+        await self._notify(request)
 
     def _take(self, request: AgentRequest, document: dict[str, Any]) -> None:
         event = read(document)
@@ -289,7 +289,7 @@ class AgentRequests:
         for print_ in [key for key, each in self._asked.items() if each is request]:
             del self._asked[print_]
 
-    async def _tell(self, request: AgentRequest) -> None:
+    async def _notify(self, request: AgentRequest) -> None:
         word = "asked" if request.status == "waiting" else "ended"
         data = {
             "agent": request.agent,

@@ -67,7 +67,7 @@ class Curator:
     def start(self) -> None:
         """Hear of changes, and work from now on."""
         if self.is_on:
-            self.watching.listener = self._heard
+            self.watching.listener = self._handle
             self._task = asyncio.create_task(self._work_for_ever(), name="curator")
 
     async def close(self) -> None:
@@ -122,7 +122,7 @@ class Curator:
             "runs": [run.as_json() for run in (*([state.running] if state.running else []), *reversed(runs))],
         }
 
-    async def _heard(self, change: Changed) -> None:
+    async def _handle(self, change: Changed) -> None:
         """Queue one review of each watcher, as the hooks of the owner have it; error: Stopped, and then it is told again."""
         self._kill_switch.check()
         # What the curator wrote itself goes on to who has not been reviewed for it: a circle ends where it began.

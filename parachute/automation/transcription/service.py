@@ -41,7 +41,7 @@ class Transcriptions:
         self._store = store
         self._journal = journal
         self._events = events
-        self._tell = changed
+        self._notify = changed
         self._worker = Worker(home, vault, store, journal, is_chatting, self._changed)
         self._news: dict[str, set[asyncio.Event]] = {}
         self._wake = asyncio.Event()
@@ -51,7 +51,7 @@ class Transcriptions:
     async def start(self) -> None:
         """Go on with what an earlier server was at, and hear of recordings in the journal."""
         await self._store.recover()
-        self._events.register(SUBSCRIBER, self._heard)
+        self._events.register(SUBSCRIBER, self._handle)
         await self._events.add_subscriber(SUBSCRIBER, EVENTS, kind=SUBSCRIBER)
         self._task = asyncio.create_task(self._work(), name="transcriptions")
 
@@ -174,7 +174,7 @@ class Transcriptions:
             )
         return text
 
-    async def _heard(self, _: str, event: Event) -> None:
+    async def _handle(self, _: str, event: Event) -> None:
         """An entry of the journal was written: one with a recording and without a text is for us, once."""
         found = recording_of(event.data)
         if found is None or await self._store.of_entry(*found):
@@ -240,4 +240,4 @@ class Transcriptions:
     def _changed(self, identifier: str) -> None:
         for news in self._news.get(identifier, ()):
             news.set()
-        self._tell(identifier)
+        self._notify(identifier)

@@ -69,7 +69,7 @@ class Watching:
 
     def start(self) -> None:
         """Scan by the side, and follow from then on."""
-        self._watcher.listen(self._heard, is_needed=False)
+        self._watcher.listen(self._handle_changes, is_needed=False)
         self._task = asyncio.create_task(self._begin(), name="watches of contexts")
 
     async def close(self) -> None:
@@ -77,7 +77,7 @@ class Watching:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        await self._watcher.forget(self._heard)
+        await self._watcher.forget(self._handle_changes)
 
     async def all(self) -> Sequence[Watch]:
         """Every watch, after a look at all files."""
@@ -102,7 +102,7 @@ class Watching:
             known = await self._load()
             self.problem = found.problem
             # What was there before anybody looked has not changed.
-            await self._take([*(each.path for each in found.folders), *known], is_told=bool(known))
+            await self._take([*(each.path for each in found.folders), *known], is_announced=bool(known))
 
     def look_soon(self) -> None:
         """Look at all files as soon as possible, unless the vault is followed: an agent may have changed some."""
@@ -126,21 +126,21 @@ class Watching:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wanted.wait(), rest)
 
-    async def _heard(self, paths: frozenset[str]) -> None:
+    async def _handle_changes(self, paths: frozenset[str]) -> None:
         async with self._working:
             known = await self._load()
             places = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in NAMES}
             # A folder that was renamed takes what is below with it.
             gone = [place for place in known if place and not paths.isdisjoint((place, *parents_of(place)))]
             if wanted := [place for place in (*places, *gone) if _is_entered(place)]:
-                await self._take(wanted, is_told=True)
+                await self._take(wanted, is_announced=True)
 
     async def _load(self) -> dict[str, KnownFile]:
         if self._known is None:
             self._known = await self._store.files()
         return self._known
 
-    async def _take(self, places: Iterable[str], *, is_told: bool) -> None:
+    async def _take(self, places: Iterable[str], *, is_announced: bool) -> None:
         """Take in the files of folders: their watches first, since whoever watches one that is new hears of it."""
         places = list(dict.fromkeys(places))
         known, existing = await self._load(), _grouped(await self._store.all())
@@ -156,16 +156,16 @@ class Watching:
             if before == after:
                 continue
             watchers = _watchers(wanted if after else existing, (after or before or KnownFile("", "")).path)
-            if is_told and not await self._tell(before, after, watchers):
+            if is_announced and not await self._notify(before, after, watchers):
                 continue
             await self._store.set_file(place, after)
             known.pop(place, None)
             if after is not None:
                 known[place] = after
         if any(wanted.values()):
-            self._watcher.listen(self._heard)
+            self._watcher.listen(self._handle_changes)
 
-    async def _tell(self, before: KnownFile | None, after: KnownFile | None, watchers: Sequence[str]) -> bool:
+    async def _notify(self, before: KnownFile | None, after: KnownFile | None, watchers: Sequence[str]) -> bool:
         """Tell the listener of what has changed; False if it has to be told again."""
         digest, file = (after.hash if after else ""), after or before
         if self.listener is None or file is None or not watchers or digest == (before.hash if before else ""):

@@ -50,9 +50,9 @@ class SessionEnding:
         may_be_more = True
         while may_be_more:
             may_be_more = await self._endings.find_idle(until, self._is_active)
-            await self._tell()
+            await self._publish()
 
-    async def _tell(self) -> None:
+    async def _publish(self) -> None:
         for ending in await self._endings.due():
             if self._is_active(ending.session):
                 if ending.is_final:
@@ -60,7 +60,7 @@ class SessionEnding:
                 ending = replace(ending, data=None)
             if ending.data is not None:
                 await self._events.publish(SESSION_END, ending.data)
-            await self._endings.told(ending)
+            await self._endings.published(ending)
 
     async def _sweep_for_ever(self) -> None:
         said: str | None = None

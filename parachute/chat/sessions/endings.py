@@ -1,4 +1,4 @@
-"""Rows of conversations whose end is still to be told, written with the change that ends them."""
+"""Rows of conversations whose end is still to be published, written with the change that ends them."""
 
 import json
 import sqlite3
@@ -22,7 +22,7 @@ _CLOSED = (
     f"SELECT id, message_count, 1, ? FROM sessions WHERE id = ? AND updated_at > COALESCE({_MARK}, '') "  # noqa: S608
     "AND json_extract(metadata, '$.module') IS NULL "
 )
-_TOLD = "EXISTS (SELECT 1 FROM endings WHERE session = id AND endings.message_count = sessions.message_count)"
+_PUBLISHED = "EXISTS (SELECT 1 FROM endings WHERE session = id AND endings.message_count = sessions.message_count)"
 
 # Of the others the mark says the same.
 _FORGET = (
@@ -32,7 +32,7 @@ _FORGET = (
 
 
 def create_endings(connection: sqlite3.Connection) -> None:
-    """Ends of sessions: those that are due, and up to which message others were told. `data` is of one that is deleted."""
+    """Ends of sessions: those that are due, and up to which message they were published. `data` is of one that is deleted."""
     connection.execute(
         "CREATE TABLE endings (session TEXT PRIMARY KEY, message_count INTEGER NOT NULL, is_due INTEGER NOT NULL, "
         "data TEXT) STRICT, WITHOUT ROWID"
@@ -40,7 +40,7 @@ def create_endings(connection: sqlite3.Connection) -> None:
 
 
 async def close(connection: Connection, session: str) -> None:
-    """A person has closed a session: its end is due, unless it was told and nothing was said since."""
+    """A person has closed a session: its end is due, unless it was published and nothing was said since."""
     await connection.execute(
         f"INSERT INTO endings {_CLOSED} ON CONFLICT DO UPDATE SET message_count = excluded.message_count, is_due = 1 "
         "WHERE endings.message_count != excluded.message_count",
@@ -48,7 +48,7 @@ async def close(connection: Connection, session: str) -> None:
     )
 
 
-async def tell_nobody(connection: Connection, session: str) -> None:
+async def mark_published(connection: Connection, session: str) -> None:
     """A session came from elsewhere, where it has ended: hooks and memory hear of it when somebody goes on with it."""
     await connection.execute(
         "INSERT OR REPLACE INTO endings SELECT id, message_count, 0, NULL FROM sessions WHERE id = ?", (session,)
@@ -56,12 +56,12 @@ async def tell_nobody(connection: Connection, session: str) -> None:
 
 
 async def reopen(connection: Connection, session: str) -> None:
-    """A person goes on with a session: an end that nobody has heard of is none."""
+    """A person goes on with a session: an end that was not published is none."""
     await connection.execute("DELETE FROM endings WHERE session = ? AND is_due", (session,))
 
 
 async def delete(connection: Connection, session: str) -> None:
-    """A session is about to be deleted: what is to be told of its end is kept."""
+    """A session is about to be deleted: what is to be published of its end is kept."""
     rows = await connection.execute_fetchall(f"SELECT {_DATA} FROM sessions WHERE id = ?", (session,))  # noqa: S608
     await connection.execute(
         f"INSERT INTO endings {_CLOSED} ON CONFLICT DO UPDATE SET data = excluded.data, "
@@ -100,18 +100,18 @@ class Endings:
             await self.set_mark(until)
             return False
         rows = await self._database.rows(
-            f"SELECT id, updated_at, {_TOLD} FROM sessions WHERE updated_at <= ? AND updated_at > ? "  # noqa: S608
+            f"SELECT id, updated_at, {_PUBLISHED} FROM sessions WHERE updated_at <= ? AND updated_at > ? "  # noqa: S608
             "ORDER BY updated_at LIMIT ?",
             (until, mark, PAGE),
         )
         if not rows:
             return False  # a mark that moves by itself is a write for nothing
-        found = [session for session, _, is_told in rows if not is_told and not is_active(session)]
+        found = [session for session, _, is_published in rows if not is_published and not is_active(session)]
         is_full = len(rows) >= PAGE
         async with self._database.transaction() as connection:
             await connection.execute(
                 "INSERT OR REPLACE INTO endings SELECT id, message_count, 1, NULL FROM sessions "  # noqa: S608
-                f"WHERE id IN (SELECT value FROM json_each(?)) AND updated_at <= ? AND NOT {_TOLD}",
+                f"WHERE id IN (SELECT value FROM json_each(?)) AND updated_at <= ? AND NOT {_PUBLISHED}",
                 (json.dumps(found), until),
             )
             passed = rows[-1][1] if is_full else until
@@ -124,7 +124,7 @@ class Endings:
         await self._database.write("INSERT OR REPLACE INTO marks VALUES ('session.end', ?)", (until,))
 
     async def due(self) -> Sequence[Ending]:
-        """Return the ends that are to be told, PAGE at the most."""
+        """Return the ends that are to be published, PAGE at the most."""
         rows = await self._database.rows(
             "SELECT session, endings.message_count, COALESCE(archived, 1), COALESCE(data, iif(id IS NULL OR (NOT archived AND "  # noqa: S608
             f"endings.message_count != sessions.message_count), NULL, {_DATA})) "
@@ -136,8 +136,8 @@ class Endings:
             for session, count, is_final, data in rows
         ]
 
-    async def told(self, ending: Ending) -> None:
-        """Remember that an end was told, or need not be; one that has become due meanwhile stays."""
+    async def published(self, ending: Ending) -> None:
+        """Remember that an end was published, or need not be; one that has become due meanwhile stays."""
         key = (ending.session, ending.message_count)
         async with self._database.transaction() as connection:
             if ending.data is None:

@@ -65,7 +65,7 @@ class SessionStore:
                 if cursor.rowcount:
                     added.append(session.id)
                     await self._index(connection, session.id, [("title", session.title or ""), *texts])
-                    await endings.tell_nobody(connection, session.id)
+                    await endings.mark_published(connection, session.id)
         return added
 
     async def imported(self, import_id: str) -> list[Session]:

@@ -40,7 +40,7 @@ class Intake:
     """Answers connectors. `knock` gets what strangers did, without their words, `press` a button in a chat that was let in.
 
     `wake` is called with a chat in which something waits, `let_in` with one that a list of the settings lets in, `remove` with
-    names of shared files that nobody needs, `heard` with a state, and `owner_seen` when the owner is in their own chat.
+    names of shared files that nobody needs, `state_changed` with a state, and `owner_seen` when the owner is in their own chat.
     """
 
     configuration: BotConfiguration
@@ -51,7 +51,7 @@ class Intake:
     wake: Callable[[Platform, str], None] = lambda platform, chat: None
     let_in: Callable[[LinkedChat], Awaitable[None]] | None = None
     remove: Callable[[Platform, Sequence[str]], Awaitable[None]] | None = None
-    heard: Callable[[Platform, State], Awaitable[None]] = _no_change
+    state_changed: Callable[[Platform, State], Awaitable[None]] = _no_change
     owner_seen: Callable[[], None] = lambda: None
 
     async def start(self, platform: str) -> Start:
@@ -67,7 +67,7 @@ class Intake:
 
     async def changed(self, platform: str, state: State) -> None:
         """Hear how the connection to a platform is."""
-        await self.heard(_platform(platform), state)
+        await self.state_changed(_platform(platform), state)
 
     async def updates(self, platform: str, updates: Updates) -> None:
         """Store updates, each once; returns when they are on the disk. Error: Unavailable when too many wait."""

@@ -48,7 +48,7 @@ class Bots:
     codes: OwnerCodes
     changed: Callable[[], None]
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    _heard: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def start(self) -> None:
         """Open the connectors of all bots that are switched on; what is wrong with one keeps nothing else from its start."""
@@ -78,10 +78,10 @@ class Bots:
         await self.deliveries.close()
         await self.connectors.close_all()
 
-    async def heard(self, platform: Platform, state: State) -> None:
+    async def state_changed(self, platform: Platform, state: State) -> None:
         """A connector has said how it is."""
-        heard, self._heard = self._heard, asyncio.Event()
-        heard.set()
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
         if state.kind == "connected":
             self.deliveries.wake(platform)
         self.changed()
@@ -200,7 +200,7 @@ class Bots:
         """Ask a connector that was only just started, as soon as it has its connection."""
         deadline = elapsed() + _CONNECT_SECONDS
         while True:
-            heard = self._heard
+            changed = self._changed
             try:
                 return await self.connectors.identity(platform)
             except ConnectorDown:
@@ -211,7 +211,7 @@ class Bots:
                     raise
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(1):
-                    await heard.wait()
+                    await changed.wait()
 
     async def linked(self) -> list[LinkedChat]:
         """Every chat that may talk to a bot."""

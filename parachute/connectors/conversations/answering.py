@@ -53,10 +53,10 @@ class Answer:
         finally:
             await self._end_drafts(showing)
 
-    async def tell(self, told: list[tuple[int, Event]]) -> None:
-        """Tell what a run said that has ended: what was told before is not told again."""
+    async def replay(self, said: list[tuple[int, Event]]) -> None:
+        """Show what a run said that has ended: what was shown before is not shown again."""
         self._again = False
-        for _, event in told:
+        for _, event in said:
             await self._take(event, None)
 
     async def resume(self, said: Sequence[Sequence[tuple[int, Event]]]) -> None:

@@ -149,9 +149,9 @@ class Conversations:
             if batch is None:
                 return await self.store.count_waiting(*key) > 0
         # Before a place is taken: no other chat waits for it.
-        heard = await self._heard(chat, batch)
+        updates = await self._transcribed(chat, batch)
         async with self._slots:
-            await self._answer(chat, batch, heard)
+            await self._answer(chat, batch, updates)
         return True
 
     async def _next_batch(self, chat: LinkedChat) -> Batch | None:
@@ -201,11 +201,11 @@ class Conversations:
             await self.deliveries.put(chat.platform, f"command-{stored.number}", outgoing)
         await self.store.done([stored.number])
 
-    async def _heard(self, chat: LinkedChat, batch: Batch) -> list[Update]:
+    async def _transcribed(self, chat: LinkedChat, batch: Batch) -> list[Update]:
         """The messages of a batch with what was said in their voice notes."""
         updates = [each.update for each in await self.store.of_batch(batch.id)]
         folder = self.connectors.files(chat.platform)
-        return list(await self.voice_notes.heard(folder, batch, updates, await self._language()))
+        return list(await self.voice_notes.transcribed(folder, batch, updates, await self._language()))
 
     async def _answer(self, chat: LinkedChat, batch: Batch, updates: list[Update]) -> None:
         stored = await self.store.of_batch(batch.id)
@@ -227,9 +227,9 @@ class Conversations:
             language,
         )
         if batch.run is not None and batch.session == session.id:
-            told = await self.runs.ended.events(session.id, batch.run)
-            if told is not None:
-                await answer.tell(told)
+            said = await self.runs.ended.events(session.id, batch.run)
+            if said is not None:
+                await answer.replay(said)
                 await self._finish(chat, batch)
                 return
         attachments, notes = await attachments_of(self.connectors.files(chat.platform), updates, language)

@@ -39,7 +39,7 @@ class VoiceNotes:
     vault: Vault
     patience_seconds: float = 90.0
 
-    async def heard(
+    async def transcribed(
         self, folder: Path, batch: Batch, updates: Sequence[Update], language: Language
     ) -> Sequence[Update]:
         """The updates with what was said in their recordings; one without a text stays a file, and a sentence says so."""

@@ -48,7 +48,7 @@ class Notices:
     _items: Sequence[Item] = field(default=(), init=False)
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _watching: asyncio.Task[None] | None = field(default=None, init=False)
-    _telling: asyncio.Task[None] | None = field(default=None, init=False)
+    _notifying: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def start(self) -> None:
         """Begin, if there is a chat to tell."""
@@ -56,8 +56,8 @@ class Notices:
 
     async def close(self) -> None:
         """Stop."""
-        tasks = [task for task in (self._watching, self._telling) if task]
-        self._watching = self._telling = None
+        tasks = [task for task in (self._watching, self._notifying) if task]
+        self._watching = self._notifying = None
         for task in tasks:
             task.cancel()
         if tasks:
@@ -69,7 +69,7 @@ class Notices:
             await self.close()
         elif self._watching is None:
             self._watching = asyncio.create_task(self._watch(), name="inbox for the owner's chat")
-            self._telling = asyncio.create_task(self._tell(), name="notices")
+            self._notifying = asyncio.create_task(self._notify(), name="notices")
         self._changed.set()
 
     def owner_seen(self) -> None:
@@ -110,19 +110,19 @@ class Notices:
                 self._items = page.items
                 self._changed.set()
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         while True:
             self._changed.clear()
             try:
                 for chat in await self._own_chats():
-                    await self._tell_chat(chat)
+                    await self._notify_chat(chat)
             except Exception:
                 log.exception("The owner's chat could not be told what waits.")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_SECONDS):
                     await self._changed.wait()
 
-    async def _tell_chat(self, chat: LinkedChat) -> None:
+    async def _notify_chat(self, chat: LinkedChat) -> None:
         configuration = await asyncio.to_thread(self.configuration.read)
         waiting = {(item.id, item.hash) for item in self._items}
         for item in self._items:

@@ -52,7 +52,7 @@ class Feed:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def heard(self, record: Mapping[str, Any]) -> None:
+    def handle(self, record: Mapping[str, Any]) -> None:
         """Hear of a record of the audit log, in any thread."""
         if (change := of_record(record)) is None or self._loop is None:
             return

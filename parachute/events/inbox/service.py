@@ -62,7 +62,7 @@ class Inbox:
         self._change.set()
         self._change = asyncio.Event()
 
-    async def heard(self, name: str, data: dict[str, Any]) -> None:
+    async def handle(self, name: str, data: dict[str, Any]) -> None:
         """Look again at every event of the bus that may have changed something."""
         if name.startswith(("suggestion.", "module.")) or name.endswith((".agent.asked", ".agent.ended")):
             self.changed()

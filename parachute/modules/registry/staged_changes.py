@@ -11,11 +11,11 @@ _PAUSE = 0.2
 
 
 class StagedChanges:
-    """Announces in the event loop what threads change; `heard` is called there as well."""
+    """Announces in the event loop what threads change; `changed` is called there as well."""
 
-    def __init__(self, staged: StagedModules, heard: Callable[[], None]) -> None:
+    def __init__(self, staged: StagedModules, changed: Callable[[], None]) -> None:
         self._staged = staged
-        self._heard = heard
+        self._after_change = changed
         self._change = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         staged.changed = self._changed
@@ -40,4 +40,4 @@ class StagedChanges:
     def _announce(self) -> None:
         self._change.set()
         self._change = asyncio.Event()
-        self._heard()
+        self._after_change()

@@ -41,10 +41,10 @@ async def build_events(installation: Installation, storage: Storage, lifecycle: 
     lifecycle.closing(events.close)
     inbox = Inbox(storage.audit)
     inbox.add(HooksSource(hooks))
-    events.subscribe(inbox.heard)
+    events.subscribe(inbox.handle)
     scheduler = Scheduler(kill_switch=switch)
     feed = await lifecycle.start(Feed(inbox, _shown_files(installation)))
-    storage.audit.listener = feed.heard
+    storage.audit.listener = feed.handle
     file_watcher = VaultWatcher(storage.vault.root)
     lifecycle.closing(file_watcher.close)
     return EventServices(

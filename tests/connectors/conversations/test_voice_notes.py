@@ -43,7 +43,7 @@ class Listening:
         files = tuple(File("voice", name, "audio/ogg", 1, name) for name in names)
         update = Update("1", "message", Chat("42", "private"), Sender("42"), 0.0, text="Listen:", files=files)
         notes = VoiceNotes(self.transcriptions, self.vault, seconds)
-        (heard,) = await notes.heard(self.shared, BATCH, [update], "en")
+        (heard,) = await notes.transcribed(self.shared, BATCH, [update], "en")
         return heard
 
 
@@ -100,7 +100,7 @@ async def test_a_link_is_not_followed_and_none_that_failed_keeps_another_from_it
     files = tuple(File("voice", name, "audio/ogg", 1, name) for name in ("link.ogg", "b.ogg"))
     (listening.shared / "b.ogg").write_bytes(b"b")
     update = Update("1", "message", Chat("42", "private"), Sender("42"), 0.0, files=files)
-    (heard,) = await VoiceNotes(listening.transcriptions, listening.vault).heard(
+    (heard,) = await VoiceNotes(listening.transcriptions, listening.vault).transcribed(
         listening.shared, BATCH, [update], "en"
     )
     assert [file.name for file in heard.files] == ["link.ogg"]

@@ -55,7 +55,7 @@ async def audit(tmp_path: Path) -> AsyncIterator[Audit]:
 async def feed(audit: Audit, tmp_path: Path) -> AsyncIterator[Feed]:
     made = Feed(Inbox(audit), {tmp_path / "keys.yaml": "keys"})
     made.start()
-    audit.listener = made.heard
+    audit.listener = made.handle
     yield made
     await made.close()
 

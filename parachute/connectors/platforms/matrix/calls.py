@@ -83,7 +83,7 @@ class Calls:
             if not is_missing(problem):
                 raise
 
-    async def tell(self, room: str, written_as: str, sentence: str) -> None:
+    async def send_notice(self, room: str, written_as: str, sentence: str) -> None:
         """Say a sentence of the bot's own, as what programs write and programs do not answer."""
         content = {"msgtype": "m.notice", "body": say(self._language, sentence), "m.mentions": {}}
         await self.send(room, MESSAGE, written_as, content)

@@ -140,7 +140,7 @@ class Messages:
         if room in self._position.encrypted:
             return
         try:
-            await self._calls.tell(room, transaction(room, "encrypted"), "encrypted")
+            await self._calls.send_notice(room, transaction(room, "encrypted"), "encrypted")
         except Problem as problem:
             log.info("An encrypted room could not be told so: %s", problem)
         self._position.add_encrypted(room)
