@@ -83,11 +83,17 @@ def api() -> Iterator[MessagesAPI]:
         yield service
 
 
+@pytest.fixture(scope="module")
+def model() -> Iterator[MessagesAPI]:
+    """A scripted model service for all tests of a file."""
+    with MessagesAPI() as service:
+        yield service
+
+
 @pytest.fixture
 def computer(api: MessagesAPI) -> Iterator[Computer]:
     """A computer whose model is `api`."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}
-    with Computer(environment=environment) as running:
+    with Computer(environment=api.credentials) as running:
         yield running
 
 

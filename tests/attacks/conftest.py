@@ -13,10 +13,8 @@ from tests.support.messages_api import MessagesAPI
 
 @pytest.fixture(scope="session")
 def _shared() -> Iterator[tuple[MessagesAPI, Computer]]:
-    with MessagesAPI() as service:
-        environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": service.url}
-        with Computer(environment=environment) as running:
-            yield service, running
+    with MessagesAPI() as service, Computer(environment=service.credentials) as running:
+        yield service, running
 
 
 @pytest.fixture

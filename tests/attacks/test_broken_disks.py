@@ -44,8 +44,7 @@ def model() -> Iterator[MessagesAPI]:
 @pytest.fixture
 def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer that lies on `disk` as a whole."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
-    made = ModuleComputer(environment=environment)
+    made = ModuleComputer(environment=model.credentials)
     made.home.root.rmdir()
     with small_disk(made.folder) as disk:
         made.home.root.mkdir(mode=0o700)

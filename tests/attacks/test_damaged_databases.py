@@ -58,8 +58,7 @@ def model() -> Iterator[MessagesAPI]:
 @pytest.fixture
 def own(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer of this test alone."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
-    with ModuleComputer(environment=environment) as running:
+    with ModuleComputer(environment=model.credentials) as running:
         yield running
 
 

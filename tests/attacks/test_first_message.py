@@ -41,7 +41,7 @@ def computer(api: MessagesAPI, imports: socket.socket, tmp_path_factory: pytest.
     """A computer whose imports of the SDK are held until the test has read of them."""
     folder = tmp_path_factory.mktemp("held")
     (folder / "sitecustomize.py").write_text(HOLD.format(port=imports.getsockname()[1]))
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url, "PYTHONPATH": str(folder)}
+    environment = {**api.credentials, "PYTHONPATH": str(folder)}
     with Computer(environment=environment) as running:
         yield running
 

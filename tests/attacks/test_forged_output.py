@@ -42,9 +42,8 @@ async def test_a_forged_message_is_bounded(computer: Computer, api: MessagesAPI)
 
 
 async def test_the_folder_of_a_transcript_has_a_quota(api: MessagesAPI) -> None:
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}
     settings = {"sandbox": {"transcript_megabytes": 16}}
-    with Computer(settings=settings, environment=environment) as computer:
+    with Computer(settings=settings, environment=api.credentials) as computer:
         command = "head -c 40000000 /dev/urandom > $(echo ~/.claude/projects/*/)x; sleep 100"
         api.script(tool_use("Bash", {"command": command}))
         async with computer.client() as client:

@@ -21,20 +21,21 @@ LEFT = {"allowed_folders": ["Projects/ship"], "allowed_mcps": [], "capabilities"
 @pytest.fixture
 async def limited() -> AsyncIterator[Talk]:
     """A conversation to which little is left, on a computer of its own."""
-    with MessagesAPI() as api:
-        environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}
-        with ModuleComputer(environment=environment, settings={"sandbox": {"engine": "bubblewrap"}}) as house:
-            for name, words in FILES.items():
-                (house.vault / name).parent.mkdir(parents=True, exist_ok=True)
-                (house.vault / name).write_text(f"{words}\n")
-            agent = house.vault / "agents" / "wide.md"
-            agent.parent.mkdir()
-            agent.write_text("---\nname: wide\ntools: [Read, Bash, Write]\n---\nYou are wide.\n")
-            async with house.client() as client:
-                talk = Talk(house, api, client)
-                await talk.say(agentPath="agents/wide.md")
-                await talk.permit(**LEFT)
-                yield talk
+    with (
+        MessagesAPI() as api,
+        ModuleComputer(environment=api.credentials, settings={"sandbox": {"engine": "bubblewrap"}}) as house,
+    ):
+        for name, words in FILES.items():
+            (house.vault / name).parent.mkdir(parents=True, exist_ok=True)
+            (house.vault / name).write_text(f"{words}\n")
+        agent = house.vault / "agents" / "wide.md"
+        agent.parent.mkdir()
+        agent.write_text("---\nname: wide\ntools: [Read, Bash, Write]\n---\nYou are wide.\n")
+        async with house.client() as client:
+            talk = Talk(house, api, client)
+            await talk.say(agentPath="agents/wide.md")
+            await talk.permit(**LEFT)
+            yield talk
 
 
 def rows(house: ModuleComputer, *statements: str) -> None:

@@ -13,21 +13,13 @@ pytestmark = pytest.mark.long
 
 DAY = "2026-01-31"
 PAGE = f"Daily/reflections/{DAY}.md"
-KEY = "sk-ant-api03-real"
 ENTRY = "---\nentries: {}\n---\n\n# para:daily:a1b2c3d4e5f6 10:30\n\nThe beans are up.\n"
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[MessagesAPI]:
-    """A scripted model service."""
-    with MessagesAPI() as service:
-        yield service
 
 
 @pytest.fixture(scope="module")
 def able(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with the journal, whose model can read files."""
-    with ModuleComputer(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
+    with ModuleComputer(environment=model.credentials) as running:
         assert running.command("setup", "--yes", "--modules", "daily").returncode == 0
         yield running
 

@@ -79,7 +79,7 @@ class Week:
 @pytest.fixture
 def week(tmp_path: Path, api: MessagesAPI) -> Iterator[Week]:
     clock = VirtualClock(tmp_path)
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url, **clock.environment}
+    environment = {**api.credentials, **clock.environment}
     settings = {"session_idle_minutes": 0.001, "agents": {"spare": True, "memory_floor_megabytes": 0}}
     with Garden(environment=environment, settings=settings) as computer:
         yield Week(computer, clock, api)

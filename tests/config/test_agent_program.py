@@ -25,7 +25,7 @@ async def test_conversations_run_the_program_that_is_named(tmp_path: Path, level
     other.symlink_to(agent_program())
     with MessagesAPI() as api:
         api.default(text("Hello."))
-        environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url, VARIABLE: str(other)}
+        environment = {**api.credentials, VARIABLE: str(other)}
         with Computer(environment=environment) as computer:
             async with computer.client() as client:
                 async with chat(client, "Hello", trustLevel=level) as stream:

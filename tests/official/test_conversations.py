@@ -16,13 +16,6 @@ pytestmark = [pytest.mark.long, needs_bubblewrap]
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[MessagesAPI]:
-    """A scripted model service."""
-    with MessagesAPI() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def house(model: MessagesAPI) -> Iterator[OfficialComputer]:
     """A computer with all official modules."""
     with OfficialComputer(model) as running:

@@ -135,6 +135,11 @@ class MessagesAPI:
             "DISABLE_AUTOUPDATER": "1",
         }
 
+    @property
+    def credentials(self) -> dict[str, str]:
+        """The environment of a computer whose model this is, with a key that looks like a real one."""
+        return {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": self.url}
+
     def wait_until(self, condition: Callable[["MessagesAPI"], bool], timeout: float = DEADLINE) -> None:
         """Block until `condition(self)` holds, tried at each request and disconnect; `TimeoutError` otherwise."""
         self._log.wait_for(lambda: condition(self), timeout)

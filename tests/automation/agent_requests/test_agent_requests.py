@@ -62,17 +62,9 @@ class Office(ModuleComputer):
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[MessagesAPI]:
-    """A scripted model service."""
-    with MessagesAPI() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def computer(model: MessagesAPI) -> Iterator[Office]:
     """One computer for all of these tests."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
-    with Office(environment=environment) as running:
+    with Office(environment=model.credentials) as running:
         running.install("letters", BODY, agents=AGENTS)
         yield running
 

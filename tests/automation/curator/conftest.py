@@ -13,7 +13,6 @@ from tests.support.computer import PLAIN, Computer
 from tests.support.fork_server import shared_forks
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 
-KEY = "sk-ant-api03-real"
 ROOT = '---\nwatch:\n  - "Projects/*"\n---\n\n# All\n\n## Facts\n- I build boats\n\n## History\n'
 CURATOR = "/api/contexts/curator"
 
@@ -116,15 +115,7 @@ def results(model: MessagesAPI) -> list[tuple[bool, str]]:
 
 def curated(model: MessagesAPI, **settings: Any) -> Curated:
     """A computer with settings of the curator."""
-    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
-    return Curated(settings={"curator": {"quiet_seconds": 1, **settings}}, environment=environment)
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[MessagesAPI]:
-    """A scripted model service."""
-    with MessagesAPI() as service:
-        yield service
+    return Curated(settings={"curator": {"quiet_seconds": 1, **settings}}, environment=model.credentials)
 
 
 @pytest.fixture(scope="module")

@@ -25,17 +25,9 @@ SKILL = "---\nname: tides\ndescription: Reads tide tables.\n---\nLook it up for 
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[MessagesAPI]:
-    """A scripted model service."""
-    with MessagesAPI() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with a skill and a module."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
-    with ModuleComputer(environment=environment) as running:
+    with ModuleComputer(environment=model.credentials) as running:
         folder = running.vault / ".claude/skills/tides"
         folder.mkdir(parents=True)
         (folder / "SKILL.md").write_text(SKILL)

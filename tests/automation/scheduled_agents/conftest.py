@@ -74,16 +74,9 @@ class Garden(ModuleComputer):
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[MessagesAPI]:
-    """A scripted model service."""
-    with MessagesAPI() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def computer(model: MessagesAPI) -> Iterator[Garden]:
     """One computer for the tests of a file, with the module `garden`."""
-    with Garden(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
+    with Garden(environment=model.credentials) as running:
         running.plant()
         yield running
 

@@ -9,9 +9,8 @@ import pytest
 from tests.automation.suggestions.conftest import AGENTS, JOURNAL, SuggestionsComputer, furnish, word
 from tests.support.messages_api import MessagesAPI, Reply, tool_use
 
-__all__ = ["computer", "model", "orchestra", "word"]
+__all__ = ["computer", "orchestra", "word"]
 
-KEY = "sk-ant-api03-real"
 ALLOWED = "create:people"
 
 
@@ -44,18 +43,10 @@ class Orchestra(SuggestionsComputer):
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[MessagesAPI]:
-    """A scripted model service."""
-    with MessagesAPI() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def computer(model: MessagesAPI) -> Iterator[Orchestra]:
     """One computer for the tests of a file, where new people are the orchestrator's to decide about."""
     settings = {"orchestrator": {"resolves": [ALLOWED]}}
-    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
-    with Orchestra(settings=settings, environment=environment) as running:
+    with Orchestra(settings=settings, environment=model.credentials) as running:
         furnish(running)
         running.install("diary", JOURNAL, agents=AGENTS)
         yield running

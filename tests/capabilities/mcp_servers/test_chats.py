@@ -34,28 +34,20 @@ TOOLS = [{"name": "act", "description": "Write a note.",
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[MessagesAPI]:
-    """The model of all tests here."""
-    with MessagesAPI() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def house(service: MessagesAPI) -> Iterator[ModuleComputer]:
+def house(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer whose chats may use the servers notes, other and edited."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": service.url}
     settings = {"default_capabilities": {"mcps": ["parachute", "notes", "edited", "planted"]}}
-    with ModuleComputer(environment=environment, settings=settings) as running:
+    with ModuleComputer(environment=model.credentials, settings=settings) as running:
         (running.folder / "program.py").write_text(plain(SAYS))
         yield running
 
 
 @pytest.fixture
-def api(service: MessagesAPI) -> Iterator[MessagesAPI]:
+def api(model: MessagesAPI) -> Iterator[MessagesAPI]:
     """The same model, without what the test before left."""
-    service.forget_script()
-    yield service
-    service.forget_script()
+    model.forget_script()
+    yield model
+    model.forget_script()
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ def service() -> Iterator[MessagesAPI]:
 @pytest.fixture(scope="session")
 def house(service: MessagesAPI) -> Iterator[ModuleComputer]:
     """The computer."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": service.url}
-    with ModuleComputer(environment=environment) as running:
+    with ModuleComputer(environment=service.credentials) as running:
         yield running
 
 

@@ -30,8 +30,7 @@ async def search(self, query: str):
 @pytest.fixture
 def computer(api: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with the module `books`, of whose tool core has heard."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}
-    with ModuleComputer(environment=environment) as running:
+    with ModuleComputer(environment=api.credentials) as running:
         running.install("books", TOOLS, mcp_tools=[{"name": "books_search", "description": "Find books"}])
         described = module_folder("books", running.home.root) / "description.json"
         running.wait_until(described.is_file, "core knows the tools of the module")

@@ -75,10 +75,8 @@ class InBubblewrap:
 @pytest.fixture(scope="module")
 def place() -> Iterator[InBubblewrap]:
     """One computer for all examples."""
-    with MessagesAPI() as model:
-        environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
-        with Computer(environment=environment) as computer:
-            yield InBubblewrap(computer, model)
+    with MessagesAPI() as model, Computer(environment=model.credentials) as computer:
+        yield InBubblewrap(computer, model)
 
 
 @settings(max_examples=15, deadline=None)

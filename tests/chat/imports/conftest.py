@@ -13,8 +13,6 @@ from tests.support.messages_api import MessagesAPI
 
 from .exports import node, tree
 
-KEY = "sk-ant-api03-real"
-
 
 @pytest.fixture(scope="session")
 def api() -> Iterator[MessagesAPI]:
@@ -26,7 +24,7 @@ def api() -> Iterator[MessagesAPI]:
 @pytest.fixture(scope="session")
 def computer(api: MessagesAPI) -> Iterator[Computer]:
     """A computer whose model is `api`."""
-    with Computer(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": api.url}) as running:
+    with Computer(environment=api.credentials) as running:
         yield running
 
 

@@ -51,8 +51,7 @@ def service() -> Iterator[MessagesAPI]:
 @pytest.fixture(scope="package")
 def house(service: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with a vault, a project and a module with two tools."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": service.url}
-    with ModuleComputer(environment=environment, settings={"sandbox": {"engine": "bubblewrap"}}) as running:
+    with ModuleComputer(environment=service.credentials, settings={"sandbox": {"engine": "bubblewrap"}}) as running:
         running.install("brain", TOOLS, mcp_tools=OFFERED)
         described = module_folder("brain", running.home.root) / "description.json"
         running.wait_until(described.is_file, "core knows the tools of the module")

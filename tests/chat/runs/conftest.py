@@ -9,14 +9,11 @@ from parachute.base.files import atomic_write
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 
-KEY = "sk-ant-api03-real"
-
 
 @pytest.fixture(scope="session")
 def _shared() -> Iterator[tuple[MessagesAPI, Computer]]:
     with MessagesAPI() as service:
-        environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": service.url}
-        shared = Computer(environment=environment)
+        shared = Computer(environment=service.credentials)
         # No memory: what one test's conversation leaves would warn and inform those of the next ones.
         atomic_write(shared.home.root / "hooks.yaml", "hooks: []\n")
         with shared as running:
@@ -54,7 +51,7 @@ def make_computer(own_api: MessagesAPI) -> Iterator[MakeComputer]:
     made: list[Computer] = []
 
     def make(environment: dict[str, str] | None = None, **settings: Any) -> Computer:
-        base = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": own_api.url}
+        base = own_api.credentials
         made.append(Computer(settings=settings, environment={**base, **(environment or {})}))
         made[-1].start()
         return made[-1]

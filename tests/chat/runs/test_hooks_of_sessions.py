@@ -44,8 +44,7 @@ def _heard(folder: Path) -> list[dict[str, Any]]:
 
 async def test_hooks_hear_of_sessions_and_may_refuse_one(api: MessagesAPI) -> None:
     settings = {"session_idle_minutes": 0.001}
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}
-    with Computer(settings=settings, environment=environment) as computer:
+    with Computer(settings=settings, environment=api.credentials) as computer:
         heard = computer.folder / "heard"
         heard.mkdir()
         _hook(computer, "on-session-end.sh", _NOTE.format(folder=heard))

@@ -45,17 +45,9 @@ OFFERED = [
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[MessagesAPI]:
-    """The model of all tests here."""
-    with MessagesAPI() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def library(service: MessagesAPI) -> Iterator[ModuleComputer]:
+def library(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with a module that has two tools, and a folder for a project."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": service.url}
-    with ModuleComputer(environment=environment) as running:
+    with ModuleComputer(environment=model.credentials) as running:
         running.install("books", TOOLS, mcp_tools=OFFERED)
         described = module_folder("books", running.home.root) / "description.json"
         running.wait_until(described.is_file, "core knows the tools of the module")
@@ -64,11 +56,11 @@ def library(service: MessagesAPI) -> Iterator[ModuleComputer]:
 
 
 @pytest.fixture
-def api(service: MessagesAPI) -> Iterator[MessagesAPI]:
+def api(model: MessagesAPI) -> Iterator[MessagesAPI]:
     """The same model, without what the test before left."""
-    service.forget_script()
-    yield service
-    service.forget_script()
+    model.forget_script()
+    yield model
+    model.forget_script()
 
 
 def make(house: ModuleComputer, name: str, **fields: Any) -> str:
@@ -283,8 +275,7 @@ def own_api() -> Iterator[MessagesAPI]:
 @pytest.fixture
 def own(own_api: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer that one test may stop."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": own_api.url}
-    with ModuleComputer(environment=environment) as running:
+    with ModuleComputer(environment=own_api.credentials) as running:
         yield running
 
 

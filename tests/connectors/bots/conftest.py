@@ -19,7 +19,7 @@ KEY = "sk-ant-api03-real"
 def running() -> Iterator[Bot]:
     """A computer with a bot that is switched on."""
     with TelegramApi() as telegram, MessagesAPI() as model:
-        computer = ModuleComputer(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url})
+        computer = ModuleComputer(environment=model.credentials)
         atomic_write(computer.home.root / "bots.yaml", f"telegram:\n  enabled: true\n  server_url: {telegram.url}\n")
         atomic_write(computer.home.root / "bot-tokens.json", f'{{"telegram": "{TOKEN}"}}')
         with computer:

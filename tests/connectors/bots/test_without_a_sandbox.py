@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 
 def test_a_stranger_is_refused_politely_and_nothing_runs(tmp_path: Path) -> None:
     with TelegramApi() as telegram, MessagesAPI() as model:
-        environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
+        environment = model.credentials
         environment["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
         # The owner may go without; others never may.
         settings = {"sandbox": {"engine": "podman", "required": False}}

@@ -17,7 +17,7 @@ from tests.support.sse import chat
 @pytest.fixture
 def computer(api: MessagesAPI) -> Iterator[Computer]:
     api.default(text("Ahoy."))
-    with Computer(environment={"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}) as running:
+    with Computer(environment=api.credentials) as running:
         yield running
 
 

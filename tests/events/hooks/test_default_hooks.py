@@ -58,8 +58,7 @@ def scripted(api: MessagesAPI) -> MessagesAPI:
 @pytest.fixture
 def quick(scripted: MessagesAPI) -> Iterator[Computer]:
     """A computer on which conversations end after a second."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": scripted.url}
-    with Computer(settings={"session_idle_minutes": 0.02}, environment=environment) as running:
+    with Computer(settings={"session_idle_minutes": 0.02}, environment=scripted.credentials) as running:
         yield running
 
 

@@ -43,8 +43,7 @@ def model() -> Iterator[MessagesAPI]:
 @pytest.fixture(scope="module")
 def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with the module `speaker`."""
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
-    with ModuleComputer(environment=environment) as running:
+    with ModuleComputer(environment=model.credentials) as running:
         running.install("speaker", SPEAKER, permissions={"conversations": "write"})
         yield running
 

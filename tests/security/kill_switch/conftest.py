@@ -73,6 +73,6 @@ def house(model: MessagesAPI) -> Iterator[House]:
     """One computer for one test."""
     # However little memory other tests leave, a conversation stays warm.
     settings = {"agents": {"spare": False, "memory_floor_megabytes": 0}}
-    with House(settings=settings, environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
+    with House(settings=settings, environment=model.credentials) as running:
         running.furnish()
         yield running
