@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import Message
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.support.http_server import answering
 
 OPENAI, OLLAMA = "/v1/embeddings", "/api/embed"
 SUBJECTS = (("boats", "ships", "sloop"), ("bread", "oven", "sourdough"), ("church", "organs"))
@@ -73,33 +74,14 @@ def embedding_server(port: int = 0) -> Iterator[EmbeddingServer]:
     script = EmbeddingServer()
     script.free.set()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            asked = Asked(self.path, self.headers, body)
-            script.asked.append(asked)
-            script.free.wait(60)
-            status, document = script.answer(asked)
-            answer = document if isinstance(document, bytes) else json.dumps(document).encode()
-            try:
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-            except OSError:
-                pass  # it has left
+    def answer(path: str, headers: Message, body: bytes) -> tuple[int, Any]:
+        asked = Asked(path, headers, json.loads(body))
+        script.asked.append(asked)
+        script.free.wait(60)
+        return script.answer(asked)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
-        script.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
+    with answering(answer, port) as script.url:
         try:
             yield script
         finally:
             script.free.set()
-            server.shutdown()
-            thread.join()

@@ -3,8 +3,9 @@
 import json
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
+
+from .http_server import answering
 
 Answer = tuple[int, bytes]
 
@@ -22,18 +23,14 @@ class OAuthServer:
         self.fields: dict[str, Any] = {}
         """Further fields of each login."""
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1/oauth/token"
+        self._server = answering(lambda _, __, body: self._login(json.loads(body)))
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self.url = f"{self._server.__enter__()}/v1/oauth/token"
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self._server.__exit__(None, None, None)
 
     def _login(self, body: dict[str, Any]) -> Answer:
         with self._lock:
@@ -47,21 +44,3 @@ class OAuthServer:
         self.refresh_token, self.access_token = f"refresh-{count + 1}", f"sk-ant-oat01-access-{count + 1}"
         login = {"token_type": "Bearer", "access_token": self.access_token, "refresh_token": self.refresh_token}
         return 200, json.dumps({**login, "expires_in": 28800, **self.fields}).encode()
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        login = self._login
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                status, data = login(body)
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        return Handler
