@@ -19,7 +19,7 @@ from bench.transcript_turns import LONG_SESSION, transcript_turn
 from parachute.automation.suggestions import store as suggestion_store
 from parachute.base.database import Database
 from parachute.config.vault.service import Vault
-from parachute.modules.registry.new import create_module
+from parachute.modules.registry.scaffold import create_module
 from parachute.modules.registry.service import Modules
 
 NO_TRANSCRIPT = "no-transcript"

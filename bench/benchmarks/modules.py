@@ -14,7 +14,7 @@ from bench.memory import proportional_megabytes
 from bench.processor_time import milliseconds_each
 from bench.results import Result
 from parachute.modules.registry.hashing import tree_hash
-from parachute.modules.registry.new import create_module
+from parachute.modules.registry.scaffold import create_module
 from parachute.modules.registry.service import Modules
 
 _FILES = 2_000

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from .dart import Camel, Snake
+from .dart import Snake
+from .stream_events import PromptMetadata
 
 
 class ContextFolder(Snake):
@@ -45,21 +46,8 @@ class ContextSelection(Snake):
     folder_paths: list[str]
 
 
-class PromptPreview(Camel):
+class PromptPreview(PromptMetadata):
     """`GET /api/prompt/preview`."""
 
-    prompt_source: str = "default"
-    prompt_source_path: str | None = None
-    context_files: list[str] = []
-    context_tokens: int = 0
-    context_truncated: bool = False
-    agent_name: str | None = None
-    available_agents: list[str] = []
-    available_skills: list[str] = []
-    available_mcps: list[str] = []
-    base_prompt_tokens: int = 0
-    total_prompt_tokens: int = 0
-    trust_mode: bool = True
-    working_directory_claude_md: str | None = None
     prompt: str = ""
     working_directory: str | None = None

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
+from .agents_and_skills import Skill
 from .dart import Moment, Snake
 
 
@@ -36,26 +37,10 @@ class PluginEnvelope(Snake):
     plugin: Plugin
 
 
-class SkillFile(Snake):
-    """A file of a skill."""
-
-    name: str
-    size: int = 0
-
-
-class PluginSkill(Snake):
+class PluginSkill(Skill):
     """A skill of a plugin."""
 
-    name: str
-    description: str = ""
-    content: str | None = None
-    size: int | None = None
     modified: Any = None
-    version: str | None = None
-    allowed_tools: list[str] = []
-    is_directory: bool = False
-    files: list[SkillFile] = []
-    source: str | None = None
 
 
 class PluginAgent(Snake):

@@ -54,10 +54,9 @@ class SessionEvent(Camel):
     session_resume: SessionResume | None = None
 
 
-class PromptMetadataEvent(Camel):
-    """What the prompt is made of."""
+class PromptMetadata(Camel):
+    """What a prompt is made of."""
 
-    type: Literal["prompt_metadata"]
     prompt_source: str = "default"
     prompt_source_path: str | None = None
     context_files: list[str] = []
@@ -71,6 +70,12 @@ class PromptMetadataEvent(Camel):
     total_prompt_tokens: int = 0
     trust_mode: bool = True
     working_directory_claude_md: str | None = None
+
+
+class PromptMetadataEvent(PromptMetadata):
+    """What the prompt is made of."""
+
+    type: Literal["prompt_metadata"]
 
 
 class UserMessageEvent(Camel):
