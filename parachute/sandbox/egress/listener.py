@@ -8,33 +8,20 @@ from typing import Any
 
 from parachute.base.budget import Budget
 from parachute.base.files import private_folder
-from parachute.sandbox.egress.account import Account, WentOut
+from parachute.sandbox.egress.account import Account
 from parachute.sandbox.egress.connection import Connection
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.internet import BUFFER, Internet
 from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
 from parachute.sandbox.egress.route import Service
-from parachute.security.audit.decisions import Decisions
 
 
 class Listener:
     """Accepts connections on one socket; everything it started ends with `close`."""
 
-    def __init__(
-        self,
-        owner: str,
-        allowed: AllowedHosts,
-        path: Path,
-        decisions: Decisions,
-        internet: Internet,
-        limits: Limits,
-        unlisted: Unlisted | None,
-        services: Mapping[Target, Service],
-        went_out: WentOut | None = None,
-        named: Target | None = None,
-    ) -> None:
+    def __init__(self, path: Path, account: Account, internet: Internet, limits: Limits) -> None:
         self.path = path
-        self._account = Account(owner, allowed, decisions, limits, unlisted, services, went_out, named)
+        self._account = account
         self._internet = internet
         self._limits = limits
         self._server: asyncio.Server | None = None

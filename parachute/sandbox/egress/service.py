@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from parachute.base import budget
 from parachute.base.errors import InvalidInput
-from parachute.sandbox.egress.account import WentOut
+from parachute.sandbox.egress.account import Account, WentOut
 from parachute.sandbox.egress.hosts import AllowedHosts, split
 from parachute.sandbox.egress.internet import Connect, Internet, Resolve
 from parachute.sandbox.egress.listener import Listener
@@ -76,18 +76,9 @@ class Egress:
                 await listener.change(allowed, unlisted, services or {}, named)
                 return
             decisions = Decisions(self._audit, kind, owner)
-            opened = Listener(
-                owner,
-                allowed,
-                socket_path,
-                decisions,
-                self._internet,
-                self._limits,
-                unlisted,
-                services or {},
-                self.went_out if kind == "agent" else None,
-                named,
-            )
+            went_out = self.went_out if kind == "agent" else None
+            account = Account(owner, allowed, decisions, self._limits, unlisted, services or {}, went_out, named)
+            opened = Listener(socket_path, account, self._internet, self._limits)
             await opened.start(self._budget)
             self._listeners[owner] = opened
             if listener is not None:
