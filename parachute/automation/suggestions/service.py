@@ -1,14 +1,13 @@
 """Suggestions: made by modules and their agents, decided by the user, applied by the module that they are about."""
 
-import asyncio
 import contextlib
 import json
-import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from parachute.automation.suggestions.allowed_targets import check_allowed, check_target
+from parachute.automation.suggestions.announcements import Announcements
 from parachute.automation.suggestions.models import (
     MEMBERS_LIMIT,
     REASONING_LIMIT,
@@ -33,10 +32,6 @@ from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
 from parachute.security.origin import Origin
 
-log = logging.getLogger(__name__)
-
-CREATED = "suggestion.created"
-RESOLVED = "suggestion.resolved"
 USER = "user"
 
 
@@ -64,14 +59,12 @@ class Suggestions:
         self._hosts = hosts
         self._origin_of = origin_of
         self._targets = Targets(hosts, {name: OnDisk(name, target) for name, target in own.items()})
-        self._events = events
-        self._audit = audit
+        self._announcements = Announcements(store, events, audit)
         self._busy: set[str] = set()
-        self._publishing = asyncio.Lock()
 
     async def start(self) -> None:
         """Publish what an earlier process wrote and could not publish any more."""
-        await self._publish_all()
+        await self._announcements.publish()
 
     def add_target(self, name: str, target: OwnTarget) -> None:
         """Take suggestions about something else that is the computer's own."""
@@ -127,8 +120,8 @@ class Suggestions:
         origin = await self._origin(source)
         made, is_new = await self._store.add(source, titled, seen.version, seen.before, origin=origin)
         if is_new:
-            self._record(made, True, None)
-            await self._publish_all()
+            self._announcements.record(made, True, None)
+            await self._announcements.publish()
         return {"id": made.id, "status": made.status}
 
     async def _origin(self, source: Source) -> Origin:
@@ -213,8 +206,8 @@ class Suggestions:
                     if settled.status != "pending":
                         raise Conflict(f"The suggestion {member.id} was applied before this computer stopped.")
                     await self._store.resolve(settled, Decision(by, who, reason=whole(reason)), None, rejected=True)
-                    self._record(await self.get(member.id), True, None)
-            await self._publish_all()
+                    self._announcements.record(await self.get(member.id), True, None)
+            await self._announcements.publish()
             return await self.get(found.id)
 
     async def preview(self, identifier: str) -> Previewed:
@@ -239,7 +232,7 @@ class Suggestions:
                     continue
                 with self._taken(member.id) if found.is_batch else contextlib.nullcontext():
                     await self._take_back(member, who)
-            await self._publish_all()
+            await self._announcements.publish()
             return await self.get(found.id)
 
     async def _take_back(self, found: Suggestion, who: str) -> None:
@@ -248,11 +241,11 @@ class Suggestions:
             try:
                 version = await self._targets.undo(found)
             except ParachuteError as error:
-                self._record(found, False, error.message, who)
+                self._announcements.record(found, False, error.message, who)
                 raise
         kept = found.expected_version if version is None else version
         await self._store.reopen(found, Decision(USER, who), kept)
-        self._record(found, True, None, who)
+        self._announcements.record(found, True, None, who)
 
     async def make_batch(
         self, title: str, identifiers: Sequence[str], who: str, session: str | None = None
@@ -267,7 +260,7 @@ class Suggestions:
         if not 2 <= len(identifiers) <= MEMBERS_LIMIT or len(set(identifiers)) != len(identifiers):
             raise InvalidInput(f"ids: 2 to {MEMBERS_LIMIT} different ids are allowed.")
         made = await self._store.add_batch(title, identifiers, who, session)
-        await self._publish_all()
+        await self._announcements.publish()
         return await self.get(made.id)
 
     async def _approve_batch(self, batch: Suggestion, who: str) -> Suggestion:
@@ -298,19 +291,19 @@ class Suggestions:
             result = await self._targets.apply(ready, payload, by_owner=by_owner)
         except Unknown as error:
             await self._store.note(ready.id, str(error))
-            self._record(ready, False, error.message)
+            self._announcements.record(ready, False, error.message)
             raise
         except ParachuteError as error:
             await self._store.failed(ready, decision, str(error))
-            self._record(ready, False, error.message)
+            self._announcements.record(ready, False, error.message)
             raise
         return await self._applied(ready, decision, result)
 
     async def _applied(self, suggestion: Suggestion, decision: Decision, result: Any) -> Suggestion:
         await self._store.resolve(suggestion, decision, result)
         found = await self.get(suggestion.id)
-        self._record(found, True, None)
-        await self._publish_all()
+        self._announcements.record(found, True, None)
+        await self._announcements.publish()
         return found
 
     async def _settled(self, suggestion: Suggestion) -> Suggestion:
@@ -342,45 +335,6 @@ class Suggestions:
             yield
         finally:
             self._busy.discard(identifier)
-
-    async def _publish_all(self) -> None:
-        """Publish every status that was not published yet; what cannot be now is with the next one, or the next start."""
-        async with self._publishing:
-            for suggestion in await self._store.unpublished():
-                try:
-                    await self._publish(suggestion)
-                except ParachuteError as error:
-                    log.warning("The event of the suggestion %s is not published yet: %s", suggestion.id, error)
-                    return
-
-    async def _publish(self, suggestion: Suggestion) -> None:
-        data = {
-            "id": suggestion.id,
-            "source_agent": suggestion.source_agent,
-            "source_session": suggestion.source_session,
-            "action": suggestion.action,
-            "target_module": suggestion.target_module,
-            "target_id": suggestion.target_id,
-            "status": suggestion.status,
-            "resolved_by": suggestion.resolved_by,
-        }
-        await self._events.publish(CREATED if suggestion.status == "pending" else RESOLVED, data)
-        await self._store.mark_published(suggestion)
-
-    def _record(self, suggestion: Suggestion, success: bool, error: str | None, undone_by: str | None = None) -> None:
-        proposed = ("agent" if suggestion.source_session else "module", suggestion.source_session)
-        source, identifier = ("user", undone_by) if undone_by else proposed
-        self._audit.append(
-            event_type="suggestion",
-            source_type=source,
-            source_id=identifier or suggestion.source_agent,
-            target_module=suggestion.target_module,
-            target_endpoint=f"suggestion {suggestion.id} {'undone' if undone_by else suggestion.status}",
-            para_ids_involved=(suggestion.target_id,) if suggestion.target_id else (),
-            origin=suggestion.origin,
-            success=success,
-            error=error,
-        )
 
 
 def _check_single(found: Suggestion, by: str) -> None:
