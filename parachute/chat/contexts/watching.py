@@ -110,16 +110,17 @@ class Watching:
 
     async def _begin(self) -> None:
         await asyncio.sleep(_AFTER_START_SECONDS)
-        is_first = True
+        is_followed = False
         while True:
             began = time.monotonic()
             self._wanted.clear()
-            if is_first or not self._watcher.is_on or self._watcher.problem is not None:
+            was_followed, is_followed = is_followed, self._watcher.is_on and self._watcher.problem is None
+            # Once more when it has begun: between the scan that found the first watch and that, nobody noticed a change.
+            if not (was_followed and is_followed):
                 try:
                     await self.scan()
                 except (ParachuteError, OSError) as error:
                     log.warning("The watches of contexts could not be read: %s", error)
-            is_first = False
             took = time.monotonic() - began
             rest = max(self._look_seconds, took * _SHARE)
             await asyncio.sleep(took * _SHARE_SOON)
@@ -163,6 +164,8 @@ class Watching:
             if after is not None:
                 known[place] = after
         if any(wanted.values()):
+            if not self._watcher.is_on:
+                self._wanted.set()
             self._watcher.listen(self._handle_changes)
 
     async def _notify(self, before: KnownFile | None, after: KnownFile | None, watchers: Sequence[str]) -> bool:

@@ -130,14 +130,10 @@ async def test_the_first_watch_of_all_is_noticed_though_nothing_follows_the_vaul
             service.look_soon()
         while not following.files.is_on:
             await asyncio.sleep(0.01)
-        # From here on the vault is followed, as soon as the kernel watches it.
-        async with asyncio.timeout(60):
-            sails = 0
-            while not following.told:
-                sails += 1
-                world.write("Projects/boat/AGENTS.md", f"A boat with {sails} sails.\n")
-                await asyncio.sleep(0.05)
-        assert set(following.changes()) == {("Projects/boat/AGENTS.md", ("AGENTS.md",))}
+        # From here on the vault is followed.
+        world.write("Projects/boat/AGENTS.md", "A boat with sails.\n")
+        await following.until(lambda: bool(following.told))
+        assert following.changes() == [("Projects/boat/AGENTS.md", ("AGENTS.md",))]
     finally:
         await service.close()
 
