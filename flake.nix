@@ -59,6 +59,15 @@
 
       overlays.default = final: _: { parachute-computer = final.callPackage ./nixos/package.nix { }; };
 
+      # What docs/appliance.md shows.
+      templates = lib.mapAttrs (name: description: {
+        inherit description;
+        path = ./nixos/templates + "/${name}";
+      }) {
+        appliance = "A Raspberry Pi or a server that is nothing else";
+        server = "A NixOS machine that does other things as well";
+      };
+
       # Yours is one of these with `.extendModules`: see docs/appliance.md.
       nixosConfigurations = {
         rpi4 = machine ./images/rpi4.nix;

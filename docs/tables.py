@@ -6,6 +6,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -216,6 +217,11 @@ def nixos_options_table() -> str | None:
     return table(options())
 
 
+def template(name: str) -> str:
+    """The flake that `nix flake init` gives, as Markdown."""
+    return f"```nix\n{(ROOT / 'nixos' / 'templates' / name / 'flake.nix').read_text()}```"
+
+
 def packages_table() -> str:
     """Wings and their packages in the order in which they may import each other, with their docstrings, as Markdown."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
@@ -249,6 +255,8 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "error-codes": error_codes_table,
     "feed-topics": feed_topics_table,
     "nixos-options": nixos_options_table,
+    "template-appliance": partial(template, "appliance"),
+    "template-server": partial(template, "server"),
 }
 
 _PLACE = re.compile(r"<!-- ([a-z-]+) -->\n(?:.*?\n)?<!-- end of \1 -->", re.DOTALL)

@@ -55,32 +55,46 @@ class Flake:
 
     def run(self, *words: str, free: bool = False) -> subprocess.CompletedProcess[str]:
         """Run nix on the flake; `free`: without nixpkgs' permission for what is not free software."""
-        return self._run(self.source, words, self._inputs, free)
+        return self._evaluate(self.source, words, self._inputs, free)
 
     def run_in(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         """Run nix on another flake, which has ours as its input `parachute`; without any permission."""
         ours = {f"parachute/{name}": path for name, path in self._inputs.items()}
-        return self._run(folder, words, {**self._inputs, "parachute": self.source, **ours}, free=True)
+        return self._evaluate(folder, words, {**self._inputs, "parachute": self.source, **ours}, free=True)
 
-    def _run(
+    def init(self, folder: Path, template: str) -> subprocess.CompletedProcess[str]:
+        """Begin a flake in a folder with one of our templates."""
+        # That takes no other inputs than those of the lock file: a copy of ours gets one.
+        source = self._folder / "locked"
+        shutil.copytree(self.source, source, dirs_exist_ok=True)
+        locked = self._run(source, "flake", "lock", "path:.", *_overrides(self._inputs))
+        assert locked.returncode == 0, locked.stderr
+        return self._run(folder, "flake", "init", "--template", f"path:{source}#{template}")
+
+    def _evaluate(
         self, folder: Path, words: Sequence[str], inputs: Mapping[str, Path], free: bool
     ) -> subprocess.CompletedProcess[str]:
-        overrides = [word for name, path in inputs.items() for word in ("--override-input", name, f"path:{path}")]
-        command = [
-            "nix",
-            *words,
-            "--store",
-            str(self._folder / "store"),
-            "--offline",
-            "--no-write-lock-file",
-            *overrides,
-        ]
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self._folder), "NIX_CONFIG": _CONFIGURATION}
-        if not free:
-            command.append("--impure")
-            environment["NIXPKGS_ALLOW_UNFREE"] = "1"
+        words = (*words, "--no-write-lock-file", *_overrides(inputs))
+        return self._run(folder, *words) if free else self._run(folder, *words, "--impure", NIXPKGS_ALLOW_UNFREE="1")
+
+    def _run(self, folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self._folder),
+            "NIX_CONFIG": _CONFIGURATION,
+            # Not `--store`, which has paths that are other ones in Nix than on the disk: templates are not found there.
+            "NIX_STORE_DIR": str(self._folder / "store"),
+            "NIX_STATE_DIR": str(self._folder / "state"),
+            "NIX_LOG_DIR": str(self._folder / "log"),
+        }
         return subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=110, check=False
+            ["nix", *words, "--offline"],
+            cwd=folder,
+            env={**environment, **more},
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
         )
 
     def value(self, output: str, function: str = "value: value", *, free: bool = False) -> Any:
@@ -94,3 +108,7 @@ class Flake:
         done = self.run("eval", "--json", f"path:.#{output}", "--apply", function, free=free)
         assert done.returncode != 0, done.stdout
         return done.stderr
+
+
+def _overrides(inputs: Mapping[str, Path]) -> list[str]:
+    return [word for name, path in inputs.items() for word in ("--override-input", name, f"path:{path}")]

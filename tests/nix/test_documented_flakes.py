@@ -1,5 +1,6 @@
 """The configurations that docs/appliance.md and README.md show are configurations."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -14,7 +15,8 @@ pytestmark = [
     ),
     pytest.mark.long,
 ]
-_EXAMPLES = re.findall(r"```nix\n(.*?)```", (ROOT / "docs" / "appliance.md").read_text(), re.DOTALL)
+_PAGE = (ROOT / "docs" / "appliance.md").read_text()
+_EXAMPLES = re.findall(r"```nix\n(.*?)```", _PAGE, re.DOTALL)
 (_IMPORT,) = re.findall(r"```nix\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 _CONFIGURATION = """
 {
@@ -42,6 +44,31 @@ def evaluated(flake: Flake, text: str, folder: Path, machine: str) -> str:
 
 def test_the_page_has_both_examples() -> None:
     assert len(_EXAMPLES) == 2
+
+
+_LATER = """
+  inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-26.11";
+  inputs.parachute.inputs.nixpkgs.follows = "nixpkgs";
+"""
+
+
+def test_a_newer_nixpkgs_is_followed_as_the_page_says(flake: Flake, tmp_path: Path) -> None:
+    for line in _LATER.strip().splitlines():
+        assert f"`{line.strip()}`" in _PAGE
+    text = _EXAMPLES[0].replace("\n\n  outputs", f"{_LATER}\n  outputs", 1)
+    assert evaluated(flake, text, tmp_path, "parachute").endswith(".drv")
+    locked = json.loads(flake.run_in(tmp_path, "flake", "metadata", "--json", "path:.").stdout)["locks"]["nodes"]
+    assert locked["parachute"]["inputs"]["nixpkgs"] == ["nixpkgs"]
+
+
+@pytest.mark.parametrize(("template", "machine"), [("appliance", "parachute"), ("server", "server")])
+def test_nix_writes_what_the_page_shows(flake: Flake, tmp_path: Path, template: str, machine: str) -> None:
+    assert f"flake init --template git+file:///home/me/parachute#{template}" in _PAGE
+    done = flake.init(tmp_path, template)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "flake.nix").read_text()
+    assert text in _EXAMPLES
+    assert evaluated(flake, text, tmp_path, machine).endswith(".drv")
 
 
 def test_a_card_of_ones_own(flake: Flake, tmp_path: Path) -> None:

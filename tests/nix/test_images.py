@@ -204,7 +204,7 @@ def test_the_programs_loader_is_one_that_the_machine_and_its_containers_have(fla
         changed = flake.value(
             f"nixosConfigurations.{image}", extended("{ services.parachute.acceptUnfreeAgent = true; }", then)
         )
-        assert re.search(rf"patchelf --set-interpreter /nix/store/\S+/lib/{re.escape(loader)} \S+claude\"", changed)
+        assert re.search(rf"patchelf --set-interpreter \S+-glibc-0/lib/{re.escape(loader)} \S+claude\"", changed)
 
 
 @pytest.mark.parametrize(("interfaces", "everywhere"), [("[ ]", True), ('[ "eth0" ]', False)])
