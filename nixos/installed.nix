@@ -29,7 +29,8 @@ let
         example = "sha256:7ebb1f2b18a538631eea2510d48016e83249a1302b3cce916864ee261cbe46a4";
         description = ''
           The hash at which the module is approved; one that has another is not run. `parachute modules check FOLDER` prints it.
-          null is for official modules only: the package knows theirs.
+          null is for official modules, of which the package knows it, and for what the Nix store has, such as an input of your flake or
+          a folder beside it: the hash is then that of these files, found when the system is built.
         '';
       };
 
@@ -43,6 +44,8 @@ let
   };
 
   isOfficial = source: lib.isString source && lib.hasPrefix "parachute://" source;
+  # Nothing in the store changes. Without a context it is a text that only looks like it.
+  isPinned = source: lib.hasPrefix "${builtins.storeDir}/" "${source}" && builtins.hasContext "${source}";
 in
 {
   options.services.parachute.modules = lib.mkOption {
@@ -52,7 +55,7 @@ in
       {
         brain = { };
         daily.settings.day_starts_at = "04:00";
-        weather = { source = inputs.weather; hash = "sha256:…"; };
+        weather.source = inputs.weather;
       }
     '';
     description = ''
@@ -79,10 +82,10 @@ in
           '';
         }
         {
-          assertion = found.source == null || isOfficial found.source || found.hash != null;
+          assertion = found.source == null || isOfficial found.source || found.hash != null || isPinned found.source;
           message = ''
             services.parachute.modules.${name}.hash: nothing says that this code is the one that you have read. Look through its
-            folder, let `parachute modules check FOLDER` print its hash, and write hash = "sha256:…".
+            folder, let `parachute modules check FOLDER` print its hash, and write hash = "sha256:…". An input of your flake needs none.
           '';
         }
       ])

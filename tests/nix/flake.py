@@ -40,6 +40,7 @@ class Flake:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.store = folder / "store"
         self.source = folder / "source"
         for name in _SOURCES:
             if (ROOT / name).is_dir():
@@ -83,7 +84,7 @@ class Flake:
             "HOME": str(self._folder),
             "NIX_CONFIG": _CONFIGURATION,
             # Not `--store`, which has paths that are other ones in Nix than on the disk: templates are not found there.
-            "NIX_STORE_DIR": str(self._folder / "store"),
+            "NIX_STORE_DIR": str(self.store),
             "NIX_STATE_DIR": str(self._folder / "state"),
             "NIX_LOG_DIR": str(self._folder / "log"),
         }

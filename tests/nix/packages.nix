@@ -9,6 +9,7 @@ let
   names = [ "bubblewrap" "coreutils" "curl" "findutils" "git" "gnugrep" "gnused" "podman" "restic" "systemd" "util-linux" ];
 in
 builtins.listToAttrs (map (name: { inherit name; value = package name "1.0"; }) names) // {
+  runCommand = name: arguments: text: package name "1.0";
   writeShellScriptBin = name: text: package name "1.0";
   parachute-computer = package "parachute" "0.1.0" // { python = package "python" "3.13"; };
 }

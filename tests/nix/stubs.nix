@@ -106,7 +106,7 @@ in
     users.users = setOf user;
 
     environment.systemPackages = option (types.listOf types.package) [ ];
-    environment.etc = setOf { options.text = nullOr types.lines; };
+    environment.etc = setOf { options = { text = nullOr types.lines; source = nullOr types.path; }; };
 
     security.allowUserNamespaces = option types.bool true;
 

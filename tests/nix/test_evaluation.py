@@ -125,6 +125,17 @@ def test_a_module_of_the_tree_is_copied_into_the_store() -> None:
     assert found["modules"]["mine"]["source"].startswith("/nix/store/")
 
 
+def test_what_the_store_has_needs_no_hash_before_it_is_built() -> None:
+    said = f'let inputs.weather = {{ outPath = "${{{TREE}/modules/daily}}"; }}; in {{ services.parachute = {{ enable = true; %s }}; }}'
+    for source in (f"{TREE}/modules/daily", "inputs.weather", '"${inputs.weather}/inner"'):
+        found = evaluate(said % f"modules.weather.source = {source};")
+        entry = found["environment"]["etc"]["parachute/declared.json"]
+        assert (entry["text"], entry["source"].rpartition("/")[2]) == (None, f"{'0' * 32}-declared.json-1.0")
+        assert found["services"]["parachute"]["declared"]["modules"]["weather"]["hash"] is None
+    known = evaluate(said % f"modules.weather = {{ source = inputs.weather; {HASHED} }};")
+    assert declared(known)["modules"]["weather"]["hash"] == f"sha256:{'0' * 64}", "nothing has to be built"
+
+
 def test_backups_wake_up_by_themselves() -> None:
     user = evaluate(EXAMPLES / "full.nix")["systemd"]["user"]
     for name, command in (("parachute-backup", "create"), ("parachute-backup-drill", "drill")):
@@ -198,6 +209,10 @@ WRONG = {
     "a module nobody has read": (
         'modules.weather.source = "/srv/weather";',
         "let `parachute modules check FOLDER` print its hash",
+    ),
+    "a module that only looks as if it were in the store": (
+        'modules.weather.source = "/nix/store/00000000000000000000000000000000-weather";',
+        "An input of your flake needs none",
     ),
     "a hash that is none": (
         'modules.brain.hash = "sha1:abc";',

@@ -3,11 +3,15 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.nix.flake import Flake
+from parachute.modules.registry.hashing import tree_hash
+from tests.nix.flake import ROOT, Flake
 
 pytestmark = [
     pytest.mark.skipif(
@@ -226,6 +230,21 @@ def test_containers_have_numbers_where_userborn_makes_the_users(flake: Flake) ->
     then = "machine: builtins.mapAttrs (_: each: each.text) { inherit (machine.config.environment.etc) subuid subgid; }"
     found = flake.value("nixosConfigurations.server", extended("{ services.userborn.enable = true; }", then))
     assert found == {"subuid": "parachute:100000:65536\n", "subgid": "parachute:100000:65536\n"}
+
+
+def test_the_build_finds_the_hash_of_what_is_in_the_store(flake: Flake, tmp_path: Path) -> None:
+    then = 'machine: { inherit (machine.config.environment.etc."parachute/declared.json".source.arguments) declaration text; }'
+    configuration = f"{{ services.parachute.modules.daily.source = {ROOT}/modules/daily; }}"
+    built = flake.value("nixosConfigurations.server", extended(configuration, then))
+    stored = Path(json.loads(built["declaration"])["modules"]["daily"]["source"])
+    assert stored.is_relative_to(flake.store), "a copy that nobody changes"
+    (tmp_path / "declaration").write_text(built["declaration"])
+    # As Nix would, with this Python in the place of the package's.
+    script = re.sub(r"/\S+/bin/python3", sys.executable, built["text"])
+    environment = {"declarationPath": str(tmp_path / "declaration"), "out": str(tmp_path / "out")}
+    subprocess.run(["bash", "-euc", script], env=environment, check=True)
+    found = json.loads((tmp_path / "out").read_text())["modules"]["daily"]
+    assert found == {"enable": True, "source": str(stored), "hash": tree_hash(stored), "settings": {}}
 
 
 def test_the_permission_that_the_message_asks_for_is_enough(flake: Flake) -> None:
