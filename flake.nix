@@ -57,15 +57,21 @@
         };
       };
 
+      # For one's own user, by home-manager: see docs/nixos.md.
+      homeModules.default = {
+        imports = [ ./nixos/home.nix ];
+      };
+
       overlays.default = final: _: { parachute-computer = final.callPackage ./nixos/package.nix { }; };
 
-      # What docs/appliance.md shows.
+      # What docs/appliance.md and docs/nixos.md show.
       templates = lib.mapAttrs (name: description: {
         inherit description;
         path = ./nixos/templates + "/${name}";
       }) {
         appliance = "A Raspberry Pi or a server that is nothing else";
         server = "A NixOS machine that does other things as well";
+        home = "One's own user on another Linux, with home-manager";
       };
 
       # Yours is one of these with `.extendModules`: see docs/appliance.md.

@@ -256,6 +256,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "feed-topics": feed_topics_table,
     "nixos-options": nixos_options_table,
     "template-appliance": partial(template, "appliance"),
+    "template-home": partial(template, "home"),
     "template-server": partial(template, "server"),
 }
 

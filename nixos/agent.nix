@@ -7,8 +7,6 @@
 }:
 let
   cfg = config.services.parachute;
-  sandboxImage = pkgs.callPackage ./sandbox-image.nix { added = cfg.sandbox.packages; };
-  brings = cfg.acceptUnfreeAgent == true && cfg.agentProgram == null;
 in
 {
   options.services.parachute = {
@@ -26,11 +24,19 @@ in
     agentProgram = lib.mkOption {
       type = lib.types.nullOr lib.types.path;
       default = null;
-      example = lib.literalExpression ''"${pkgs.claude-code}/bin/.claude-wrapped"'';
+      example = lib.literalExpression ''"''${pkgs.claude-code}/bin/.claude-wrapped"'';
       description = ''
         Another Claude Code than the package's, such as that of nixpkgs: the program itself and no script around it, since agents
         run it in their containers. The package then needs none of its own, and `acceptUnfreeAgent` can be `false`.
       '';
+    };
+
+    agentInterpreter = lib.mkOption {
+      type = lib.types.nullOr lib.types.str;
+      default = null;
+      internal = true;
+      example = "/nix/store/glibc/lib/ld-linux-x86-64.so.2";
+      description = "The loader that the package's own program is made to ask for; null: the one of other systems.";
     };
   };
 
@@ -51,18 +57,14 @@ in
       }
     ];
 
-    services.parachute = {
-      package = lib.mkDefault (
-        pkgs.callPackage ./package.nix {
-          acceptUnfreeAgent = brings;
-          # What was built elsewhere asks for a loader that NixOS does not have. This one is in the containers' image as well.
-          agentInterpreter = "${pkgs.glibc}/lib/${baseNameOf sandboxImage.loader}";
-        }
-      );
-      sandbox.image = lib.mkDefault "${sandboxImage}/root.tar";
-    };
+    services.parachute.package = lib.mkDefault (
+      pkgs.callPackage ./package.nix {
+        acceptUnfreeAgent = cfg.acceptUnfreeAgent == true && cfg.agentProgram == null;
+        inherit (cfg) agentInterpreter;
+      }
+    );
 
-    systemd.user.services = lib.mkIf (cfg.agentProgram != null) (
+    services.parachute.units.services = lib.mkIf (cfg.agentProgram != null) (
       lib.genAttrs [ "parachute-supervisor" "parachute-core" ] (_: {
         environment.PARACHUTE_AGENT_PROGRAM = "${cfg.agentProgram}";
       })

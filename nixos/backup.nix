@@ -156,13 +156,13 @@ in
       environment_file = toString backup.environmentFile;
     });
 
-    systemd.user.services.parachute-backup = service "a backup" "create";
-    systemd.user.timers.parachute-backup = timer "a backup each day" backup.schedule;
+    services.parachute.units.services.parachute-backup = service "a backup" "create";
+    services.parachute.units.timers.parachute-backup = timer "a backup each day" backup.schedule;
 
-    systemd.user.services.parachute-backup-drill = lib.mkIf backup.drill.enable (
+    services.parachute.units.services.parachute-backup-drill = lib.mkIf backup.drill.enable (
       # Not while one is being made.
       service "whether the newest backup can be restored" "drill" // { after = [ "parachute-backup.service" ]; }
     );
-    systemd.user.timers.parachute-backup-drill = lib.mkIf backup.drill.enable (timer "a drill of the backup" backup.drill.schedule);
+    services.parachute.units.timers.parachute-backup-drill = lib.mkIf backup.drill.enable (timer "a drill of the backup" backup.drill.schedule);
   };
 }

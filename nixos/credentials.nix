@@ -27,6 +27,6 @@ in
     ];
 
     # systemd hands the file over in a folder that only this service knows.
-    systemd.user.services.parachute-core.serviceConfig.LoadCredential = "credentials:${toString cfg.credentialsFile}";
+    services.parachute.units.services.parachute-core.serviceConfig.LoadCredential = "credentials:${toString cfg.credentialsFile}";
   };
 }

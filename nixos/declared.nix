@@ -22,7 +22,7 @@ in
       else
         { inherit text; };
     example = { text = "{}"; };
-    description = "That file, as `environment.etc` takes one.";
+    description = "That file, as `environment.etc` and home-manager take one.";
   };
 
   config = lib.mkIf cfg.enable {
@@ -33,6 +33,5 @@ in
       modules = { };
       workspaces = { };
     };
-    environment.etc."parachute/declared.json" = cfg.declaredFile;
   };
 }

@@ -1,8 +1,5 @@
 # Whether the computer runs on this machine, and from which package.
-{ config, lib, pkgs, ... }:
-let
-  cfg = config.services.parachute;
-in
+{ lib, pkgs, ... }:
 {
   options.services.parachute = {
     enable = lib.mkEnableOption "Parachute Computer, a personal computer for one person's knowledge and agents";
@@ -20,10 +17,5 @@ in
         on the local network.
       '';
     };
-  };
-
-  config = lib.mkIf cfg.enable {
-    # For its user the program needs no variable to find what belongs to it: that is ~/.parachute.
-    environment.systemPackages = [ cfg.package ];
   };
 }

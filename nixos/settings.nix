@@ -1,5 +1,5 @@
 # The settings of config.yaml. What is said here cannot be changed while the computer runs; all others are its user's.
-{ config, lib, ... }:
+{ config, lib, options, ... }:
 let
   cfg = config.services.parachute;
 
@@ -20,6 +20,14 @@ let
     "auth_mode" = "services.parachute.auth";
     "provider" = "services.parachute.provider";
     "offline.model" = "services.parachute.offlineModel";
+    "backup.repository" = "services.parachute.backup.repository";
+    "backup.password_file" = "services.parachute.backup.passwordFile";
+    "backup.environment_file" = "services.parachute.backup.environmentFile";
+    "backup.time" = "services.parachute.backup.schedule";
+    "backup.drill" = "services.parachute.backup.drill.schedule";
+  }
+  # With home-manager they are settings like others.
+  // lib.optionalAttrs (options.services.parachute ? sandbox) {
     "sandbox.required" = "services.parachute.sandbox.required";
     "sandbox.engine" = "services.parachute.sandbox.engine";
     "sandbox.hosts" = "services.parachute.sandbox.hosts";
@@ -28,11 +36,6 @@ let
     "sandbox.total_memory_megabytes" = "services.parachute.sandbox.totalMemory";
     "sandbox.cpus" = "services.parachute.sandbox.cpus";
     "sandbox.processes" = "services.parachute.sandbox.processes";
-    "backup.repository" = "services.parachute.backup.repository";
-    "backup.password_file" = "services.parachute.backup.passwordFile";
-    "backup.environment_file" = "services.parachute.backup.environmentFile";
-    "backup.time" = "services.parachute.backup.schedule";
-    "backup.drill" = "services.parachute.backup.drill.schedule";
   };
 
   known = lib.importJSON ./settings.json;

@@ -1,11 +1,10 @@
 # The processes that are there at boot: the supervisor, and core with its socket. They are services of the user's own manager, as
-# rootless Podman needs it, and are the same that `parachute service install` writes elsewhere; tests/nix compares them.
-{ config, lib, pkgs, ... }:
+# rootless Podman needs it, and are the same that `parachute service install` writes elsewhere; tests/nix compares them. They are
+# described as NixOS describes units: system.nix hands them over, home.nix translates them.
+{ config, lib, ... }:
 let
   cfg = config.services.parachute;
   hardening = import ./hardening.nix;
-  # Where the computer is not enabled there is no such user.
-  home = config.users.users.${cfg.user}.home or "/home/${cfg.user}";
   logs = "${cfg.trust}/logs";
 
   # An argument as it arrives: quoted, and without meaning for systemd.
@@ -23,19 +22,19 @@ let
     path = cfg.programs;
   };
 
-  systemctl = "${config.systemd.package}/bin/systemctl --user";
-  generation = builtins.hashString "sha256" (builtins.toJSON [
-    cfg.declared
-    (map (name: { inherit (config.systemd.user.services.${name}) environment serviceConfig; }) [ "parachute-supervisor" "parachute-core" ])
-  ]);
+  kind = lib.mkOption {
+    type = lib.types.attrsOf (lib.types.attrsOf lib.types.anything);
+    internal = true;
+    default = { };
+    example = { parachute-core.description = "Parachute: core"; };
+    description = "Units of this kind, for the user's manager.";
+  };
 in
 {
   options.services.parachute = {
     trust = lib.mkOption {
       type = lib.types.str;
       internal = true;
-      readOnly = true;
-      default = "${home}/.parachute";
       example = "/home/parachute/.parachute";
       description = "The folder with keys, approvals and credentials.";
     };
@@ -52,30 +51,18 @@ in
     programs = lib.mkOption {
       type = lib.types.listOf (lib.types.either lib.types.package lib.types.str);
       internal = true;
-      readOnly = true;
-      default = [
-        # newuidmap, without which there is no rootless container: it has to be the one with the rights.
-        "/run/wrappers"
-        cfg.package
-        pkgs.git
-        pkgs.bubblewrap
-        config.virtualisation.podman.package
-        # Commands of hooks are the user's own.
-        "/etc/profiles/per-user/${cfg.user}"
-        "/run/current-system/sw"
-      ];
       example = [ "/run/wrappers" ];
       description = "Where the units find programs.";
     };
+
+    units = lib.genAttrs [ "services" "sockets" "timers" ] (_: kind);
   };
 
   config = lib.mkIf cfg.enable {
-    systemd.user.services = {
+    services.parachute.units.services = {
       parachute-supervisor = {
         description = "Parachute: supervisor";
         wantedBy = [ "default.target" ];
-        # The script below does it, for both at once.
-        restartIfChanged = false;
         unitConfig = ours // {
           StartLimitIntervalSec = 300;
           StartLimitBurst = 5;
@@ -107,8 +94,6 @@ in
         description = "Parachute: core";
         # Not only by its socket: modules wait for events, and agents for their hour.
         wantedBy = [ "default.target" ];
-        # NixOS would stop its socket as well, and refuse whoever calls meanwhile: the script below leaves it open.
-        restartIfChanged = false;
         # Without its sockets it would have nothing to serve on.
         requires = [ "parachute-core.socket" ];
         # It asks the supervisor for its sandboxes.
@@ -157,7 +142,7 @@ in
       parachute-programs = withPrograms;
     };
 
-    systemd.user.sockets.parachute-core = {
+    services.parachute.units.sockets.parachute-core = {
       description = "Parachute: sockets of core";
       wantedBy = [ "sockets.target" ];
       unitConfig = ours;
@@ -180,23 +165,5 @@ in
         PollLimitIntervalSec = 0;
       };
     };
-
-    # This runs in each user's manager at every switch, and at boot, where there is nothing to restart; what is new, or was changed
-    # and is none of these three, NixOS has started by then. The socket stays, unless it is another one: it holds connections
-    # meanwhile.
-    system.userActivationScripts.parachute.text = ''
-      if [ "$(id -un)" = ${lib.escapeShellArg cfg.user} ]; then
-        seen=$XDG_RUNTIME_DIR/parachute-generation
-        if read -r generation address 2>/dev/null < "$seen"; then
-          if [ "$address" != ${lib.escapeShellArg cfg.endpoint} ]; then
-            ${systemctl} try-restart parachute-core.socket
-          fi
-          if [ "$generation" != ${generation} ]; then
-            ${systemctl} try-restart parachute-supervisor.service parachute-core.service
-          fi
-        fi
-        echo ${generation} ${lib.escapeShellArg cfg.endpoint} > "$seen"
-      fi
-    '';
   };
 }

@@ -1,9 +1,9 @@
-# A configuration as NixOS would evaluate it: everything that is set, or the failed assertions as one error.
-{ lib ? import ./lib, pkgs ? import ./packages.nix { }, configuration, modules ? [ ] }:
+# A configuration as NixOS or home-manager would evaluate it: everything that is set, or the failed assertions as one error.
+{ lib, pkgs, configuration, home ? false }:
 let
   evaluated = lib.evalModules {
-    modules = [ ./stubs.nix ../../nixos/modules.nix configuration ] ++ modules;
-    specialArgs = { inherit pkgs; };
+    modules = [ configuration ] ++ (if home then [ ./home_stubs.nix ../../nixos/home.nix ] else [ ./stubs.nix ../../nixos/modules.nix ]);
+    specialArgs = { inherit pkgs; } // lib.optionalAttrs home { lib = import ./home_lib.nix lib; };
   };
   failed = map (each: each.message) (builtins.filter (each: !each.assertion) evaluated.config.assertions);
 in

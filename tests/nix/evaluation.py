@@ -22,19 +22,22 @@ class EvaluationFailed(Exception):
     """Nix refused a configuration; the text is what a person would see."""
 
 
-def evaluate(configuration: Path | str, *, folders: Mapping[str, str] | None = None, lib: Path | None = None) -> Any:
-    """Everything that a configuration sets, as JSON; error: EvaluationFailed.
+def evaluate(
+    configuration: Path | str, *, folders: Mapping[str, str] | None = None, lib: Path | None = None, home: bool = False
+) -> Any:
+    """Everything that a configuration of NixOS sets, or one of `home`-manager, as JSON; error: EvaluationFailed.
 
     `configuration` is a file, or an expression of Nix. `folders` gives packages by name another place than one in the store
     at which nothing is: `parachute` for the package, `python` for its Python, and the names of packages.nix. `lib` is that of
     nixpkgs; without it our own small one is used.
     """
-    return run(f"({_evaluated(configuration, folders or {}, lib)}).config")
+    return run(f"({_evaluated(configuration, folders or {}, lib, home)}).config")
 
 
-def options(lib: Path | None = None) -> list[dict[str, Any]]:
+def options(lib: Path | None = None, *, home: bool = False) -> list[dict[str, Any]]:
     """The options below `services.parachute`, those of submodules included: name, type, description, example, default."""
-    evaluated = _evaluated("{ }", {}, lib)
+    # With those of the agent, which the flake's module for NixOS has besides.
+    evaluated = _evaluated("{ }" if home else TREE / "nixos" / "agent.nix", {}, lib, home)
     library = _library(lib)
     return list(
         run(f"import {HERE}/options.nix {{ lib = {library}; options = ({evaluated}).options.services.parachute; }}")
@@ -74,11 +77,12 @@ def parse(*files: Path) -> str | None:
     return None if done.returncode == 0 else done.stderr
 
 
-def _evaluated(configuration: Path | str, folders: Mapping[str, str], lib: Path | None) -> str:
+def _evaluated(configuration: Path | str, folders: Mapping[str, str], lib: Path | None, home: bool) -> str:
     text = str(configuration) if isinstance(configuration, Path) else f"({configuration})"
     places = " ".join(f"{json.dumps(name)} = {json.dumps(place)};" for name, place in folders.items())
     packages = f"import {HERE}/packages.nix {{ {places} }}"
-    return f"import {HERE}/evaluate.nix {{ lib = {_library(lib)}; pkgs = {packages}; configuration = {text}; }}"
+    arguments = f"lib = {_library(lib)}; pkgs = {packages}; configuration = {text}; home = {json.dumps(home)};"
+    return f"import {HERE}/evaluate.nix {{ {arguments} }}"
 
 
 def _library(lib: Path | None) -> str:

@@ -51,8 +51,10 @@ class Flake:
         inputs = folder / "inputs"
         shutil.copytree(_HERE / "inputs", inputs)
         shutil.copytree(REAL_LIB or _HERE / "lib", inputs / "nixpkgs" / "lib")
-        shutil.copy(_HERE / "stubs.nix", inputs / "nixpkgs")
+        for name in ("stubs.nix", "home_stubs.nix", "home_lib.nix"):
+            shutil.copy(_HERE / name, inputs / "nixpkgs")
         self._inputs = {name: inputs / name for name in ("nixpkgs", "nixos-hardware")}
+        self._home_manager = inputs / "home-manager"
 
     def run(self, *words: str, free: bool = False) -> subprocess.CompletedProcess[str]:
         """Run nix on the flake; `free`: without nixpkgs' permission for what is not free software."""
@@ -61,7 +63,8 @@ class Flake:
     def run_in(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         """Run nix on another flake, which has ours as its input `parachute`; without any permission."""
         ours = {f"parachute/{name}": path for name, path in self._inputs.items()}
-        return self._evaluate(folder, words, {**self._inputs, "parachute": self.source, **ours}, free=True)
+        others = {"parachute": self.source, "home-manager": self._home_manager}
+        return self._evaluate(folder, words, {**self._inputs, **others, **ours}, free=True)
 
     def init(self, folder: Path, template: str) -> subprocess.CompletedProcess[str]:
         """Begin a flake in a folder with one of our templates."""

@@ -6,10 +6,12 @@ let
     inherit name version;
     outPath = folders.${name} or "/nix/store/00000000000000000000000000000000-${name}-${version}";
   };
+  parachute = package "parachute" "0.1.0" // { python = package "python" "3.13"; };
   names = [ "bubblewrap" "coreutils" "curl" "findutils" "git" "gnugrep" "gnused" "podman" "restic" "systemd" "util-linux" ];
 in
 builtins.listToAttrs (map (name: { inherit name; value = package name "1.0"; }) names) // {
+  callPackage = _: _: parachute;
   runCommand = name: arguments: text: package name "1.0";
   writeShellScriptBin = name: text: package name "1.0";
-  parachute-computer = package "parachute" "0.1.0" // { python = package "python" "3.13"; };
+  parachute-computer = parachute;
 }

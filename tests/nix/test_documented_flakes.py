@@ -1,4 +1,4 @@
-"""The configurations that docs/appliance.md and README.md show are configurations."""
+"""The configurations that docs/appliance.md, docs/nixos.md and README.md show are configurations."""
 
 import json
 import re
@@ -27,16 +27,20 @@ _CONFIGURATION = """
 """
 
 
+_CARD, _SERVER = (
+    f"nixosConfigurations.{name}.config.system.build.toplevel.drvPath" for name in ("parachute", "server")
+)
+
+
 @pytest.fixture(scope="module")
 def flake(tmp_path_factory: pytest.TempPathFactory) -> Flake:
     return Flake(tmp_path_factory.mktemp("documented"))
 
 
-def evaluated(flake: Flake, text: str, folder: Path, machine: str) -> str:
-    """The system of a machine of a user's flake, with nixpkgs' own refusals."""
+def evaluated(flake: Flake, text: str, folder: Path, output: str) -> str:
+    """An output of a user's flake, with nixpkgs' own refusals."""
     (folder / "flake.nix").write_text(text)
     (folder / "configuration.nix").write_text(_CONFIGURATION)
-    output = f"nixosConfigurations.{machine}.config.system.build.toplevel.drvPath"
     done = flake.run_in(folder, "eval", "--raw", f"path:.#{output}")
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -56,33 +60,45 @@ def test_a_newer_nixpkgs_is_followed_as_the_page_says(flake: Flake, tmp_path: Pa
     for line in _LATER.strip().splitlines():
         assert f"`{line.strip()}`" in _PAGE
     text = _EXAMPLES[0].replace("\n\n  outputs", f"{_LATER}\n  outputs", 1)
-    assert evaluated(flake, text, tmp_path, "parachute").endswith(".drv")
+    assert evaluated(flake, text, tmp_path, _CARD).endswith(".drv")
     locked = json.loads(flake.run_in(tmp_path, "flake", "metadata", "--json", "path:.").stdout)["locks"]["nodes"]
     assert locked["parachute"]["inputs"]["nixpkgs"] == ["nixpkgs"]
 
 
-@pytest.mark.parametrize(("template", "machine"), [("appliance", "parachute"), ("server", "server")])
-def test_nix_writes_what_the_page_shows(flake: Flake, tmp_path: Path, template: str, machine: str) -> None:
-    assert f"flake init --template git+file:///home/me/parachute#{template}" in _PAGE
+@pytest.mark.parametrize("template", ["appliance", "server", "home"])
+def test_nix_writes_what_the_page_shows(flake: Flake, tmp_path: Path, template: str) -> None:
+    page = (ROOT / "docs" / ("nixos.md" if template == "home" else "appliance.md")).read_text()
+    assert f"nix flake init --template git+file:///home/me/parachute#{template}" in page
     done = flake.init(tmp_path, template)
     assert done.returncode == 0, done.stderr
-    text = (tmp_path / "flake.nix").read_text()
-    assert text in _EXAMPLES
-    assert evaluated(flake, text, tmp_path, machine).endswith(".drv")
+    assert f"```nix\n{(tmp_path / 'flake.nix').read_text()}```" in page
+
+
+def test_a_user_of_home_manager(flake: Flake, tmp_path: Path) -> None:
+    text = (ROOT / "nixos" / "templates" / "home" / "flake.nix").read_text()
+    output = "homeConfigurations.alice.activationPackage.drvPath"
+    assert evaluated(flake, text, tmp_path, output).endswith(".drv")
+    with pytest.raises(AssertionError, match="unfree"):
+        evaluated(
+            flake,
+            text.replace("allowUnfreePredicate = package:", "allowUnfreePredicate = package: false &&"),
+            tmp_path,
+            output,
+        )
 
 
 def test_a_card_of_ones_own(flake: Flake, tmp_path: Path) -> None:
-    assert evaluated(flake, _EXAMPLES[0], tmp_path, "parachute").endswith(".drv")
+    assert evaluated(flake, _EXAMPLES[0], tmp_path, _CARD).endswith(".drv")
     for other in ("rpi5", "server"):
         text = _EXAMPLES[0].replace("nixosConfigurations.rpi4", f"nixosConfigurations.{other}")
-        assert evaluated(flake, text, tmp_path, "parachute").endswith(".drv")
+        assert evaluated(flake, text, tmp_path, _CARD).endswith(".drv")
 
 
 def test_one_import_on_a_home_server(flake: Flake, tmp_path: Path) -> None:
-    assert evaluated(flake, _EXAMPLES[1], tmp_path, "server").endswith(".drv")
+    assert evaluated(flake, _EXAMPLES[1], tmp_path, _SERVER).endswith(".drv")
     wrong = _EXAMPLES[1].replace("acceptUnfreeAgent = true;", "")
     with pytest.raises(AssertionError, match=r"services\.parachute\.acceptUnfreeAgent"):
-        evaluated(flake, wrong, tmp_path, "server")
+        evaluated(flake, wrong, tmp_path, _SERVER)
 
 
 def test_the_import_that_the_readme_shows(flake: Flake, tmp_path: Path) -> None:
@@ -90,4 +106,4 @@ def test_the_import_that_the_readme_shows(flake: Flake, tmp_path: Path) -> None:
     imported = re.sub(r"services\.parachute = \{.*?\};", "", _EXAMPLES[1], flags=re.DOTALL)
     text = imported.replace("parachute.nixosModules.default", f"{{\n{_IMPORT}}}")
     assert text.count(_IMPORT) == 1
-    assert evaluated(flake, text, tmp_path, "server").endswith(".drv")
+    assert evaluated(flake, text, tmp_path, _SERVER).endswith(".drv")

@@ -29,5 +29,5 @@ def test_the_full_example_sets_every_option(found: list[dict[str, Any]]) -> None
     """What no example sets, no evaluation has tried."""
     text = (TREE / "nixos" / "examples" / "full.nix").read_text()
     last = {each["name"].rpartition(".")[2].strip("<>") for each in found}
-    elsewhere = {"package", "name", "skills", "agents", "plugins"}
+    elsewhere = {"acceptUnfreeAgent", "agentProgram", "package", "name", "skills", "agents", "plugins"}
     assert [name for name in sorted(last - elsewhere) if name not in text] == []

@@ -1,7 +1,8 @@
 """The whole flake, evaluated with the real nixpkgs and nixos-hardware: every package, image, example and check.
 
 `NIXPKGS` and `NIXOS_HARDWARE` name their trees: https://github.com/NixOS/nixpkgs or a cut of it that has all modules, and
-https://github.com/NixOS/nixos-hardware. It needs Nix 2.18. Nothing is built.
+https://github.com/NixOS/nixos-hardware. It needs Nix 2.18. Nothing is built. With `HOME_MANAGER` a tree of
+https://github.com/nix-community/home-manager is asked as well.
 """
 
 import json
@@ -94,3 +95,27 @@ def test_containers_have_their_numbers_where_users_are_made_by_userborn(store: P
     whole = f"({nixos} {{ system = null; modules = [ flake.nixosModules.default {machine} ]; }}).config"
     found = _evaluated(store, f'map (each: {whole}.environment.etc.${{each}}.text) [ "subuid" "subgid" ]')
     assert found == ["parachute:100000:65536\n"] * 2
+
+
+def test_the_hash_of_a_module_is_left_to_the_build(store: Path) -> None:
+    said = f"{{ services.parachute.modules.daily.source = {ROOT}/modules/daily; }}"
+    machine = f"(flake.nixosConfigurations.server.extendModules {{ modules = [ {said} ]; }}).config"
+    declared = f'{machine}.environment.etc."parachute/declared.json".source'
+    found = _evaluated(store, f"[ {declared}.drvPath {machine}.system.build.toplevel.drvPath ]")
+    assert found[0].endswith("-declared.json.drv")
+    assert found[1].endswith(".drv")
+
+
+@pytest.mark.skipif(not os.environ.get("HOME_MANAGER"), reason="HOME_MANAGER is not set")
+def test_a_user_of_home_manager(store: Path) -> None:
+    template = f"(import {ROOT}/nixos/templates/home/flake.nix).outputs"
+    nixpkgs = f'{{ legacyPackages.x86_64-linux = import {_TREES["NIXPKGS"]} {{ system = "x86_64-linux"; }}; }}'
+    manager = f"{{ lib = import {os.environ['HOME_MANAGER']}/lib {{ lib = import {_TREES['NIXPKGS']}/lib; }}; }}"
+    alice = (
+        f"({template} {{ nixpkgs = {nixpkgs}; home-manager = {manager}; parachute = flake; }}).homeConfigurations.alice"
+    )
+    facts = 'units = builtins.attrNames config.systemd.user.services; declared = config.home.file.".parachute/declared.json".text;'
+    found = _evaluated(store, f"with {alice}; {{ path = activationPackage.drvPath; {facts} }}")
+    assert found["path"].endswith(".drv")
+    assert found["units"] == ["parachute-core", "parachute-supervisor"]
+    assert json.loads(found["declared"])["user"] == "alice"

@@ -84,7 +84,7 @@ let
   evalModules = { modules, specialArgs ? { }, prefix ? [ ], check ? true }:
     let
       # Modules see what is not checked yet: the check asks for every condition, which may ask for any value.
-      loaded = concatMap (load (specialArgs // { inherit lib config; inherit (merged) options; })) modules;
+      loaded = concatMap (load ({ inherit lib config; inherit (merged) options; } // specialArgs)) modules;
       freeform = lib.last ([ null ] ++ filter (type: type != null) (map (module: module.freeformType) loaded));
       definitions = concatMap (module: map (value: { inherit (module) file; inherit value; }) (pushDown module.config)) loaded;
       declarations = map (module: module.options) loaded;

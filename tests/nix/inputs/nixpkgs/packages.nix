@@ -55,6 +55,8 @@ let
     "openssl" "patch" "patchelf" "podman" "procps" "restic" "ripgrep" "ruff" "shellcheck" "sqlite" "systemd" "unzip" "util-linux" "xz" "zip"
   ] plain // {
     inherit callPackage lib;
+    # Not of nixpkgs: how the stand-in of home-manager gets those of its own configuration.
+    permitting = allowed: import ./packages.nix { inherit lib system allowed; };
     pkgs = packages;
     linuxPackages = { kernel = plain "linux"; };
     python313 = python;
