@@ -4,7 +4,7 @@ import os
 import pwd
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,12 +28,13 @@ def check_possible(home: Home) -> None:
     """Errors: Unavailable where there is no user manager, Conflict where the computer runs without one."""
     if not shutil.which("systemctl"):
         raise Unavailable("There is no systemd on this machine.", "`parachute start` runs the computer without it.")
-    _check_manager()
-    if _are_of_the_system():
+    # home-manager leaves links in the person's own folder.
+    if _are_of_the_system() or (installed.folder() / installed.SUPERVISOR).is_symlink():
         raise Conflict(
             "The system's configuration has these services already.",
-            "Change it where they come from: on NixOS in `services.parachute`.",
+            "Change it where they come from: on NixOS and with home-manager in `services.parachute`.",
         )
+    _check_manager()
     if not are_installed(home):
         lifecycle.check_not_running(home)
 
@@ -96,8 +97,7 @@ def install(
 
 def uninstall(home: Home) -> list[Path]:
     """Stop everything, and remove what `install` wrote; returns the removed files, none if there were none."""
-    folder = installed.folder()
-    files = [folder / name for name in installed.NAMES if (folder / name).exists()]
+    files = _written(installed.NAMES)
     if not files:
         return []
     ends_linger = installed.enabled_linger()
@@ -134,7 +134,7 @@ def install_timers(files: Mapping[str, str]) -> list[Path]:
 
 def remove_timers() -> list[Path]:
     """Stop and remove the timers of backups; a backup that is being made goes on. Returns the removed files."""
-    files = [installed.folder() / name for name in backup_units.NAMES if (installed.folder() / name).exists()]
+    files = _written(backup_units.NAMES)
     if files:
         _systemctl("disable", "--quiet", "--now", *backup_units.TIMERS, check=False)
         for file in files:
@@ -181,6 +181,12 @@ def _in_force() -> Path:
 
 def _are_of_the_system() -> bool:
     return installed.is_for_us(installed.SYSTEM)
+
+
+def _written(names: Iterable[str]) -> list[Path]:
+    """Those of the units that are files of ours, and no links of home-manager's."""
+    files = (installed.folder() / name for name in names)
+    return [file for file in files if file.exists() and not file.is_symlink()]
 
 
 def _lines(file: Path) -> list[str]:

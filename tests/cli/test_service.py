@@ -42,3 +42,18 @@ def test_where_services_are_installed_nothing_is_started_beside_them(
 def test_uninstalling_what_is_not_installed_says_so(parachute: Terminal) -> None:
     assert parachute.ok("service", "uninstall") == "No services are installed.\n"
     assert '"removed": []' in parachute.ok("service", "uninstall", "--json")
+
+
+def test_the_units_of_home_manager_are_left_alone(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    folder = Path(parachute.environment["HOME"], ".config/systemd/user")
+    folder.mkdir(parents=True)
+    for name, text in installed.render(home, "127.0.0.1", 3333, lingers_for_us=False).items():
+        (tmp_path / name).write_text(text)
+        (folder / name).symlink_to(tmp_path / name)
+    (tmp_path / "systemctl").write_text("#!/bin/sh\n")
+    (tmp_path / "systemctl").chmod(0o755)
+    said = parachute.fails("service", "install", PATH=f"{tmp_path}:/usr/bin:/bin")
+    assert "The system's configuration has these services already." in said
+    assert "home-manager" in said
+    assert parachute.ok("service", "uninstall") == "No services are installed.\n"
+    assert all((folder / name).is_symlink() for name in installed.NAMES)

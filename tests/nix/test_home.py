@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from parachute.config.declared.document import parse as parse_declaration
+from parachute.config.settings.home import Home
+from parachute.supervisor.installed import environment_of
 from tests.nix.evaluation import TREE, EvaluationFailed, evaluate, options
 from tests.nix.real_lib import REAL_LIB
 from tests.nix.test_units import ALL, CONFIGURATION, directives, files
@@ -56,6 +58,13 @@ def test_they_agree(name: str, evaluated: Any, files: dict[str, str]) -> None:
     program = directives(files[name].replace("/home/parachute", HOME))
     assert {key: nix.pop(key) for key in ONLY_HERE if key in nix}
     assert nix == program
+
+
+def test_the_program_knows_them_for_its_own(evaluated: Any) -> None:
+    """By their line about the state directory: `parachute start` then asks systemd."""
+    line = environment_of(Home(Path(HOME, ".parachute")))
+    for name in ("core", "supervisor"):
+        assert line in evaluated["systemd"]["user"]["services"][f"parachute-{name}"]["Service"]["Environment"]
 
 
 def test_nothing_else_is_a_unit(evaluated: Any) -> None:
