@@ -13,6 +13,6 @@ in
   config.services.parachute = lib.mkIf cfg.enable {
     # What was built elsewhere asks for a loader that NixOS does not have. This one is in the containers' image as well.
     agentInterpreter = "${pkgs.glibc}/lib/${baseNameOf sandboxImage.loader}";
-    sandbox.image = lib.mkDefault "${sandboxImage}/root.tar";
+    sandbox.image = lib.mkDefault "${sandboxImage}/root.tar.gz";
   };
 }

@@ -31,9 +31,9 @@ in
     image = lib.mkOption {
       type = lib.types.nullOr lib.types.path;
       default = null;
-      example = lib.literalExpression ''"''${inputs.parachute.packages.x86_64-linux.sandbox-image}/root.tar"'';
+      example = lib.literalExpression ''"''${inputs.parachute.packages.x86_64-linux.sandbox-image}/root.tar.gz"'';
       description = ''
-        The root of the containers' image, as a tar file. It is taken over when it is another one than before; null:
+        The root of the containers' image, as a tar file, which may be compressed. It is taken over when it is another one than before; null:
         the user builds one with `parachute sandbox build`.
       '';
     };

@@ -179,7 +179,7 @@ def tarball(flake: Flake, tmp_path: Path) -> Path:
     (closure / "store-paths").write_text(f"{tmp_path / 'program'}\n")
     environment = {"PATH": "/usr/bin:/bin", "closure": str(closure), "out": str(tmp_path / "out")}
     subprocess.run(["bash", "-euc", text], cwd=tmp_path, env=environment, check=True)
-    return tmp_path / "out" / "root.tar"
+    return tmp_path / "out" / "root.tar.gz"
 
 
 def test_the_image_of_containers_is_laid_out_as_the_recipe_says(tarball: Path) -> None:

@@ -90,7 +90,7 @@ def test_agents_are_shut_in_and_the_first_boot_shows_the_key(facts: dict[str, An
     machine = facts[image]
     assert machine["engine"]["engine"] == "podman"
     assert machine["engine"]["required"]
-    assert machine["engine"]["image"].endswith("/root.tar")
+    assert machine["engine"]["image"].endswith("/root.tar.gz")
     assert machine["first"]
     assert machine["parachute"]["sparing"]
     assert machine["parachute"]["watchdog"]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.nix.evaluation import evaluate
 
-IMAGE = "/nix/store/00000000000000000000000000000000-sandbox%s/root.tar"
+IMAGE = "/nix/store/00000000000000000000000000000000-sandbox%s/root.tar.gz"
 
 
 class Programs:
