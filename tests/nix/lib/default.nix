@@ -31,6 +31,7 @@ let
     optional = condition: value: if condition then [ value ] else [ ];
     optionals = condition: values: if condition then values else [ ];
     last = list: builtins.elemAt list (length list - 1);
+    reverseList = list: genList (n: builtins.elemAt list (length list - 1 - n)) (length list);
     init = list: genList (builtins.elemAt list) (length list - 1);
     flatten = value: if isList value then builtins.concatMap flatten value else [ value ];
     toList = value: if isList value then value else [ value ];

@@ -65,26 +65,31 @@ let
         else type.merge loc found;
     };
 
-  # { imports, options, config, freeformType } of what may stand in a list of modules.
+  # { file, imports, options, config, freeformType } of what may stand in a list of modules.
   load = arguments: module:
     let
       file = if builtins.isPath module || isString module then toString module else module._file or "<unknown-file>";
       content = if builtins.isPath module || isString module then import module else module;
       set = if isFunction content then content arguments else content;
       explicit = set ? config || set ? options;
-      own = {
-        file = set._file or file;
-        options = set.options or { };
-        config = if explicit then set.config or { } else removeAttrs set [ "_file" "key" "imports" "freeformType" "_class" ];
-        freeformType = set.freeformType or null;
-      };
     in
-    concatMap (load arguments) (set.imports or [ ]) ++ [ own ];
+    {
+      file = set._file or file;
+      imports = set.imports or [ ];
+      options = set.options or { };
+      config = if explicit then set.config or { } else removeAttrs set [ "_file" "key" "imports" "freeformType" "_class" ];
+      freeformType = set.freeformType or null;
+    };
+
+  # Modules and what they import, level by level, the last one first: the order in which nixpkgs puts lists together.
+  closure = load: modules:
+    let level = map load modules;
+    in if modules == [ ] then [ ] else closure load (concatMap (module: module.imports) level) ++ lib.reverseList level;
 
   evalModules = { modules, specialArgs ? { }, prefix ? [ ], check ? true }:
     let
       # Modules see what is not checked yet: the check asks for every condition, which may ask for any value.
-      loaded = concatMap (load ({ inherit lib config; inherit (merged) options; } // specialArgs)) modules;
+      loaded = closure (load ({ inherit lib config; inherit (merged) options; } // specialArgs)) modules;
       freeform = lib.last ([ null ] ++ filter (type: type != null) (map (module: module.freeformType) loaded));
       definitions = concatMap (module: map (value: { inherit (module) file; inherit value; }) (pushDown module.config)) loaded;
       declarations = map (module: module.options) loaded;
