@@ -5,6 +5,12 @@ let
   file = ".parachute/declared.json";
   variables.PARACHUTE_DECLARED = "${config.home.homeDirectory}/${file}";
 
+  # A shell that home-manager does not look after knows no variable of it.
+  program = pkgs.writeShellScriptBin "parachute" ''
+    export PARACHUTE_DECLARED=''${PARACHUTE_DECLARED-${lib.escapeShellArg variables.PARACHUTE_DECLARED}}
+    exec ${cfg.package}/bin/parachute "$@"
+  '';
+
   environment =
     definition: lib.mapAttrsToList (name: value: builtins.toJSON "${name}=${value}") (
       definition.environment or { } // variables // { PATH = lib.makeBinPath definition.path; }
@@ -61,7 +67,7 @@ in
       services.parachute.programs = [
         # The system's own come first: newuidmap has rights there, and bwrap may be the one that is allowed to make namespaces.
         "/run/wrappers"
-        cfg.package
+        program
         "/usr/local"
         "/usr"
         pkgs.git
@@ -72,8 +78,7 @@ in
       ];
     }
     (lib.mkIf cfg.enable {
-      home.packages = [ cfg.package ];
-      home.sessionVariables = variables;
+      home.packages = [ program ];
       home.file.${file} = cfg.declaredFile;
       # systemd opens the logs before anything of ours runs.
       home.activation.parachute = lib.hm.dag.entryBetween [ "linkGeneration" ] [ "writeBoundary" ] ''

@@ -18,6 +18,7 @@ PACKAGES = (
     "crun",
     "curl",
     "dbus",
+    "dbus-broker",
     "dbus-user-session",
     "fuse-overlayfs",
     "git",
@@ -44,6 +45,8 @@ touch /var/lib/systemd/linger/{USER}
 # Empty, not absent: each boot gets an identity of its own, and none counts as the first one, which takes longer.
 : > /etc/machine-id
 : > /etc/resolv.conf
+# The bus is that of dbus-daemon, but where a guest is given another by broker().
+rm /etc/systemd/system/dbus.service /etc/systemd/user/dbus.service
 # The kernel is that of the machine, and there is no network to update from.
 systemctl mask --quiet systemd-modules-load.service apt-daily.timer apt-daily-upgrade.timer
 mkdir -p {SOURCE}
@@ -83,6 +86,14 @@ def debian() -> Layer:
 def python() -> Layer:
     """The locked requirements, for the Python of the system below."""
     return Layer("python", (*debian().contents, PYTHON, ENVIRONMENT, _COMMAND, REQUIREMENTS.read_text()))
+
+
+def broker(folder: Path) -> None:
+    """Write a layer with which both buses are dbus-broker's, as they are on NixOS."""
+    for manager in ("system", "user"):
+        link = folder / "etc/systemd" / manager / "dbus.service"
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(f"/usr/lib/systemd/{manager}/dbus-broker.service")
 
 
 def setup_script() -> str:

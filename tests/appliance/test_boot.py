@@ -20,6 +20,8 @@ def test_systemd_runs_and_no_unit_failed(host: Host) -> None:
     assert host.process.get(pid=1).comm == "systemd"
     assert host.check_output("systemctl is-system-running --wait") == "running"
     assert host.service("systemd-logind").is_running
+    # Of the other kind of guest it is dbus-broker's.
+    assert host.check_output("systemctl show dbus.service --property=Id --value") == "dbus.service"
 
 
 def test_the_user_has_a_manager_without_having_logged_in(host: Host, user: Host) -> None:

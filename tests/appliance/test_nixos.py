@@ -19,6 +19,7 @@ import pytest
 from testinfra.host import Host
 
 from tests.appliance.guest import Guest
+from tests.appliance.recipe import broker
 from tests.nix.evaluation import EXAMPLES, evaluate
 from tests.nix.rendering import write
 
@@ -58,6 +59,7 @@ def machine(layers: tuple[Path, ...]) -> Iterator[Guest]:
     folder = Path(tempfile.mkdtemp(prefix="nixos-", dir="/tmp"))
     try:
         write(evaluated, folder)
+        broker(folder)
         (folder / "etc/secret").write_text(f"# from sops\nANTHROPIC_API_KEY={KEY}\n")
         _readable(folder)
         # Its user has the numbers of NixOS; the vault's folder is made by the example's own rule.
@@ -107,6 +109,9 @@ def test_it_is_confined_enough(name: str, machine: Guest) -> None:
 
 
 def test_it_is_there_after_the_boot_without_anybody(machine: Guest) -> None:
+    assert (
+        machine.user.check_output("systemctl --user show dbus.service --property=Id --value") == "dbus-broker.service"
+    )
     health = json.loads(
         machine.user.check_output("curl -sf --retry 60 --retry-all-errors http://127.0.0.1:3333/api/health")
     )

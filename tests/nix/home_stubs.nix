@@ -21,7 +21,6 @@ in
       packages = option (types.listOf types.package) [ ];
       file = files;
       activation = option (types.attrsOf types.anything) { };
-      sessionVariables = option (types.attrsOf types.str) { };
     };
     xdg.configFile = files;
     systemd.user = {
@@ -32,7 +31,7 @@ in
   };
 
   config.home = {
-    username = "alice";
-    homeDirectory = "/home/alice";
+    username = lib.mkDefault "alice";
+    homeDirectory = lib.mkDefault "/home/alice";
   };
 }

@@ -91,7 +91,7 @@ def test_the_declaration_lies_where_trust_is(evaluated: Any) -> None:
         "auth_mode": "remote",
         "backup": {"repository": "/mnt/usb/parachute", "password_file": "/run/secrets/parachute-backup"},
     }
-    assert evaluated["home"]["sessionVariables"] == {"PARACHUTE_DECLARED": DECLARED}
+    assert [package.rpartition("-")[0][44:] for package in evaluated["home"]["packages"]] == ["parachute"]
     made = evaluated["home"]["activation"]["parachute"]
     assert (made["before"], made["after"]) == (["linkGeneration"], ["writeBoundary"])
     assert made["data"].strip() == f"run install --directory --mode=0700 {HOME}/.parachute {HOME}/.parachute/logs"

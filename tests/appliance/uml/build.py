@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.appliance import agent_root, build_root
+from tests.appliance.recipe import broker
 from tests.appliance.uml import recipe
 from tests.appliance.uml.recipe import Kernel
 
@@ -89,9 +90,10 @@ def _build_image(image: Path, layers: tuple[Path, ...]) -> None:
         # Without a journal: a disk that is thrown away at the end needs none, and it would be written twice.
         mkfs.ext4 -q -F -m 0 -O ^has_journal,^metadata_csum -E lazy_itable_init=1,nodiscard -d "$root" "$2"
     """
+    broker(upper := image.with_name("broker"))
     build_root.run(
         *("unshare", "--mount", "sh", "-c", script, "sh"),
-        *(":".join(map(str, layers)), str(image), recipe.UNIT_TEXT, recipe.UNIT, str(recipe.DISK_GIBIBYTES)),
+        *(":".join(map(str, (upper, *layers))), str(image), recipe.UNIT_TEXT, recipe.UNIT, str(recipe.DISK_GIBIBYTES)),
     )
 
 

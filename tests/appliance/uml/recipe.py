@@ -57,5 +57,5 @@ WantedBy=basic.target
 
 
 def image() -> Layer:
-    """The guest's disk: the root that systemd-nspawn boots as well, and the unit that obeys the tests."""
-    return Layer("image", (*recipe.python().contents, UNIT_TEXT, str(DISK_GIBIBYTES)))
+    """The guest's disk: the root that systemd-nspawn boots as well, the unit that obeys the tests, and another program for the bus."""
+    return Layer("image", (*recipe.python().contents, "dbus-broker", UNIT_TEXT, str(DISK_GIBIBYTES)))

@@ -29,6 +29,16 @@ def test_systemd_runs_and_no_unit_failed(host: Host, user: Host) -> None:
     assert host.check_output("ls /sys/class/net").split() == ["lo"]
 
 
+def test_both_buses_are_dbus_brokers_as_on_nixos(host: Host, user: Host) -> None:
+    for manager, scope in ((host, "--system"), (user, "--user")):
+        # The first who asks starts it.
+        manager.check_output(f"busctl {scope} list")
+        shown = manager.check_output(
+            f"systemctl {scope} show dbus.service --property=Id --property=ActiveState --value"
+        )
+        assert sorted(shown.split()) == ["active", "dbus-broker.service"]
+
+
 def test_the_kernel_is_its_own_and_has_cgroup_v2_alone(host: Host, user: Host) -> None:
     assert host.check_output("uname --kernel-release") != os.uname().release
     kinds = host.check_output("awk '$3 ~ /^cgroup/ {print $3, $2}' /proc/mounts").splitlines()
