@@ -29,7 +29,7 @@ let
   };
 
   service =
-    name: definition:
+    _: definition:
     lib.recursiveUpdate (unit "Service" definition (definition.serviceConfig // { Environment = environment definition; })) {
       Unit =
         if definition.restartIfChanged or true then
