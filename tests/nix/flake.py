@@ -60,9 +60,12 @@ class Flake:
         """Run nix on the flake; `free`: without nixpkgs' permission for what is not free software."""
         return self._evaluate(self.source, words, self._inputs, free)
 
-    def run_in(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run nix on another flake, which has ours as its input `parachute`; without any permission."""
-        ours = {f"parachute/{name}": path for name, path in self._inputs.items()}
+    def run_in(self, folder: Path, *words: str, follows: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run nix on another flake, which has ours as its input `parachute`; without any permission.
+
+        `follows`: it says which nixpkgs ours has; it would be fetched otherwise, which fails.
+        """
+        ours = {f"parachute/{name}": path for name, path in self._inputs.items() if name != "nixpkgs" or not follows}
         others = {"parachute": self.source, "home-manager": self._home_manager}
         return self._evaluate(folder, words, {**self._inputs, **others, **ours}, free=True)
 

@@ -1,5 +1,7 @@
 # Stands for nixos-hardware: the options of its boards that we set.
 {
+  inputs.nixpkgs.url = "github:NixOS/nixpkgs";
+
   outputs =
     _:
     let
