@@ -4,7 +4,7 @@ import os
 import pwd
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,7 +97,7 @@ def install(
 
 def uninstall(home: Home) -> list[Path]:
     """Stop everything, and remove what `install` wrote; returns the removed files, none if there were none."""
-    files = _written(installed.NAMES)
+    files = installed.written()
     if not files:
         return []
     ends_linger = installed.enabled_linger()
@@ -134,7 +134,7 @@ def install_timers(files: Mapping[str, str]) -> list[Path]:
 
 def remove_timers() -> list[Path]:
     """Stop and remove the timers of backups; a backup that is being made goes on. Returns the removed files."""
-    files = _written(backup_units.NAMES)
+    files = installed.written(backup_units.NAMES)
     if files:
         _systemctl("disable", "--quiet", "--now", *backup_units.TIMERS, check=False)
         for file in files:
@@ -181,12 +181,6 @@ def _in_force() -> Path:
 
 def _are_of_the_system() -> bool:
     return installed.is_for_us(installed.SYSTEM)
-
-
-def _written(names: Iterable[str]) -> list[Path]:
-    """Those of the units that are files of ours, and no links of home-manager's."""
-    files = (installed.folder() / name for name in names)
-    return [file for file in files if file.exists() and not file.is_symlink()]
 
 
 def _lines(file: Path) -> list[str]:

@@ -30,6 +30,12 @@ def folder() -> Path:
     return Path.home() / ".config" / "systemd" / "user"
 
 
+def written(names: Iterable[str] = NAMES) -> list[Path]:
+    """Those of a person's own units that are files of ours; home-manager leaves links there."""
+    files = (folder() / name for name in names)
+    return [file for file in files if file.exists() and not file.is_symlink()]
+
+
 def runtime_folder() -> Path:
     """The folder in which the launcher writes units; systemd empties it at every boot."""
     return Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}", "systemd", "user")

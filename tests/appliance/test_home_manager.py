@@ -79,6 +79,8 @@ def test_the_program_knows_that_they_are_kept_elsewhere(computer: Services) -> N
     assert "declared" in refused.stderr
     assert "with home-manager" in computer.user.run("parachute service install").stderr
     assert computer.run("parachute service uninstall") == "No services are installed."
+    updated = computer.user.run(f"PARACHUTE_DECLARED={DECLARED} parachute update --from ~/kept")
+    assert "home-manager's by that" in updated.stdout + updated.stderr
     before = computer.run("systemctl --user show parachute-core --property=MainPID --value")
     computer.run(shlex.join(["env", f"PARACHUTE_DECLARED={DECLARED}", "parachute", "restart"]))
     assert computer.run("systemctl --user show parachute-core --property=MainPID --value") != before

@@ -109,10 +109,10 @@ class Updates:
             health = await running_health(self._home)
             manager = self._given.manager if self._given is not None else health.manager
             update = replace(update, manager=manager, host=health.host, port=health.port)
-            if manager == "systemd" and not (installed.folder() / installed.SUPERVISOR).exists():
+            if manager == "systemd" and not installed.written():
                 raise UpdateFailed(
                     "The system's configuration brings this computer: it is updated with that.",
-                    "On NixOS root types `parachute-update FLAKE#HOST`; a package is updated by its manager.",
+                    "On NixOS root types `parachute-update FLAKE#HOST`; a package is updated by its manager, and home-manager's by that.",
                 )
 
             def step(text: str) -> None:
