@@ -14,7 +14,7 @@ def proportional_megabytes(processes: Iterable[Process]) -> float:
     return sum(_pss(process.pid) for process in processes) / 1024
 
 
-def box_megabytes(processes: Iterable[Process]) -> float:
+def sandbox_megabytes(processes: Iterable[Process]) -> float:
     """The sum of the PSS of agents, their sandboxes and their launchers, in MB.
 
     Runners hide from everybody but root: of those, what is theirs alone.

@@ -9,7 +9,7 @@ from bench import guest
 from bench.computers import MeasuredComputer
 from bench.connection import Connection
 from bench.engines import ENGINES, computer_of, reason_missing, settle
-from bench.memory import box_megabytes
+from bench.memory import sandbox_megabytes
 from bench.results import NotMeasurable, Result
 from bench.waiting import seconds_to_first_text, seconds_with_spare
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
@@ -72,11 +72,11 @@ def _of_five(engine: str, level: str, computer: MeasuredComputer, api: MessagesA
         list(people.map(lambda session: _talk(computer, session), sessions))
         minutes = (time.perf_counter() - begun) / 60
         yield Result(f"engines.{engine}.turns_per_minute", _SESSIONS * _TURNS / minutes, "turns/min")
-        yield Result(f"engines.{engine}.idle_session", box_megabytes(computer.others) / _SESSIONS, "MB")
+        yield Result(f"engines.{engine}.idle_session", sandbox_megabytes(computer.others) / _SESSIONS, "MB")
         gate = Gate()
         api.default(several(text("First."), hold(gate), text("Rest.")))
         answers = [_begun(computer.connect(), session) for session in sessions]
-        yield Result(f"engines.{engine}.five_sessions", box_megabytes(computer.others), "MB", budget=1500)
+        yield Result(f"engines.{engine}.five_sessions", sandbox_megabytes(computer.others), "MB", budget=1500)
         gate.open()
         for answer in answers:
             list(answer)

@@ -100,7 +100,7 @@ class OpenSandboxes:
 
         specification = self._open.get(session)
         if specification is None:
-            raise NotFound("This session has no sandbox.", key="no_box")
+            raise NotFound("This session has no sandbox.", key="no_sandbox")
         # It may have been ended meanwhile by a stop of all agents, or after too many failures.
         await control.ask(self._home, "open", unit=f"sandbox@{session}")
         found = await asyncio.to_thread(explain, self._home, specification)
@@ -113,7 +113,7 @@ class OpenSandboxes:
     async def read_file(self, session: str, folder: str, file: str, limit: int, write: Callable[[bytes], None]) -> int:
         """Read a file below a folder that the agent of a session sees, as it sees it; errors: those of `read_file`, NotFound."""
         if session not in self._open:
-            raise NotFound("This session has no sandbox.", key="no_box")
+            raise NotFound("This session has no sandbox.", key="no_sandbox")
         return await asyncio.to_thread(read_file, units.agent_socket(self._home, session), folder, file, limit, write)
 
     def take_differences(self, session: str) -> tuple[str, ...]:
