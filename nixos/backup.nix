@@ -117,7 +117,7 @@ in
         type = lib.types.bool;
         default = true;
         example = false;
-        description = "Whether the newest backup is restored into a temporary folder from time to time, and compared.";
+        description = "Whether the newest backup is restored into a temporary folder from time to time, compared, and the computer started from it.";
       };
 
       schedule = lib.mkOption {
