@@ -115,7 +115,8 @@ class FileSearch:
         if time.monotonic() - self._looked > self._pace.fresh:
             seconds = self._pace.wait if self._looked else self._pace.first_wait
             try:
-                await asyncio.wait_for(asyncio.shield(self._refresh()), seconds)
+                async with asyncio.timeout(seconds):
+                    await asyncio.shield(self._refresh())
             except TimeoutError:
                 return "Not all texts were read yet; search again in a moment."
         return self._problem

@@ -63,7 +63,8 @@ async def ask(home: Home, operation: str, seconds: float = 90, **fields: Any) ->
         ) from error
     try:
         writer.write(json.dumps({"operation": operation, **fields}).encode() + b"\n")
-        line = await asyncio.wait_for(reader.readline(), seconds)
+        async with asyncio.timeout(seconds):
+            line = await reader.readline()
     except (TimeoutError, ConnectionError) as error:
         raise Unavailable("The supervisor does not answer.", f"See {home.logs / 'supervisor.log'}.") from error
     finally:

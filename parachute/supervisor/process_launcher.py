@@ -316,7 +316,8 @@ class ProcessLauncher(OpenUnits[_Entry]):
         self._set(entry, State.STOPPING)
         os.kill(process, signal.SIGTERM)
         try:
-            await asyncio.wait_for(entry.exited.wait(), entry.unit.stop_seconds)
+            async with asyncio.timeout(entry.unit.stop_seconds):
+                await entry.exited.wait()
         except TimeoutError:
             if entry.status.process is not None:
                 os.kill(process, signal.SIGKILL)

@@ -136,7 +136,8 @@ class SystemdLauncher(OpenUnits[_Entry]):
 
         async with entry.changed:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(entry.changed.wait_for(settled), seconds)
+                async with asyncio.timeout(seconds):
+                    await entry.changed.wait_for(settled)
         if entry.service.get("ActiveState") != "active":
             raise self._down(name, f"{name} did not answer within {seconds:.0f} seconds.")
 

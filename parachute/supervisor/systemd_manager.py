@@ -77,7 +77,8 @@ class Manager:
         try:
             (path,) = await self.call(method, "ss", unit, "replace")
             future = self._jobs.setdefault(path, loop.create_future())
-            return await asyncio.wait_for(future, _JOB_SECONDS)
+            async with asyncio.timeout(_JOB_SECONDS):
+                return await future
         except TimeoutError as error:
             raise Unavailable(f"systemd did not carry out {method} of {unit} in {_JOB_SECONDS} seconds.") from error
         finally:

@@ -57,7 +57,8 @@ class SupervisorWeb:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_own: bool | None) -> None:
         connection = h11.Connection(h11.SERVER)
         try:
-            request = await asyncio.wait_for(self._receive(connection, reader), SUPERVISOR_SECONDS)
+            async with asyncio.timeout(SUPERVISOR_SECONDS):
+                request = await self._receive(connection, reader)
             status, answer = await self._answer(request, is_own)
         except h11.RemoteProtocolError as error:
             status, answer = error.error_status_hint, {"detail": f"The request cannot be read: {error}."}

@@ -125,7 +125,8 @@ class Watching:
             rest = max(self._look_seconds, took * _SHARE)
             await asyncio.sleep(took * _SHARE_SOON)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), rest)
+                async with asyncio.timeout(rest):
+                    await self._wanted.wait()
 
     async def _handle_changes(self, paths: frozenset[str]) -> None:
         async with self._working:

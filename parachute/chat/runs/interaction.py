@@ -128,14 +128,16 @@ class Interaction:
         if call:
             # The app turns the card of the tool into the question: the card has to be there first.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._shown.setdefault(call, asyncio.Event()).wait(), _CARD_SECONDS)
+                async with asyncio.timeout(_CARD_SECONDS):
+                    await self._shown.setdefault(call, asyncio.Event()).wait()
         identifier = call or str(uuid.uuid4())
         question = Question(identifier, questions, asyncio.get_running_loop().create_future())
         self._run.questions[identifier] = question
         self._run.log.append(events.UserQuestion(identifier, self._run.session.id, questions))
         self._inbox.changed()
         try:
-            answers = await asyncio.wait_for(question.answer, self._question_seconds)
+            async with asyncio.timeout(self._question_seconds):
+                answers = await question.answer
         except TimeoutError:
             answers = {}
         finally:
@@ -177,7 +179,8 @@ class Interaction:
         )
         self._inbox.changed()
         try:
-            allowed = bool(await asyncio.wait_for(request.answer, seconds))
+            async with asyncio.timeout(seconds):
+                allowed = bool(await request.answer)
         except TimeoutError:
             self._run.permissions.pop(identifier, None)
             return False, f"The owner did not answer in time. {self._postpone(request)}"

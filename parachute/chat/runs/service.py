@@ -294,7 +294,8 @@ class Runs:
         assert run.task is not None
         if run.client is not None:
             with contextlib.suppress(Exception):  # a process that does not take the interrupt is ended below
-                await asyncio.wait_for(run.client.interrupt(), _ABORT_SECONDS)
+                async with asyncio.timeout(_ABORT_SECONDS):
+                    await run.client.interrupt()
                 await asyncio.wait({run.task}, timeout=_ABORT_SECONDS)
         if not run.answered and not run.log.closed:
             run.task.cancel()

@@ -108,7 +108,8 @@ async def call(module: str, payload: bytes, seconds: float) -> Ran:
     code: int | None = 0
     output, complaint = "", ""
     try:
-        output = await asyncio.wait_for(asyncio.to_thread(answer), seconds)
+        async with asyncio.timeout(seconds):
+            output = await asyncio.to_thread(answer)
     except TimeoutError:
         code = None
     except (OSError, ValueError, KeyError, TypeError) as error:

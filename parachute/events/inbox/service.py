@@ -129,7 +129,8 @@ class Inbox:
                     last = seen
                     yield page
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(change.wait(), _LOOK_SECONDS)
+                    async with asyncio.timeout(_LOOK_SECONDS):
+                        await change.wait()
         finally:
             self._readers -= by_person
 

@@ -160,7 +160,8 @@ class MeaningIndex:
                     if isinstance(error, MeaningUnavailable):
                         return  # what is missing comes with another start of the server
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._wanted.wait(), _AGAIN_SECONDS)
+                        async with asyncio.timeout(_AGAIN_SECONDS):
+                            await self._wanted.wait()
                     continue
                 keep, self.problem = None, None
                 left, self.total = int(answer["waiting"]), int(answer["total"])

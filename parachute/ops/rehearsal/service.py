@@ -81,7 +81,8 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
         if process.returncode is None:
             process.send_signal(signal.SIGTERM)
             with suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), _END_SECONDS)
+                async with asyncio.timeout(_END_SECONDS):
+                    await process.wait()
         if process.returncode is None:
             process.kill()
             await process.wait()

@@ -67,7 +67,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     process.terminate()
     waiting = asyncio.ensure_future(process.wait())
     try:
-        await asyncio.wait_for(asyncio.shield(waiting), _END_SECONDS)
+        async with asyncio.timeout(_END_SECONDS):
+            await asyncio.shield(waiting)
     except TimeoutError:
         with contextlib.suppress(ProcessLookupError):
             process.kill()

@@ -30,24 +30,22 @@ FAILS_AFTER_MIGRATING: Changes = {
     **MIGRATES,
     "parachute/server/composition/storage.py": ("    recovery.start()\n", "    raise SystemExit('broken')\n"),
 }
-_MAIN, _WATCHED = "parachute/server/__main__.py", "    interval = watchdog_interval()\n"
+_MAIN, _WATCHED = "parachute/server/__main__.py", "    watchdog = asyncio.create_task(feed_watchdog())\n"
 FAILS_LATER: Changes = {
     **MIGRATES,
     _MAIN: (_WATCHED, f"    asyncio.get_running_loop().call_later(3, os._exit, 1)\n{_WATCHED}"),
 }
-_ON_DEMAND = """
-async def _fail_on_demand() -> None:
-    from pathlib import Path
+_ON_DEMAND = f"""
+    async def fail_on_demand() -> None:
+        from pathlib import Path
 
-    while not (Path.home() / "Parachute" / "fail-now").exists():
-        await asyncio.sleep(0.2)
-    os._exit(1)
+        while not (Path.home() / "Parachute" / "fail-now").exists():
+            await asyncio.sleep(0.2)
+        os._exit(1)
 
-
-async def _watchdog() -> None:
-    failing = asyncio.create_task(_fail_on_demand())
-"""
-FAILS_ON_DEMAND: Changes = {**MIGRATES, _MAIN: ("\nasync def _watchdog() -> None:\n", _ON_DEMAND)}
+    failing = asyncio.create_task(fail_on_demand())
+{_WATCHED}"""
+FAILS_ON_DEMAND: Changes = {**MIGRATES, _MAIN: (_WATCHED, _ON_DEMAND)}
 """It ends as soon as there is a file `fail-now` in the vault."""
 SUPERVISOR_FAILS: Changes = {
     **NEWER,
