@@ -92,10 +92,12 @@ git remote set-url origin "$folder/upstream"
 .venv/bin/parachute config set updates.probation_minutes 0.1
 .venv/bin/parachute update || fail "the update did not stay"
 curl -sSf "$url/api/health" | grep -q 99.0.0 || fail "the newer version does not answer"
-.venv/bin/parachute daily today | grep -q "LVB curriculum" || fail "the journal has lost its entry"
+today=$(.venv/bin/parachute daily today)
+grep -q "LVB curriculum" <<<"$today" || fail "the journal has lost its entry: $today"
 .venv/bin/parachute update back --yes || fail "the version before did not come back"
 ! curl -sSf "$url/api/health" | grep -q 99.0.0 || fail "the newer version still answers"
-parachute daily today | grep -q "LVB curriculum" || fail "the journal has lost its entry"
+today=$(parachute daily today)
+grep -q "LVB curriculum" <<<"$today" || fail "the journal has lost its entry: $today"
 
 .venv/bin/parachute stop
 ! curl -s --max-time 2 "$url/api/health" >/dev/null || fail "it still answers after stop"

@@ -22,8 +22,9 @@ PASSING = {
     "meaning",
     "__pycache__",
     "audit-seals.json",
+    "audit-approvals.json",
 }
-"""Names of what is made anew, of updates themselves, and of the end of the audit log, which grows."""
+"""Names of what is made anew, of updates themselves, and of the end of the audit log and what it has seen so far, which grow."""
 
 
 def main() -> None:

@@ -76,8 +76,9 @@ def test_they_go_when_nobody_asks_and_the_next_one_wakes_them(computer: Services
     folder = "~/.config/systemd/user"
     for unit in MEMORY:
         computer.run(f"mkdir {folder}/{unit}.d && echo {shlex.quote(IDLE)} > {folder}/{unit}.d/90-idle.conf")
-    computer.run(f"systemctl --user daemon-reload && systemctl --user stop {' '.join(MEMORY)}")
+    # Before they are stopped: whoever needs one may have it started again at once.
     before = {unit: shown(computer, unit)["InvocationID"] for unit in MEMORY}
+    computer.run(f"systemctl --user daemon-reload && systemctl --user stop {' '.join(MEMORY)}")
     try:
         # The search waits a moment for the index and not for its start, which takes a slow machine longer.
         computer.until(lambda: bool(by_meaning(computer)), "what it has read it knows after a start")

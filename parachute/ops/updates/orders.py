@@ -80,8 +80,9 @@ class Orders:
         """Have an update come to its end that was cut off in its last steps; where that fails, the inbox has it."""
         try:
             update = self.last()
-            if update is not None and update.phase in IN_PLACE and update.manager != "nixos":
-                await self._check_free()
+            if update is None or update.phase not in IN_PLACE or update.manager == "nixos":
+                return
+            if not await asyncio.to_thread(self._journal.is_held):
                 await control.ask(self._home, "update")
         except ParachuteError as error:
             log.warning("The update is not taken up: %s", error.message)
