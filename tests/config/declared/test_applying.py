@@ -21,8 +21,6 @@ from .declaring import module, write
 
 pytestmark = pytest.mark.long
 
-PINNED = [sys.executable, "-m", "parachute.modules.registry.pinned"]
-OTHER = f"sha256:{'0' * 64}"
 SETTINGS = """\
 settings:
   interval: {type: integer, default: 15}
@@ -102,30 +100,14 @@ def test_without_a_declaration(place: Place) -> None:
 
 def test_a_hash_that_whoever_built_the_system_has_found(place: Place) -> None:
     source = place.write()
-    place.declare(hello={**module(source), "hash": None}, daily=module("parachute://daily"))
+    place.declare(hello=module(source, hash=None), daily=module("parachute://daily"))
     found = with_hashes(json.loads(place.declared.read_text()))["modules"]
     assert (found["hello"]["hash"], found["daily"]["hash"]) == (tree_hash(source), None)
     place.declare(**found)
     assert place.apply() == {"daily": ("installed", None), "hello": ("installed", None)}
     # One that is given is never replaced.
-    assert with_hashes({"modules": {"hello": {**module(source), "hash": OTHER}}})["modules"]["hello"]["hash"] == OTHER
-
-
-def test_what_could_not_be_installed_has_no_hash(place: Place) -> None:
-    place.write("hello")
-    (place.write("broken") / "module.py").write_text("this is no Python\n")
-    for name, folder, said in (
-        ("broken", "broken", "module.py, line 1"),
-        ("other", "hello", "holds the module hello"),
-        ("gone", "gone", "does not exist"),
-    ):
-        source = place.folder / "sources" / folder
-        place.declared.write_text(json.dumps({"modules": {name: {"source": str(source), "hash": None}}}))
-        with place.declared.open() as declaration:
-            done = subprocess.run(PINNED, stdin=declaration, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert f"modules.{name}: " in done.stderr
-        assert said in done.stderr
+    given = {"hello": module(source, hash=f"sha256:{'0' * 64}")}
+    assert with_hashes({"modules": given})["modules"] == given
 
 
 def test_another_hash_is_refused_with_both_and_nothing_changes(place: Place) -> None:
