@@ -143,11 +143,7 @@ def test_a_power_cut_before_it_is_in_place_changes_nothing(
 def test_a_power_cut_brings_the_version_before(computer: Updating, phase: str, is_kept: bool) -> None:
     computer.stage("FAILS_ON_DEMAND")
     with computer.unrehearsed():
-        computer.update("FAILS_ON_DEMAND", "--unrehearsed", "--no-follow")
-        if phase == "returning":
-            computer.reached("probation")
-            computer.run("touch Parachute/fail-now")
-        computer.reached(phase, kept=is_kept)
+        computer.fail_in(phase, "FAILS_ON_DEMAND", kept=is_kept)
         computer.cut_off()
     computer.run("rm -f Parachute/fail-now")
     found = computer.ended("back")

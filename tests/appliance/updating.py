@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +10,7 @@ from tests.appliance.agents import Agents
 from tests.appliance.booted import Booted
 from tests.appliance.recipe import ENVIRONMENT, PYTHON, SOURCE, USER_ID
 from tests.appliance.services import URL
+from tests.support.waiting import wait_until
 
 BUILD = """
 import sys
@@ -88,14 +88,15 @@ class Updating(Agents):
 
     def ended(self, phase: str) -> dict[str, Any]:
         """Wait until the update has come to an end."""
-        deadline = time.monotonic() + _SECONDS
-        while True:
-            situation = json.loads(self.run("parachute update status --json"))
-            update: dict[str, Any] = situation["update"] or {}
-            if update.get("phase") == phase and not situation["is_under_way"]:
-                return update
-            assert time.monotonic() < deadline, (situation, self.said())
-            time.sleep(0.3)
+        situation: dict[str, Any] = {}
+
+        def has_ended() -> bool:
+            situation.update(json.loads(self.run("parachute update status --json")))
+            return (situation["update"] or {}).get("phase") == phase and not situation["is_under_way"]
+
+        wait_until(has_ended, f"the update is {phase}", lambda: f"{situation}\n{self.said()}", seconds=_SECONDS)
+        update: dict[str, Any] = situation["update"]
+        return update
 
     def reached(self, phase: str, *, step: str = "", kept: bool = False) -> None:
         """Wait for a phase, for a step of it, and with `kept` until the state of before is kept.
@@ -106,6 +107,14 @@ class Updating(Agents):
         if kept:
             there += " && test -e ~/.parachute/updates/kept/complete"
         self.run(f"timeout {_SECONDS} sh -c {shlex.quote(f'until {there}; do sleep 0.02; done')}")
+
+    def fail_in(self, phase: str, name: str, *, kept: bool = True) -> None:
+        """Let a version that was staged, and fails on demand, come as far as this phase, and with `kept` the state of before be kept."""
+        self.update(name, "--unrehearsed", "--no-follow")
+        if phase == "returning":
+            self.reached("probation")
+            self.run("touch Parachute/fail-now")
+        self.reached(phase, kept=kept)
 
     def said(self) -> str:
         """What the logs say last."""

@@ -42,11 +42,7 @@ def test_after_the_boot_it_is_the_version_before(powered: Powered, phase: str) -
     columns, before = computer.columns(), Contents.of(computer)
     # What the machine's own disk has is made anew by the boot.
     with suppress(Silence), computer.unrehearsed():
-        computer.update(VERSION, "--unrehearsed", "--no-follow")
-        if phase == "returning":
-            computer.reached("probation")
-            computer.run("touch Parachute/fail-now")
-        computer.reached(phase, kept=True)
+        computer.fail_in(phase, VERSION)
         powered.off()
     powered.on("rm -f Parachute/fail-now")
     computer = Updating(powered.guest)
