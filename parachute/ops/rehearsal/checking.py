@@ -91,7 +91,7 @@ class Checking:
 
     def _computer(self) -> NewVersion:
         token = CliToken(self._home.root).obtain()
-        largest = min(_LARGEST_MEGABYTES << 20, max(_LEAST_MEGABYTES << 20, available_bytes() // 2))
+        largest = min(_LARGEST_MEGABYTES << 20, max(_LEAST_MEGABYTES << 20, _available_bytes() // 2))
         return NewVersion(self._plan.python, self._plan.port, self._home.root, self._environment, token, largest)
 
     def _say(self, name: str, ok: bool, sentence: str, detail: str | None = None) -> None:
@@ -284,7 +284,6 @@ def _unknown(document: dict[str, Any], names: set[str], above: str = "") -> list
     return found
 
 
-def available_bytes() -> int:
-    """Return how much memory programs can still have."""
+def _available_bytes() -> int:
     rows = Path("/proc/meminfo").read_text().splitlines()
     return next(int(row.split()[1]) * 1024 for row in rows if row.startswith("MemAvailable:"))

@@ -22,7 +22,7 @@ def main() -> int:
     try:
         plan = Plan.read(Path(sys.argv[1]))
         _mount_proc()
-        if plan.is_probe:
+        if plan.purpose == "probe":
             _say(probe=_unavailable(plan))
             return 0
         _put_databases(plan)
@@ -30,7 +30,7 @@ def main() -> int:
             plan, report=lambda check: _say(check=check.as_json()), changed=lambda text: _say(change=text)
         )
         try:
-            checking.run_restored() if plan.is_restored else checking.run()
+            checking.run_restored() if plan.purpose == "restored" else checking.run()
         except OSError as error:
             _say(check=_broken_off(error).as_json())
     except (ParachuteError, OSError, ValueError, TypeError) as error:

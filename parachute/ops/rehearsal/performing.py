@@ -71,7 +71,7 @@ def start_restored(home: Home, state: Path, vault: Path) -> Rehearsal:
     try:
         with _prepared(home, Path(sys.executable), deadline) as (scratch, plan):
             staged = Staged(binds=[(str(state), plan.home), (str(vault), str(Path(plan.vault).resolve()))])
-            _followed(scratch, plan.on(staged, is_restored=True), deadline, checks.append)
+            _followed(scratch, plan.on(staged, "restored"), deadline, checks.append)
         return Rehearsal(tuple(checks))
     except _Impossible as error:
         return Rehearsal(impossible=str(error))
@@ -106,7 +106,7 @@ def _prepared(
             ) from error
         stack.enter_context(scratch.made())
         plan = _plan(home, settings, python, environment.of_new_version(home, scratch, running, declared))
-        if (reason := _probed(scratch, plan.on(_empty(scratch, home), is_probe=True), deadline)) is not None:
+        if (reason := _probed(scratch, plan.on(_empty(scratch, home), "probe"), deadline)) is not None:
             raise _Impossible(reason)
         yield scratch, plan
 

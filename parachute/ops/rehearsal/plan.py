@@ -3,11 +3,15 @@
 import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from parachute.base.files import atomic_write, read_regular
 from parachute.ops.rehearsal.staging import Staged
 
 _LIMIT = 4 * 1024 * 1024
+
+Purpose = Literal["rehearsal", "probe", "restored"]
+"""All checks; or only whether a sandbox works in the namespace; or only whether a computer starts from what a backup has brought back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +34,11 @@ class Plan:
     views: list[tuple[str, str]] = field(default_factory=list)
     databases: list[tuple[str, str]] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
-    is_probe: bool = False
-    """Only whether a sandbox works in the namespace is found out."""
-    is_restored: bool = False
-    """What is mounted comes from a backup: only whether a computer starts from it is found out."""
+    purpose: Purpose = "rehearsal"
 
-    def on(self, staged: Staged, *, is_probe: bool = False, is_restored: bool = False) -> "Plan":
+    def on(self, staged: Staged, purpose: Purpose = "rehearsal") -> "Plan":
         """Return this plan with the copies mounted."""
-        return replace(
-            self,
-            binds=staged.binds,
-            views=staged.views,
-            databases=staged.databases,
-            is_probe=is_probe,
-            is_restored=is_restored,
-        )
+        return replace(self, binds=staged.binds, views=staged.views, databases=staged.databases, purpose=purpose)
 
     def write(self, path: Path) -> Path:
         """Write it; error: OSError."""
