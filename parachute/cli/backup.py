@@ -84,7 +84,7 @@ class Backups:
             return restore.restore(self.places, self.repository, found, self._not_running, progress, trust=trust)
 
     def drill(self, place: Path | None) -> Proved:
-        """Restore the newest backup into a folder of its own, compare it, and remove it again."""
+        """Restore the newest backup into a folder of its own, compare it, start the computer from it, and remove it again."""
         with _progress() as progress:
             folder = place.expanduser() if place else None
             return proof.drill(self.places, self.repository, progress, place=folder, start=self._start)
@@ -102,10 +102,8 @@ class Backups:
         if result.impossible or result.ok:
             return result.impossible
         failed = next((check for check in result.checks if not check.ok), None)
-        said = failed.sentence if failed else "It did not come to an end."
-        hint = (
-            failed and failed.detail
-        ) or "`parachute backup restore BACKUP --to FOLDER` brings its files all the same."
+        said, hint = (failed.sentence, failed.detail) if failed else ("It did not come to an end.", None)
+        hint = hint or "`parachute backup restore BACKUP --to FOLDER` brings its files all the same."
         raise DoesNotStart(f"What the backup has brought back is whole, and yet: {said}", hint)
 
     @contextlib.contextmanager

@@ -28,8 +28,7 @@ def check_possible(home: Home) -> None:
     """Errors: Unavailable where there is no user manager, Conflict where the computer runs without one."""
     if not shutil.which("systemctl"):
         raise Unavailable("There is no systemd on this machine.", "`parachute start` runs the computer without it.")
-    # home-manager leaves links in the person's own folder.
-    if _are_of_the_system() or (installed.folder() / installed.SUPERVISOR).is_symlink():
+    if _are_of_the_system() or installed.are_links():
         raise Conflict(
             "The system's configuration has these services already.",
             "Change it where they come from: on NixOS and with home-manager in `services.parachute`.",

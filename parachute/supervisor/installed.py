@@ -36,6 +36,11 @@ def written(names: Iterable[str] = NAMES) -> list[Path]:
     return [file for file in files if file.exists() and not file.is_symlink()]
 
 
+def are_links() -> bool:
+    """Whether another program, such as home-manager, keeps a person's own units."""
+    return any((folder() / name).is_symlink() for name in NAMES)
+
+
 def runtime_folder() -> Path:
     """The folder in which the launcher writes units; systemd empties it at every boot."""
     return Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}", "systemd", "user")

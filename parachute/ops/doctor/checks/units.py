@@ -25,7 +25,7 @@ def examine(computer: Computer) -> Result:
         )
     settings = settings_of(computer, "the content of the units")
     folder = installed.folder()
-    if any((folder / name).is_symlink() for name in installed.NAMES):
+    if installed.are_links():
         raise NotApplicable("The units are links to files of another program, such as Home Manager, which keeps them.")
     host, port, lingers = settings.host, settings.port, installed.enabled_linger()
     # Without namespaces for services of users, core cannot be held back: whoever installed them found that out.
