@@ -105,9 +105,6 @@ def test_a_hash_that_whoever_built_the_system_has_found(place: Place) -> None:
     assert (found["hello"]["hash"], found["daily"]["hash"]) == (tree_hash(source), None)
     place.declare(**found)
     assert place.apply() == {"daily": ("installed", None), "hello": ("installed", None)}
-    # One that is given is never replaced.
-    given = {"hello": module(source, hash=f"sha256:{'0' * 64}")}
-    assert with_hashes({"modules": given})["modules"] == given
 
 
 def test_another_hash_is_refused_with_both_and_nothing_changes(place: Place) -> None:

@@ -5,9 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+from parachute.modules.registry.pinned import with_hashes
+from tests.config.declared.declaring import module
+
 from .building import write_module
 
 PINNED = [sys.executable, "-m", "parachute.modules.registry.pinned"]
+
+
+def test_a_hash_that_is_given_is_never_replaced(tmp_path: Path) -> None:
+    source = write_module(tmp_path / "hello")
+    given = {"modules": {"hello": module(source, hash=f"sha256:{'0' * 64}")}}
+    assert with_hashes(given) == given
 
 
 def test_what_could_not_be_installed_has_no_hash(tmp_path: Path) -> None:
