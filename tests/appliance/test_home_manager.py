@@ -67,7 +67,10 @@ def test_core_and_its_modules_are_as_declared(computer: Services) -> None:
         ),
         "the declared module is there",
     )
-    assert computer.ask("/api/daily/entries", {"content": "At home"})[0] == 200
+    # It is started to look at the vault right after it was installed, which takes a busy machine a while.
+    computer.until(lambda: computer.ask("/api/daily/entries")[0] == 200, "the module answers")
+    status, answer = computer.ask("/api/daily/entries", {"content": "At home"})
+    assert status == 200, answer
     for unit in ("parachute-module@daily.service", "parachute-programs.service"):
         shown = computer.run(f"systemctl --user show {unit} --property=Environment --property=DropInPaths")
         assert f"PARACHUTE_DECLARED={DECLARED}" in shown
