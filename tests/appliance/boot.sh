@@ -24,6 +24,7 @@ done
 tar --create --exclude=__pycache__ --owner=root:0 --group=root:0 --mode='u=rwX,go=rX' $folders |
   tar --extract --directory "$root/opt/parachute/source"
 
+ln -sf "$LOCALTIME" "$root/etc/localtime"
 # Newer than /usr, or systemd would do the work of a first boot after an update.
 touch "$root/etc/.updated" "$root/var/.updated"
 

@@ -19,7 +19,8 @@ mount --bind "$image" "$kernel/tmp/base"
 
 # A copy, not a file system of this machine: the files of a checkout may be closed to other users, and changed while tests run.
 found=$kernel/tmp/source
-mkdir -p "$found/opt/parachute/source" "$found/usr/lib/modules"
+mkdir -p "$found/opt/parachute/source" "$found/usr/lib/modules" "$found/etc"
+ln -s "$LOCALTIME" "$found/etc/localtime"
 cd "$tree"
 folders=
 for folder in parachute sandbox modules tests requirements README.md pyproject.toml; do
@@ -35,7 +36,7 @@ for release in "$kernel"/usr/lib/uml/modules/*; do
   done
 done
 tar --create --owner=root:0 --group=root:0 --directory "$found" --file "$kernel/tmp/source.tar" \
-  opt/parachute/source usr/lib/modules
+  opt/parachute/source usr/lib/modules etc/localtime
 rm -r "$found"
 
 # Not in the place of this shell: as process 1 of its namespace the kernel would not be ended by its own signals.
