@@ -51,6 +51,7 @@ class Hosts(RunningModules):
         self._hosts: dict[str, Host] = {}
         self._refused: dict[str, ParachuteError] = {}
         self._problems: dict[str, str] = {}
+        self._opening: dict[str, Host] = {}
         self._leaving: dict[str, Host] = {}
         self._changing = asyncio.Lock()
         # Twenty new modules would otherwise all start at once, only to say what they offer.
@@ -141,7 +142,7 @@ class Hosts(RunningModules):
 
         An edit in the vault ends nothing that runs: here it is noticed.
         """
-        host = self._hosts.get(name) or self._leaving.get(name)
+        host = self._known(name)
         if host is None or host.wanted.specification.hash != digest:
             raise Conflict(f"The module {name} is being replaced.", "Try again.")
         try:
@@ -159,7 +160,7 @@ class Hosts(RunningModules):
 
     def approved(self, name: str) -> ApprovedModule:
         """A module that runs; error: Unavailable."""
-        if host := self._hosts.get(name) or self._leaving.get(name):
+        if host := self._known(name):
             return host.module
         raise Unavailable(f"The module {name} is being ended.")
 
@@ -262,13 +263,13 @@ class Hosts(RunningModules):
         if kept := await asyncio.to_thread(description.load_stored, host.description_file, each):
             host.description, host.is_described = kept, True
         self._refused.pop(name, None)
-        # Before the unit is opened: one that is always on asks at once whether it may start.
-        self._hosts[name] = host
+        # One that is always on asks at once whether it may start; nobody else can ask it anything before its socket is there.
+        self._opening[name] = host
         try:
             host.listener = await self._units.open(each)
-        except BaseException:
-            del self._hosts[name]
-            raise
+        finally:
+            del self._opening[name]
+        self._hosts[name] = host
         patterns = sorted({hook.event for hook in host.manifest.hooks} - {VAULT_CHANGED})
         if patterns:
             await self._events.add_subscriber(name, patterns, _KIND)
@@ -314,6 +315,9 @@ class Hosts(RunningModules):
                 await asyncio.to_thread(description.store, host.description_file, host.wanted, said)
         except (ParachuteError, OSError) as error:
             log.warning("What the module %s offers is not known: %s", name, error)
+
+    def _known(self, name: str) -> Host | None:
+        return self._hosts.get(name) or self._opening.get(name) or self._leaving.get(name)
 
     async def _deliver(self, subscriber: str, event: Event) -> None:
         document = {"id": event.id, "name": event.name, "data": event.data, "timestamp": event.timestamp}

@@ -54,6 +54,27 @@ async def on_began(self):
 """
 
 
+def test_whoever_asks_while_a_module_is_put_up_waits_for_it(computer: ModuleComputer) -> None:
+    computer.install("awaited", COUNTING)
+    computer.post("/api/modules/awaited/disable")
+    supervisor = computer.processes()[0]
+    with ThreadPoolExecutor(40) as threads:
+        supervisor.suspend()
+        try:
+            enabling = threads.submit(computer.post, "/api/modules/awaited/enable")
+            asking = []
+            for _ in range(30):
+                computer.value("/api/health")
+                asking.append(threads.submit(computer.get, "/api/awaited/counts"))
+        finally:
+            supervisor.resume()
+        assert enabling.result().status_code == 200
+        answers = [each.result() for each in asking]
+    # 409 says that it is disabled, which it still was in the beginning.
+    assert {answer.status_code for answer in answers} <= {200, 409}
+    assert answers[-1].status_code == 200
+
+
 def test_calls_of_the_life_cycle(computer: ModuleComputer) -> None:
     computer.install("counting", COUNTING)
     assert computer.value("/api/counting/counts") == {"enabled": 1, "started": 1}
