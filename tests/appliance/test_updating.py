@@ -148,3 +148,13 @@ def test_a_power_cut_brings_the_version_before(computer: Updating, phase: str, i
     computer.run("rm -f Parachute/fail-now")
     found = computer.ended("back")
     assert found["problem"], found
+
+
+def test_a_power_cut_while_its_owner_goes_back_brings_the_version_before(computer: Updating) -> None:
+    computer.stage("MIGRATES")
+    with computer.unrehearsed(), computer.probation(SHORT):
+        assert computer.update("MIGRATES", "--unrehearsed")["phase"] == "done"
+    computer.run("parachute update back --yes --no-follow")
+    computer.reached("returning")
+    computer.cut_off()
+    assert computer.ended("back")["problem"] is None

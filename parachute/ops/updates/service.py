@@ -213,7 +213,9 @@ class Updates:
         runs_new = new is not None and health is not None and health.program == str(new.prefix)
         if new is not None and runs_new and update.phase in (Phase.PROBATION, Phase.BLESSING):
             return await self._watch(update, new, self._place(update))
-        return await self._return(update, update.problem or "The update was cut off.")
+        # Without a problem its owner had begun to go back.
+        cut_off = None if update.phase is Phase.RETURNING else "The update was cut off."
+        return await self._return(update, update.problem or cut_off)
 
     async def _comes_up(self, version: Version) -> None:
         """Wait until a version serves; error: UpdateFailed."""
