@@ -27,6 +27,8 @@ async def serve(home: Home, handle: Handler) -> asyncio.Server:
                 await writer.drain()
         except (ConnectionError, ValueError):
             pass  # the caller left, or sent a line without end
+        except asyncio.CancelledError:
+            pass  # the supervisor ends; Python 3.11 reports a cancelled task as an error in a callback (gh-113538)
         finally:
             writer.close()
 

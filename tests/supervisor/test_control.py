@@ -4,6 +4,7 @@ import asyncio
 import json
 import stat
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,3 +94,21 @@ async def test_a_failure_inside_is_reported_to_the_caller(units: Launcher) -> No
     with pytest.raises(ParachuteError, match="could not do it"):
         await units.ask("open_unit", unit={"name": "x"})
     assert "units" in await units.ask("status")
+
+
+def test_an_end_with_a_caller_connected_is_quiet(short_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def handle(_: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    async def serve_and_end() -> None:
+        home = Home(short_path)
+        home.control_socket.parent.mkdir(parents=True, exist_ok=True)
+        server = await control.serve(home, handle)
+        reader, writer = await asyncio.open_unix_connection(home.control_socket)
+        writer.write(b"{}\n")
+        assert json.loads(await reader.readline()) == {"ok": True}
+        writer.close()
+        server.close()
+
+    asyncio.run(serve_and_end())
+    assert caplog.records == []

@@ -2,8 +2,6 @@
 
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,13 +18,6 @@ from parachute.supervisor.rendering import confine, render
 HOME = Home(Path("/srv/home"))
 LOG = Path("/srv/home/logs/unit.log")
 SESSION = "0b4f2a1c-1111-4222-8333-444455556666"
-
-
-@pytest.fixture
-def short_path() -> Iterator[Path]:
-    """A folder in which a socket's path fits."""
-    with tempfile.TemporaryDirectory(prefix="pr-", dir="/tmp") as folder:
-        yield Path(folder)
 
 
 def lines_of(text: str) -> list[str]:
