@@ -251,7 +251,10 @@ class Supervisor:
         return {}
 
     async def _update(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Start an update from `source`, or from where the settings say, or go `back`, or `cancel` one; it outlives us."""
+        """Start an update from `source`, or from where the settings say, or go `back`, or `cancel` one; it outlives us.
+
+        One that has ended since `ordered` is not begun again.
+        """
         if request.get("cancel") is True:
             await self._launcher.end_beside("update")
             return {}
@@ -260,7 +263,7 @@ class Supervisor:
             raise InvalidInput("source: expected a path from / on.")
         words = ["--back"] if request.get("back") is True else []
         words += ["--unrehearsed"] if request.get("unrehearsed") is True else []
-        words += ["--ordered", now()]
+        words += ["--ordered", str(request.get("ordered") or now())]
         words += ["--", source] if source else []
         await self._launcher.run_beside("update", (sys.executable, "-m", "parachute.ops.updates", *words))
         return {}

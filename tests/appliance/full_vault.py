@@ -9,6 +9,7 @@ from tests.appliance.agents import Agents
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
 from tests.appliance.services import URL
 from tests.appliance.test_mcp_servers import SERVER
+from tests.appliance.test_official_modules import WAITING
 
 ENTRIES = 30
 PEOPLE = 10
@@ -32,7 +33,8 @@ class Contents:
 
     @classmethod
     def of(cls, computer: Agents) -> "Contents":
-        """Look at everything."""
+        """Look at everything, once every event was taken: what waits is forgotten then."""
+        computer.until(lambda: computer.run(WAITING) == "0", "every event was taken")
         found = json.loads(computer.run(CONTENTS))
         answers = {path: computer.get(path) for path in ASKED}
         # Whether one is awake is of the moment.

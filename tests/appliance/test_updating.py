@@ -158,3 +158,4 @@ def test_a_power_cut_while_its_owner_goes_back_brings_the_version_before(compute
     computer.reached("returning")
     computer.cut_off()
     assert computer.ended("back")["problem"] is None
+    assert "/versions/" not in computer.run("readlink .local/share/parachute/*/current")

@@ -8,6 +8,9 @@ from parachute.ops.backup.models import TRUST, VAULT, Part
 
 FOLDER = "backup"
 
+UPDATES = ("updates/update.json", "updates/kept", "updates/units")
+"""How far an update of this machine is, and the way back from it; elsewhere it would be taken up without its versions."""
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -44,6 +47,7 @@ class Places:
             "changes",
             "meaning",
             "backup/*",
+            *UPDATES,
             "modules/*/*/packages",
             "**/__pycache__",
             "**/*.unfinished",

@@ -40,8 +40,9 @@ _PASSING = (
     "**/*.unfinished",
     "**/.*.lock",
 )
-_NOT_OF_A_REHEARSAL = ("hooks", "hooks.yaml", "panic.json")
-"""Hooks are the owner's programs, which would do their work twice; a stopped computer would refuse the conversation."""
+_NOT_OF_A_REHEARSAL = ("hooks", "hooks.yaml", "panic.json", "updates")
+"""Hooks are the owner's programs, which would do their work twice; a stopped computer would refuse the conversation; an update
+would be taken up."""
 
 _VIEWED = ("changes", "modules")
 """Folders of the state directory that may be large, and hold no database."""

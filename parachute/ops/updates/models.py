@@ -79,6 +79,11 @@ class Update:
     port: int = 0
     """Where it serves."""
 
+    @property
+    def can_be_taken_up(self) -> bool:
+        """Return whether it is in place, and the version before is there to come back."""
+        return self.phase in IN_PLACE and self.old.python.exists()
+
 
 def rooted() -> Conflict:
     """The error for what only root does on NixOS."""

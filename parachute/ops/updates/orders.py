@@ -68,9 +68,10 @@ class Orders:
 
     async def begin(self, source: Path | None = None, *, unrehearsed: bool = False) -> None:
         """Begin an update; errors: Conflict while one is under way, Unavailable if the computer does not run or the disk is full."""
-        await asyncio.to_thread(self._check_room)
-        await self._check_free()
         update = self.last()
+        if update is None or not update.can_be_taken_up:  # its way back has room of its own
+            await asyncio.to_thread(self._check_room)
+        await self._check_free()
         if update is not None and update.manager == "nixos" and update.phase in IN_PLACE:
             raise rooted()
         named = None if source is None else str(source)
@@ -80,12 +81,13 @@ class Orders:
         """Have an update come to its end that was cut off in its last steps; where that fails, the inbox has it."""
         try:
             update = self.last()
-            if update is None or update.phase not in IN_PLACE or update.manager == "nixos":
+            if update is None or not update.can_be_taken_up or update.manager == "nixos":
                 return
             if not await asyncio.to_thread(self._journal.is_held):
-                await control.ask(self._home, "update")
-        except ParachuteError as error:
-            log.warning("The update is not taken up: %s", error.message)
+                # With the time of what was read: should it end meanwhile, no other one begins.
+                await control.ask(self._home, "update", ordered=update.at)
+        except (ParachuteError, OSError) as error:
+            log.warning("The update is not taken up: %s", error)
 
     async def go_back(self) -> None:
         """Have the version before put in place again. Errors: Conflict, Unavailable."""

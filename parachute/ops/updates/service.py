@@ -15,7 +15,7 @@ from parachute.config.settings.home import Home
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.health import Health, running_health
 from parachute.ops.updates.journal import Journal
-from parachute.ops.updates.models import ENDS, IN_PLACE, Phase, Update, UpdateFailed, Version, rooted
+from parachute.ops.updates.models import ENDS, Phase, Update, UpdateFailed, Version, rooted
 from parachute.ops.updates.place import Held, Place, Units
 from parachute.ops.updates.program_link import repoint
 from parachute.ops.updates.staging import Staging
@@ -39,7 +39,7 @@ Rehearse = Callable[[Version, Callable[[Check], None]], Awaitable[Rehearsal]]
 class Updates:
     """Updates one installation; `rehearse` tries a version, `probation` is for how long a new one is watched, in seconds.
 
-    `unrehearsed`: go on as well where nothing can be rehearsed on this machine. `ordered` is when it was asked for: what has begun
+    `unrehearsed`: go on as well where nothing can be rehearsed on this machine. `ordered` is when it was asked for: what has ended
     since then is this very update. `place` is where the system's configuration starts the computer, None to find out who does.
     """
 
@@ -70,7 +70,7 @@ class Updates:
         """Update from a clone or a wheel, or to a version that is there, or take up what an update that was killed has left; how it ended."""
         with self._journal.held():
             update = self._journal.read()
-            if update is not None and update.phase in IN_PLACE:
+            if update is not None and update.can_be_taken_up:
                 self.can_be_cancelled = False
                 return await self._take_up(update)
             if update is not None and self._has_ended(update):
@@ -84,7 +84,7 @@ class Updates:
         self.can_be_cancelled = False
         with self._journal.held():
             update = self._journal.read()
-            if update is not None and update.phase in IN_PLACE:
+            if update is not None and update.can_be_taken_up:
                 return await self._take_up(update)
             if update is not None and self._has_ended(update):
                 return update
@@ -94,8 +94,8 @@ class Updates:
             return await self._return(replace(update, checks=(), changes=(), problem=None, hint=None), None)
 
     def _has_ended(self, update: Update) -> bool:
-        """Return whether we were killed and started anew, and the server has written down the end meanwhile."""
-        return bool(self._ordered) and update.phase in ENDS and update.began >= self._ordered
+        """Return whether it came to its end since this was ordered: we were killed and started anew, and the server wrote it down."""
+        return bool(self._ordered) and update.phase in ENDS and update.at >= self._ordered
 
     async def _prepare(self, source: Path | Version) -> tuple[Update, Version | None]:
         """Stage and rehearse, which changes nothing of what runs; the version that may be put in place, None if it is refused."""

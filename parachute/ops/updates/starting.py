@@ -12,6 +12,7 @@ from parachute.config.settings.home import Home
 from parachute.ops.updates.journal import Journal
 from parachute.ops.updates.models import IN_PLACE, Phase, Update
 from parachute.ops.updates.state import State
+from parachute.ops.updates.versions import Versions
 
 log = logging.getLogger(__name__)
 
@@ -36,12 +37,12 @@ def finish(home: Home, vault: Path) -> None:
             f"It is in {journal.folder / 'kept'}; make room on the disk, then `parachute start`.",
         ) from error
     try:
-        _ended(journal, update, since)
+        _ended(home, journal, update, since)
     except OSError as error:  # a full disk; the next start notes it
         log.error("It cannot be written down that an update was taken back: %s", error)
 
 
-def _ended(journal: Journal, update: Update, since: list[str]) -> None:
+def _ended(home: Home, journal: Journal, update: Update, since: list[str]) -> None:
     for sentence in since:
         log.warning("%s", sentence)
     update = replace(update, since=(*update.since, *since))
@@ -49,6 +50,9 @@ def _ended(journal: Journal, update: Update, since: list[str]) -> None:
     if update.phase is Phase.RETURNING and (update.manager == "nixos" or journal.is_held()):
         journal.write(update)
         return
+    versions = Versions(home)
+    if update.manager != "nixos" and versions.current.is_symlink():
+        versions.link(update.old)
     problem = update.problem if update.phase is Phase.RETURNING else _CUT_OFF
     log.warning("%s The version before is in place again.", problem or "The update was taken back.")
     journal.write(replace(update, phase=Phase.BACK, at=now(), problem=problem, until=None))

@@ -37,9 +37,9 @@ def powered(machine: Machine) -> Iterator[Powered]:
 @pytest.mark.parametrize("phase", ["putting", "probation", "returning"])
 def test_after_the_boot_it_is_the_version_before(powered: Powered, phase: str) -> None:
     computer = Updating(powered.guest)
+    columns, before = computer.columns(), Contents.of(computer)
     # The audit log is given to the disk by the kernel, within half a minute.
     computer.run("sync")
-    columns, before = computer.columns(), Contents.of(computer)
     # What the machine's own disk has is made anew by the boot.
     with suppress(Silence), computer.unrehearsed():
         computer.fail_in(phase, VERSION)

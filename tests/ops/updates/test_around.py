@@ -1,5 +1,6 @@
 """What stands around an update: its item in the inbox, the link that shells find, and the job of the night."""
 
+import sys
 from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
@@ -19,7 +20,7 @@ from parachute.ops.updates.program_link import repoint
 from parachute.supervisor import control
 from tests.support.small_disk import small_disk
 
-OLD, NEW = Version("old", Path("/old")), Version("new", Path("/new"))
+OLD, NEW = Version("old", Path(sys.prefix)), Version("new", Path("/new"))
 NOW = "2026-11-25T04:30:00.000Z"
 
 
@@ -108,7 +109,7 @@ async def test_one_that_was_cut_off_at_its_end_goes_on_with_the_next_start(
     journal, asked = Journal(home.root), []
 
     async def answer(request: dict[str, object]) -> dict[str, object]:
-        asked.append(request["operation"])
+        asked.append((request["operation"], request["ordered"]))
         return {}
 
     journal.write(ended(phase))
@@ -116,4 +117,4 @@ async def test_one_that_was_cut_off_at_its_end_goes_on_with_the_next_start(
     with journal.held() if is_held else nullcontext():
         await Orders(home).take_up()
     server.close()
-    assert asked == ["update"] * orders
+    assert asked == [("update", NOW)] * orders
