@@ -28,7 +28,8 @@ class Agents(Services):
     def say(self, command: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
         """The events of a turn in which the agent runs a command, and which ends well."""
         events = self.events(command, session, **fields)
-        assert events[-1]["type"] == "done", (events[-1], self.run("tail -n 20 ~/.parachute/logs/*.log"))
+        said = "tail -n 20 ~/.parachute/logs/*.log; journalctl --user -n 40 --no-pager"
+        assert events[-1]["type"] == "done", (events[-1], self.run(said))
         assert [event for event in events if event["type"] == "warning"] == []
         return events
 
