@@ -2,8 +2,9 @@
 { config, lib, pkgs, ... }:
 let
   cfg = config.services.parachute;
-  file = ".parachute/declared.json";
-  variables.PARACHUTE_DECLARED = "${config.home.homeDirectory}/${file}";
+  # Outside of ~/.parachute, which a restore replaces with that of another computer or generation.
+  file = "parachute/declared.json";
+  variables.PARACHUTE_DECLARED = "${config.xdg.configHome}/${file}";
 
   # A shell that home-manager does not look after knows no variable of it.
   program = pkgs.writeShellScriptBin "parachute" ''
@@ -79,7 +80,6 @@ in
     }
     (lib.mkIf cfg.enable {
       home.packages = [ program ];
-      home.file.${file} = cfg.declaredFile;
       # systemd opens the logs before anything of ours runs.
       home.activation.parachute = lib.hm.dag.entryBetween [ "linkGeneration" ] [ "writeBoundary" ] ''
         run install --directory --mode=0700 ${lib.escapeShellArg cfg.trust} ${lib.escapeShellArg "${cfg.trust}/logs"}
@@ -92,7 +92,9 @@ in
         ) cfg.units.sockets;
         timers = lib.mapAttrs (_: definition: unit "Timer" definition definition.timerConfig) cfg.units.timers;
       };
-      xdg.configFile = lib.mapAttrs' part (lib.filterAttrs (_: isPart) cfg.units.services);
+      xdg.configFile = {
+        ${file} = cfg.declaredFile;
+      } // lib.mapAttrs' part (lib.filterAttrs (_: isPart) cfg.units.services);
     })
   ];
 }

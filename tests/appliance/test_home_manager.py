@@ -13,7 +13,7 @@ from tests.nix.evaluation import evaluate
 from tests.nix.test_home import unit_text
 
 UNITS = "/home/parachute/.config/systemd/user"
-DECLARED = "/home/parachute/.parachute/declared.json"
+DECLARED = "/home/parachute/.config/parachute/declared.json"
 CONFIGURATION = """{
   home = { username = "parachute"; homeDirectory = "/home/parachute"; };
   services.parachute = {
@@ -29,8 +29,7 @@ CONFIGURATION = """{
 def computer(user: Host) -> Iterator[Services]:
     """The user of a home with these files, as links to a place that keeps them."""
     found = evaluate(CONFIGURATION, folders=PLACES, home=True)
-    files = {DECLARED: found["home"]["file"][".parachute/declared.json"]["text"]}
-    files |= {f"/home/parachute/.config/{name}": part["text"] for name, part in found["xdg"]["configFile"].items()}
+    files = {f"/home/parachute/.config/{name}": part["text"] for name, part in found["xdg"]["configFile"].items()}
     for kind, units in found["systemd"]["user"].items():
         files |= {f"{UNITS}/{name}.{kind[:-1]}": unit_text(unit) for name, unit in units.items()}
     # What its step of the activation does.
@@ -48,7 +47,7 @@ def computer(user: Host) -> Iterator[Services]:
     yield Services(user)
     user.check_output("systemctl --user stop 'parachute-*'; systemctl --user reset-failed 'parachute-*'")
     user.check_output(
-        "rm -rf ~/kept ~/.parachute ~/Parachute ~/.config/systemd $XDG_RUNTIME_DIR/systemd/user/parachute-*"
+        "rm -rf ~/kept ~/.parachute ~/Parachute ~/.config/systemd ~/.config/parachute $XDG_RUNTIME_DIR/systemd/user/parachute-*"
     )
     user.check_output("systemctl --user daemon-reload")
 

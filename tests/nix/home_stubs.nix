@@ -1,5 +1,5 @@
 # As much of home-manager's options as home.nix sets, with the types that they have there.
-{ lib, ... }:
+{ config, lib, ... }:
 let
   inherit (lib) mkOption types;
   option = type: default: mkOption { inherit type default; };
@@ -22,6 +22,7 @@ in
       file = files;
       activation = option (types.attrsOf types.anything) { };
     };
+    xdg.configHome = mkOption { type = types.path; };
     xdg.configFile = files;
     systemd.user = {
       services = units;
@@ -34,4 +35,5 @@ in
     username = lib.mkDefault "alice";
     homeDirectory = lib.mkDefault "/home/alice";
   };
+  config.xdg.configHome = lib.mkDefault "${config.home.homeDirectory}/.config";
 }

@@ -16,7 +16,7 @@ from tests.nix.test_units import ALL, CONFIGURATION, directives, files
 __all__ = ["files"]  # a fixture
 
 HOME = "/home/alice"
-DECLARED = f"{HOME}/.parachute/declared.json"
+DECLARED = f"{HOME}/.config/parachute/declared.json"
 ONLY_HERE = {
     ("Unit", "ConditionUser"): "it is the same for NixOS",
     ("Unit", "X-Restart-Triggers"): "home-manager starts it anew when what is declared changes",
@@ -75,16 +75,19 @@ def test_nothing_else_is_a_unit(evaluated: Any) -> None:
 def test_what_the_supervisor_starts_finds_its_programs_and_the_declaration(evaluated: Any) -> None:
     parts = evaluated["xdg"]["configFile"]
     kinds = {"sandbox@", "module@", "mcp@", "direct", "model", "programs"}
-    assert set(parts) == {f"systemd/user/parachute-{kind}.service.d/overrides.conf" for kind in kinds}
-    for part in parts.values():
-        found = directives(part["text"])
+    names = {f"systemd/user/parachute-{kind}.service.d/overrides.conf" for kind in kinds}
+    assert set(parts) == names | {"parachute/declared.json"}
+    for name in names:
+        found = directives(parts[name]["text"])
         assert set(found) == {("Service", "Environment PATH"), ("Service", "Environment PARACHUTE_DECLARED")}
+        assert found["Service", "Environment PARACHUTE_DECLARED"] == [DECLARED]
         places = found["Service", "Environment PATH"][0].split(":")
         assert places.index("/usr/bin") < places.index("/nix/store/00000000000000000000000000000000-bubblewrap-1.0/bin")
 
 
-def test_the_declaration_lies_where_trust_is(evaluated: Any) -> None:
-    text = evaluated["home"]["file"][".parachute/declared.json"]["text"]
+def test_the_declaration_lies_where_no_restore_replaces_it(evaluated: Any) -> None:
+    assert evaluated["home"]["file"] == {}
+    text = evaluated["xdg"]["configFile"]["parachute/declared.json"]["text"]
     assert parse_declaration(text.encode(), Path(DECLARED), "alice").settings == {
         "host": "127.0.0.1",
         "port": 3333,
@@ -95,6 +98,12 @@ def test_the_declaration_lies_where_trust_is(evaluated: Any) -> None:
     made = evaluated["home"]["activation"]["parachute"]
     assert (made["before"], made["after"]) == (["linkGeneration"], ["writeBoundary"])
     assert made["data"].strip() == f"run install --directory --mode=0700 {HOME}/.parachute {HOME}/.parachute/logs"
+
+
+def test_it_goes_along_with_another_folder_of_configurations() -> None:
+    found = at_home('{ services.parachute.enable = true; xdg.configHome = "/home/alice/etc"; }')
+    for service in found["systemd"]["user"]["services"].values():
+        assert '"PARACHUTE_DECLARED=/home/alice/etc/parachute/declared.json"' in service["Service"]["Environment"]
 
 
 def test_a_change_of_what_is_declared_starts_it_anew(evaluated: Any) -> None:
@@ -113,7 +122,7 @@ def test_a_change_of_what_is_declared_starts_it_anew(evaluated: Any) -> None:
 
 def test_what_is_an_option_of_a_machine_is_a_setting_here() -> None:
     found = at_home("{ services.parachute = { enable = true; settings.sandbox.memory_megabytes = 2048; }; }")
-    declared = json.loads(found["home"]["file"][".parachute/declared.json"]["text"])
+    declared = json.loads(found["xdg"]["configFile"]["parachute/declared.json"]["text"])
     assert declared["settings"]["sandbox"] == {"memory_megabytes": 2048}
     with pytest.raises(EvaluationFailed, match=r"Write services\.parachute\.port instead"):
         at_home("{ services.parachute = { enable = true; settings.port = 4000; }; }")

@@ -114,7 +114,7 @@ def test_a_user_of_home_manager(store: Path) -> None:
     alice = (
         f"({template} {{ nixpkgs = {nixpkgs}; home-manager = {manager}; parachute = flake; }}).homeConfigurations.alice"
     )
-    facts = 'units = builtins.attrNames config.systemd.user.services; declared = config.home.file.".parachute/declared.json".text;'
+    facts = 'units = builtins.attrNames config.systemd.user.services; declared = config.xdg.configFile."parachute/declared.json".text;'
     found = _evaluated(store, f"with {alice}; {{ path = activationPackage.drvPath; {facts} }}")
     assert found["path"].endswith(".drv")
     assert found["units"] == ["parachute-core", "parachute-supervisor"]
