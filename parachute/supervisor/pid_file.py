@@ -10,8 +10,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from parachute.base.errors import ParachuteError
+from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
+from parachute.supervisor.family import Family
 
 _POLL_SECONDS = 0.01
 
@@ -58,12 +59,27 @@ def process(home: Home) -> int | None:
 
 
 def end(home: Home, seconds: float) -> None:
-    """End a supervisor that does not answer, within so many seconds; what it started ends with it."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        holder, deadline = process(home), time.monotonic() + seconds / 2
-        if holder is None or not is_running(home):
-            return
+    """End a supervisor that does not answer, and what it started; whoever does not end within so many seconds is killed.
+
+    We may be what it started: then we go on. Error: Unavailable if something runs on.
+    """
+    holder = process(home)
+    if holder is None or not is_running(home):
+        return
+    # Before the first signal: whom their parent has left behind nobody finds.
+    family = Family(holder)
+    with suppress(ProcessLookupError):
+        # Alone at first: it ends the others in order, and notes what it has to.
+        os.kill(holder, signal.SIGTERM)
+    deadline = time.monotonic() + seconds
+    while is_running(home) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    family.grow()
+    if is_running(home):
         with suppress(ProcessLookupError):
-            os.kill(holder, number)
-        while is_running(home) and time.monotonic() < deadline:
-            time.sleep(_POLL_SECONDS)
+            os.kill(holder, signal.SIGKILL)
+    if left := family.end(seconds):
+        raise Unavailable(
+            f"Processes of the computer cannot be ended: {', '.join(map(str, left))}.",
+            "The system's log may say why; a restart of the machine ends them.",
+        )

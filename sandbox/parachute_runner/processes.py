@@ -80,6 +80,27 @@ def descendants(root: int) -> list[int]:
     return _below(_family(), root)
 
 
+def living() -> dict[int, tuple[int, str]]:
+    """Every living process: its parent, and when it began, which tells it from a later one; empty where there is no /proc."""
+    found: dict[int, tuple[int, str]] = {}
+    try:
+        names = os.listdir("/proc")
+    except FileNotFoundError:
+        return found
+    for name in names:
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                fields = file.read().rsplit(b")", 1)[1].split()
+            state, parent, began = fields[0], int(fields[1]), fields[19].decode()
+        except (OSError, IndexError, ValueError):  # it has just ended
+            continue
+        if state != b"Z":
+            found[int(name)] = parent, began
+    return found
+
+
 def _below(family: dict[int, list[int]], root: int) -> list[int]:
     found = list(family.get(root, []))
     for process in found:  # grows while we walk
@@ -90,18 +111,6 @@ def _below(family: dict[int, list[int]], root: int) -> list[int]:
 def _family() -> dict[int, list[int]]:
     """Every living process under its parent."""
     family: dict[int, list[int]] = {}
-    try:
-        names = os.listdir("/proc")
-    except FileNotFoundError:
-        return family
-    for name in names:
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/stat", "rb") as file:
-                state, parent = file.read().rsplit(b")", 1)[1].split()[:2]
-        except (OSError, IndexError, ValueError):  # it has just ended
-            continue
-        if state != b"Z":
-            family.setdefault(int(parent), []).append(int(name))
+    for process, (parent, _) in living().items():
+        family.setdefault(parent, []).append(process)
     return family

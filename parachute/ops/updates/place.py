@@ -62,7 +62,7 @@ class Held(Place):
         try:
             await control.ask(self._home, "hand_over", _END_SECONDS)
         except ParachuteError:
-            await asyncio.to_thread(pid_file.end, self._home, _END_SECONDS)
+            await asyncio.to_thread(pid_file.end, self._home, _END_SECONDS / 2)
         since = await asyncio.to_thread(lambda: self._state.put_back(whole=whole))
         try:
             await control.ask(self._home, "become", python=str(old.python))
