@@ -18,7 +18,8 @@ _GONE = ".gone"
 def cache_of(home: Home, project: Path) -> str:
     """The folder of a project's caches, made if need be; empty where the disk takes none. Waits."""
     try:
-        folder = private_folder(home.caches / hashlib.sha256(os.fsencode(project)).hexdigest()[:16])
+        # Whoever mounts it follows no link.
+        folder = private_folder(home.caches.resolve() / hashlib.sha256(os.fsencode(project)).hexdigest()[:16])
         os.utime(folder)  # used now
     except OSError:
         return ""

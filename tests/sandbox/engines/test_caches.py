@@ -18,6 +18,14 @@ def test_a_project_has_one_and_no_other_has_it(tmp_path: Path) -> None:
     assert caches.cache_of(Home(tmp_path / "full"), tmp_path) == "", "where there is no room, it is in memory"
 
 
+def test_its_path_leads_through_no_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    cache = Path(caches.cache_of(Home(tmp_path / "link"), tmp_path))
+    assert cache.is_dir()
+    assert cache.is_relative_to(tmp_path.resolve() / "real")
+
+
 def test_what_is_large_or_old_is_removed_at_a_start(tmp_path: Path) -> None:
     home = Home(tmp_path)
     kept, old, large = (Path(caches.cache_of(home, tmp_path / name)) for name in ("kept", "old", "large"))
