@@ -70,7 +70,7 @@ def start_restored(home: Home, state: Path, vault: Path) -> Rehearsal:
     checks: list[Check] = []
     try:
         with _prepared(home, Path(sys.executable), deadline) as (scratch, plan):
-            staged = Staged(binds=[(str(state), plan.home), (str(vault), str(Path(plan.vault).resolve()))])
+            staged = Staged(binds=[(str(state), plan.home), (str(vault), plan.vault)])
             _followed(scratch, plan.on(staged, "restored"), deadline, checks.append)
         return Rehearsal(tuple(checks))
     except _Impossible as error:
@@ -106,7 +106,7 @@ def _prepared(
             ) from error
         stack.enter_context(scratch.made())
         plan = _plan(home, settings, python, environment.of_new_version(home, scratch, running, declared))
-        if (reason := _probed(scratch, plan.on(_empty(scratch, home), "probe"), deadline)) is not None:
+        if (reason := _probed(scratch, plan.on(_empty(scratch, plan), "probe"), deadline)) is not None:
             raise _Impossible(reason)
         yield scratch, plan
 
@@ -195,10 +195,12 @@ def _plan(home: Home, settings: Settings, python: Path, variables: dict[str, str
         python.absolute().parent.parent,
         Scratch.of(home).folder,
     }
+    # A link is no place to mount something on for bubblewrap, and what it leads to may be hidden.
+    needed |= {path.resolve() for path in needed}
     login = Path.home() / ".claude" / ".credentials.json"
     return Plan(
-        home=str(home.root),
-        vault=str(settings.vault),
+        home=str(home.root.resolve()),
+        vault=str(settings.vault.resolve()),
         port=settings.port,
         # Not resolved: in a virtual environment that would be another interpreter.
         python=str(python.absolute()),
@@ -209,10 +211,10 @@ def _plan(home: Home, settings: Settings, python: Path, variables: dict[str, str
     )
 
 
-def _empty(scratch: Scratch, home: Home) -> Staged:
+def _empty(scratch: Scratch, plan: Plan) -> Staged:
     empty = scratch.folder / "empty"
     empty.mkdir(mode=0o700)
-    return Staged(binds=[(str(empty), str(home.root.resolve()))])
+    return Staged(binds=[(str(empty), plan.home)])
 
 
 def _package_folder() -> Path:

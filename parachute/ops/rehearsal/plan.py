@@ -20,7 +20,7 @@ class Plan:
 
     `binds` are folders of copies and where they are mounted, `views` folders and the copy-on-write views that take their place;
     `databases` are whole copies of databases and where they belong, once everything is mounted. `shown` are folders below /tmp and
-    /run that stay visible, `masked` are files that look empty.
+    /run that stay visible, `masked` are files that look empty. No path of these leads through a link but those of `shown`.
     """
 
     home: str

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from parachute.ops.rehearsal.staging import remove_private
+from tests.conftest import needs_bubblewrap
+from tests.support.links import linked
 
 from .installation import Installation
 from .test_command_line import parachute
@@ -28,6 +30,18 @@ def test_a_backup_from_which_no_computer_starts_is_not_good(installation: Instal
     left = {path.name for path in installation.folder.iterdir()}
     assert not left & {".parachute.rehearsal"}
     assert not (installation.places.folder / "parachute-drill").exists()
+
+
+@needs_bubblewrap
+def test_a_drill_starts_the_computer_also_where_it_is_reached_through_a_link(installation: Installation) -> None:
+    config = installation.home / "config.yaml"
+    with linked(installation.folder) as link, linked(installation.vault) as vault:
+        config.write_text(config.read_text().replace(str(installation.vault), str(vault)))
+        installation.open(link)
+        parachute(installation, "backup", "create")
+        drilled = json.loads(parachute(installation, "backup", "drill", "--json")[0])
+        installation.open(link.resolve())
+    assert (drilled["started"], drilled["not_started"]) == (True, None)
 
 
 def test_without_namespaces_a_drill_says_that_it_has_not_tried(installation: Installation, tmp_path: Path) -> None:

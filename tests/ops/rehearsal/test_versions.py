@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from parachute.config.settings.home import Home
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.rehearsal.service import rehearse
 from tests.config.declared.declaring import write
@@ -15,6 +16,7 @@ from tests.conftest import needs_bubblewrap
 from tests.ops.rehearsal.conftest import SECRET
 from tests.ops.rehearsal.versions import version
 from tests.support.computer import Computer
+from tests.support.links import linked
 
 pytestmark = [pytest.mark.long, needs_bubblewrap, pytest.mark.usefixtures("views_work")]
 
@@ -69,6 +71,16 @@ def test_a_version_that_is_well_beside_a_running_computer(
     with closing(sqlite3.connect(owned.home.trust_database)) as connection:
         assert not connection.execute("SELECT * FROM sqlite_master WHERE name = 'rehearsed'").fetchall()
     assert not (owned.vault / "Projects").exists()
+
+
+def test_a_computer_that_is_reached_through_links(owned: Computer, monkeypatch: pytest.MonkeyPatch) -> None:
+    version(owned.folder / "version")
+    with linked(owned.folder) as link, linked(owned.vault) as vault:
+        monkeypatch.setenv("HOME", str(link))
+        monkeypatch.setenv("PARACHUTE_VAULT", str(vault))
+        told: list[Check] = []
+        asyncio.run(rehearse(Home(link / ".parachute"), link / "version" / "bin" / "python", told.append))
+    assert [(check.name, check.ok) for check in told] == [(name, True) for name in ORDER], told
 
 
 def test_what_the_system_will_declare_is_tried_with_it(rehearsed: Rehearsed, tmp_path: Path) -> None:
