@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
-from parachute.supervisor.family import Family
+from parachute.supervisor.process_tree import ProcessTree
 
 _POLL_SECONDS = 0.01
 
@@ -67,18 +67,18 @@ def end(home: Home, seconds: float) -> None:
     if holder is None or not is_running(home):
         return
     # Before the first signal: whom their parent has left behind nobody finds.
-    family = Family(holder)
+    tree = ProcessTree(holder)
     with suppress(ProcessLookupError):
         # Alone at first: it ends the others in order, and notes what it has to.
         os.kill(holder, signal.SIGTERM)
     deadline = time.monotonic() + seconds
     while is_running(home) and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
-    family.grow()
+    tree.grow()
     if is_running(home):
         with suppress(ProcessLookupError):
             os.kill(holder, signal.SIGKILL)
-    if left := family.end(seconds):
+    if left := tree.end(seconds):
         raise Unavailable(
             f"Processes of the computer cannot be ended: {', '.join(map(str, left))}.",
             "The system's log may say why; a restart of the machine ends them.",

@@ -8,22 +8,22 @@ import sys
 import pytest
 from parachute_runner import processes
 
-from parachute.supervisor.family import listed
+from parachute.supervisor.process_tree import listed
 
 USED_AGAIN = """
 import subprocess, sys, time
 from pathlib import Path
-from parachute.supervisor.family import Family
+from parachute.supervisor.process_tree import ProcessTree
 
 first = subprocess.Popen(["sleep", "1000"])
-family = Family(first.pid)
+tree = ProcessTree(first.pid)
 first.kill()
 first.wait()
 time.sleep(0.05)  # the kernel counts when a process began in hundredths of a second
 Path("/proc/sys/kernel/ns_last_pid").write_text(str(first.pid - 1))
 second = subprocess.Popen(["sleep", "1000"])
 assert second.pid == first.pid
-assert family.end(60) == []
+assert tree.end(60) == []
 assert second.poll() is None
 print("lives")
 """
@@ -41,10 +41,9 @@ def test_who_has_a_number_later_is_not_ended() -> None:
 def test_without_proc_ps_says_the_same() -> None:
     zombie = subprocess.Popen(["true"])
     os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
-    first, second, known = listed(), listed(), processes.living()
+    found, known = listed(), processes.living()
     for process in (os.getpid(), os.getppid()):
-        assert first[process] == second[process]
-        assert first[process][0] == known[process][0]
-    assert zombie.pid not in first
+        assert found[process][0] == known[process][0]
+    assert zombie.pid not in found
     assert zombie.pid not in known
     zombie.wait()

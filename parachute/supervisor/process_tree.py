@@ -15,7 +15,7 @@ _KILLED_SECONDS = 30.0
 """Whoever is still there so long after SIGKILL waits in the kernel, or cannot be killed."""
 
 
-class Family:
+class ProcessTree:
     """A process and those below it, but for us, whom we were started by, and what we started."""
 
     def __init__(self, root: int) -> None:
