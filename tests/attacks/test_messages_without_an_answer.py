@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.processes import agent_of, agents, command_line
-from tests.support.computer import Computer
+from tests.chat.runs.processes import agent_of, agents
+from tests.support.computer import Computer, command_line
 from tests.support.gate import Gate
 from tests.support.messages_api import MessagesAPI, error, hold, text
 from tests.support.sse import chat

@@ -1,6 +1,7 @@
 """A whole computer in a test: the real supervisor, core, sandbox and agent program, with a scripted Messages API."""
 
 import asyncio
+import contextlib
 import fcntl
 import os
 import random
@@ -114,9 +115,11 @@ class Computer:
         finally:
             self._process = None
             alive = still_running(family)
+            left = [command_line(process) or process for process in alive]
             for process in alive:
-                process.kill()
-        assert not alive, f"Left behind: {[process.cmdline() for process in alive]}"
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+        assert not alive, f"Left behind: {left}"
 
     def processes(self) -> list[psutil.Process]:
         """The supervisor and every process below it."""
@@ -178,6 +181,14 @@ class Computer:
             return httpx2.get(f"{self.url}/api/health", timeout=10, **PLAIN).status_code == 200
         except httpx2.TransportError:
             return False
+
+
+def command_line(process: psutil.Process) -> list[str]:
+    """The arguments of a process, none if it has ended."""
+    try:
+        return list(process.cmdline())
+    except psutil.NoSuchProcess:
+        return []
 
 
 _reserved: list[int] = []

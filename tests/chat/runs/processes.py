@@ -2,15 +2,7 @@
 
 import psutil
 
-from tests.support.computer import Computer
-
-
-def command_line(process: psutil.Process) -> list[str]:
-    """The arguments of a process, none if it has ended."""
-    try:
-        return list(process.cmdline())
-    except psutil.NoSuchProcess:
-        return []
+from tests.support.computer import Computer, command_line
 
 
 def agents(computer: Computer) -> list[psutil.Process]:

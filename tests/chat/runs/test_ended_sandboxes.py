@@ -13,8 +13,8 @@ import pytest
 from parachute.sandbox.layout import RUNNER
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.chat.runs.conftest import MakeComputer
-from tests.chat.runs.processes import agent_of, command_line
-from tests.support.computer import Computer
+from tests.chat.runs.processes import agent_of
+from tests.support.computer import Computer, command_line
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.processes import command_line
-from tests.support.computer import Computer
+from tests.support.computer import Computer, command_line
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
 from tests.support.sse import chat
 from tests.support.waiting import until

@@ -12,9 +12,10 @@ from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from parachute.security.kill_switch.switch import KillSwitch
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.processes import agents, command_line
+from tests.chat.runs.processes import agents
 from tests.conftest import needs_bubblewrap
 from tests.security.kill_switch.conftest import KEY, House
+from tests.support.computer import command_line
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat
 
