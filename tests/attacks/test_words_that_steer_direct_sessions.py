@@ -196,7 +196,7 @@ async def test_a_broken_file_of_approvals_approves_nothing(computer: ModuleCompu
 
 
 async def test_the_owner_still_makes_workspaces_without_a_key(computer: ModuleComputer) -> None:
-    async with httpx2.AsyncClient(base_url=computer.url, trust_env=False) as app:
+    async with httpx2.AsyncClient(base_url=computer.url, timeout=60, trust_env=False) as app:
         made = await app.post("/api/workspaces", json={"name": "From the app", "default_trust_level": "sandboxed"})
         assert made.status_code in (200, 201)
         assert (await app.delete("/api/workspaces/from-the-app")).status_code in (200, 204)

@@ -31,7 +31,7 @@ def computer() -> Iterator[Computer]:
     """A computer that is called parachute.local."""
     with Computer(settings={"tls": {"enabled": True}, "hostnames": ["parachute.local"]}) as running:
         running.wait_until(
-            lambda: httpx2.get(f"{running.url}/api/tls", **PLAIN).json()["ready"], "there is a certificate"
+            lambda: httpx2.get(f"{running.url}/api/tls", timeout=60, **PLAIN).json()["ready"], "there is a certificate"
         )
         yield running
 
@@ -162,7 +162,7 @@ def test_the_page_leads_through_it_with_the_fingerprint(
     page.get_by_text("Android", exact=True).click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the certificate").locator("visible=true").click()
-    assert download.value.path().read_text() == httpx2.get(f"{computer.url}/tls/ca.crt", **PLAIN).text
+    assert download.value.path().read_text() == httpx2.get(f"{computer.url}/tls/ca.crt", timeout=60, **PLAIN).text
     link = page.get_by_role("link", name=f"https://127.0.0.1:{computer.port}")
     link.click()
     expect(page).to_have_title("Parachute")

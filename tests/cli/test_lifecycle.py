@@ -85,8 +85,8 @@ def test_at_a_terminal_the_first_start_shows_an_address_that_signs_in_once(compu
         assert screen.answer(lambda seen: "n" if "[y/N]" in seen or "[Y/n" in seen else None) == 0
         code = screen.seen.partition(f"http://127.0.0.1:{port}/#pair=")[2][:9]
     url = f"http://127.0.0.1:{port}/api/pairing/sign-in"
-    assert httpx2.post(url, json={"code": code}, **PLAIN).json()["admin"] is True
-    assert httpx2.post(url, json={"code": code}, **PLAIN).json()["key"] == "wrong_code"
+    assert httpx2.post(url, json={"code": code}, timeout=60, **PLAIN).json()["admin"] is True
+    assert httpx2.post(url, json={"code": code}, timeout=60, **PLAIN).json()["key"] == "wrong_code"
     with computer.screen("restart") as screen:
         assert screen.answer(lambda seen: "n" if "[y/N]" in seen or "[Y/n" in seen else None) == 0
         assert "#pair=" not in screen.seen, "a browser is signed in"

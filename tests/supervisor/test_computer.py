@@ -165,7 +165,7 @@ def test_the_control_socket_stops_and_starts_core(computer: Computer) -> None:
     computer.ask_supervisor("restart")
     third = computer.find_process("parachute.server").pid
     assert len({first, second, third}) == 3
-    assert httpx2.get(f"{computer.url}/api/health", **PLAIN).status_code == 200
+    assert httpx2.get(f"{computer.url}/api/health", timeout=60, **PLAIN).status_code == 200
 
 
 @pytest.fixture

@@ -45,13 +45,13 @@ class RemoteServer:
         """Do something to the server, and see what it has seen."""
         origin = self.url.rpartition("/")[0]
         verify = self._options.get("tls") is None
-        found: dict[str, Any] = httpx2.get(f"{origin}/control/{what}", verify=verify, trust_env=False).json()
-        return found
+        found = httpx2.get(f"{origin}/control/{what}", timeout=60, verify=verify, trust_env=False)
+        return dict(found.json())
 
 
 def browse(link: str) -> str:
     """Open a link as a browser does, and return the address at which it arrives."""
-    arrived: str = httpx2.get(link, follow_redirects=False, trust_env=False).headers["location"]
+    arrived: str = httpx2.get(link, follow_redirects=False, timeout=60, trust_env=False).headers["location"]
     return arrived
 
 

@@ -116,11 +116,11 @@ async def test_signing_in_from_a_browser(house: ModuleComputer, api: MessagesAPI
         assert arrived.startswith(house.url)
         # A browser brings no key.
         browser = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "user-agent": "Mozilla/5.0"}
-        wrong = httpx2.get(arrived.replace("state=", "state=x"), headers=browser, trust_env=False)
+        wrong = httpx2.get(arrived.replace("state=", "state=x"), headers=browser, timeout=60, trust_env=False)
         assert wrong.status_code == 404
-        right = httpx2.get(arrived, headers=browser, trust_env=False)
+        right = httpx2.get(arrived, headers=browser, timeout=60, trust_env=False)
         assert (right.status_code, "You are signed in" in right.text) == (200, True)
-        assert httpx2.get(arrived, headers=browser, trust_env=False).status_code == 404
+        assert httpx2.get(arrived, headers=browser, timeout=60, trust_env=False).status_code == 404
         tried = (await client.post("/api/mcps/signed/test")).json()
         assert (tried["status"], tried["tools_count"]) == ("ok", 2)
         servers = (await client.get("/api/mcps")).json()

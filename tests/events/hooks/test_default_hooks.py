@@ -120,7 +120,7 @@ async def test_of_what_others_wrote_the_owner_decides_first(quick: Computer, scr
         await answered(client, "And the tripod?", ended(first)["sessionId"])
 
         def waiting() -> list[dict[str, Any]]:
-            found: list[dict[str, Any]] = httpx2.get(f"{quick.url}/api/inbox", **PLAIN).json()["items"]
+            found: list[dict[str, Any]] = httpx2.get(f"{quick.url}/api/inbox", timeout=60, **PLAIN).json()["items"]
             return found
 
         (item,) = quick.wait_until(waiting, "the lines wait")

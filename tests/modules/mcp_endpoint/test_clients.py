@@ -71,7 +71,7 @@ def key(computer: ModuleComputer, scope: str, name: str = "") -> str:
 async def client(computer: ModuleComputer, secret: str, **headers: str) -> AsyncIterator[Client]:
     """A client as Claude Desktop has one: an address and a header."""
     async with (
-        httpx2.AsyncClient(headers={"authorization": f"Bearer {secret}", **headers}, **PLAIN) as http,
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {secret}", **headers}, timeout=60, **PLAIN) as http,
         Client(streamable_http_client(f"{computer.url}/mcp", http_client=http)) as session,
     ):
         yield session

@@ -150,7 +150,7 @@ def test_a_running_computer_is_backed_up_and_not_restored_over(installation: Ins
     parachute(running, "backup", "restore", "--yes", "--trust")
     assert not (computer.vault / "after").exists()
     computer.start()
-    assert httpx2.get(f"{computer.url}/api/health", **PLAIN).status_code == 200
+    assert httpx2.get(f"{computer.url}/api/health", timeout=60, **PLAIN).status_code == 200
     parachute(running, "backup", "drill")
 
 

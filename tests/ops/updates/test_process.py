@@ -68,7 +68,7 @@ class Installation:
         return path
 
     def running(self) -> str:
-        return str(httpx2.get(f"{self.computer.url}/api/health", **PLAIN).json()["version"])
+        return str(httpx2.get(f"{self.computer.url}/api/health", timeout=60, **PLAIN).json()["version"])
 
     def columns(self) -> set[str]:
         with closing(sqlite3.connect(self.computer.vault / ".parachute" / "sessions.db")) as connection:

@@ -21,7 +21,7 @@ class ComputerWithKey(Computer):
         """Start it, and make the key of its app as the owner does."""
         super().start()
         headers = {"authorization": f"Bearer {CliToken(self.home.root).obtain()}"}
-        made = httpx2.post(f"{self.url}/api/auth/keys", json={"label": LABEL}, headers=headers, **PLAIN)
+        made = httpx2.post(f"{self.url}/api/auth/keys", json={"label": LABEL}, headers=headers, timeout=60, **PLAIN)
         self.key = made.raise_for_status().json()["key"]
 
     def client(self, **options: Any) -> httpx2.AsyncClient:
