@@ -27,6 +27,12 @@ def ended(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return events
 
 
+@pytest.fixture(scope="module", autouse=True)
+def without_spare(agents: Agents) -> None:
+    """No agent is kept ready: it would answer in the place of one that cannot start, or begin while containers are removed."""
+    agents.run("parachute config set agents.spare false")
+
+
 @pytest.fixture
 def session(agents: Agents, built: dict[str, Any]) -> str:
     """A session that has been answered once."""
@@ -67,8 +73,6 @@ def without_image(computer: Agents, image: str) -> Iterator[None]:
 @contextmanager
 def stored_with_vfs(computer: Agents) -> Iterator[None]:
     """Podman keeps everything somewhere else, and as whole copies."""
-    # A container that is kept ready would answer.
-    computer.run("podman rm --all --force --time=0")
     computer.run("mkdir -p ~/.config/containers")
     settings = '[storage]\\ndriver = "vfs"\\ngraphroot = "/tmp/stored-with-vfs"\\nrunroot = "/tmp/run-with-vfs"\\n'
     computer.run(f"printf '{settings}' > ~/.config/containers/storage.conf")
