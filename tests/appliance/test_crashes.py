@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +10,6 @@ from testinfra.host import Host
 from tests.appliance.recipe import USER, USER_ID
 from tests.appliance.services import RUNTIME, URL, Services, service
 
-HEALTHY_SECONDS = 30
 REQUESTS = 12
 CONNECTED = "grep --count --ignore-case ':0D05 0100007F:.* 01 ' /proc/net/tcp"  # to port 3333, and not closed
 
@@ -48,11 +46,9 @@ def process(computer: Services, unit: str) -> str:
     return computer.run(f"systemctl --user show parachute-{unit}.service --property=MainPID --value")
 
 
-def healthy(computer: Services) -> float:
-    """Seconds until the computer answers."""
-    started = time.monotonic()
+def healthy(computer: Services) -> None:
+    """Wait until the computer answers."""
     computer.until(lambda: computer.user.run(f"curl -sf --max-time 5 {URL}/api/health").rc == 0, "it was healthy")
-    return time.monotonic() - started
 
 
 def test_requests_to_a_core_that_has_died_are_answered_by_the_next_one(
@@ -113,7 +109,7 @@ def test_when_everything_of_it_is_killed_at_once_it_comes_back_by_itself(
         lambda: all(process(computer, unit) not in ("0", old) for unit, old in before.items()),
         "they were started again",
     )
-    assert healthy(computer) < HEALTHY_SECONDS
+    healthy(computer)
     assert known(computer) == kept
 
 
@@ -135,7 +131,7 @@ def test_what_was_acknowledged_is_there_after_all_processes_of_the_user_were_kil
     finally:
         host.check_output("systemctl stop writing")
     host.check_output(f"systemctl reset-failed user@{USER_ID}; systemctl start user@{USER_ID}")
-    assert healthy(computer) < HEALTHY_SECONDS
+    healthy(computer)
     assert process(computer, "core") != before
     acknowledged = [json.loads(line) for line in host.check_output("grep '}$' /var/tmp/acknowledged").splitlines()]
     host.check_output("rm /var/tmp/acknowledged")

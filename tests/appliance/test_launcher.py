@@ -9,7 +9,8 @@ from tests.appliance.recipe import ENVIRONMENT, SOURCE
 
 def test_its_tests_pass_in_the_guest(user: Host) -> None:
     # The tree is not writable there, and the two processors are shared.
-    done = user.run(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m pytest -p no:cacheprovider -q tests/appliance/inside")
+    tests = f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m pytest -p no:cacheprovider -q tests/appliance/inside"
+    done = user.run(tests, seconds=800)
     assert done.rc == 0, done.stdout + done.stderr
     passed = re.search(r"(\d+) passed", done.stdout)
     assert passed, done.stdout

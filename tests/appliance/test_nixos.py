@@ -18,10 +18,12 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
+from tests.appliance.backend import SECONDS
 from tests.appliance.guest import Guest
 from tests.appliance.recipe import broker
 from tests.nix.evaluation import EXAMPLES, evaluate
 from tests.nix.rendering import write
+from tests.support.waiting import wait_until
 
 USR = (
     "bubblewrap",
@@ -180,8 +182,14 @@ def screen(machine: Guest) -> str:
     """The text that first boot wrote to the screen."""
     # The guest has none: it stays in a file.
     machine.root.check_output("touch /dev/tty1 && systemctl restart parachute-first-boot.service")
-    process = machine.root.check_output("systemctl show parachute-first-boot.service --property=MainPID --value")
-    machine.root.check_output(f"tail --pid={process} --follow /dev/null")
+    shown = "systemctl show parachute-first-boot.service"
+    # It has no main process any more once its script has ended, and may have none yet.
+    wait_until(
+        lambda: machine.root.check_output(f"{shown} --property=SubState --value") == "exited",
+        "the screen was written",
+        machine.journal,
+        seconds=SECONDS,
+    )
     return str(machine.root.check_output("cat /dev/tty1"))
 
 

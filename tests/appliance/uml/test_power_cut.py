@@ -10,7 +10,7 @@ import pytest
 
 from tests.appliance.agents import Agents
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.appliance.test_crashes import HEALTHY_SECONDS, healthy
+from tests.appliance.test_crashes import healthy
 from tests.appliance.uml.build import Machine
 from tests.appliance.uml.disk import Disk
 from tests.appliance.uml.guest import UmlGuest
@@ -50,7 +50,7 @@ class Powered:
         if self.boots == 1:
             self.computer.use_model(url)
         self.computer.run(command)
-        assert healthy(self.computer) < HEALTHY_SECONDS
+        healthy(self.computer)
 
     @property
     def guest(self) -> UmlGuest:
