@@ -11,6 +11,7 @@ import psutil
 from testinfra.host import Host
 
 from tests.appliance.console import Console
+from tests.support.noon import around_noon
 from tests.support.waiting import still_running
 
 BOOT_SECONDS = 120
@@ -82,7 +83,7 @@ class Booted(ABC):
         tied = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
         self._process = subprocess.Popen(
             [*tied, "--mount-proc", "sh", str(script), *arguments],
-            env={"PATH": os.environ["PATH"], "LOCALTIME": _around_noon(), **environment},
+            env={"PATH": os.environ["PATH"], "LOCALTIME": f"/usr/share/zoneinfo/{around_noon()}", **environment},
             stdin=subprocess.DEVNULL,
             stdout=self._console.writer,
             stderr=self._console.writer,
@@ -96,8 +97,3 @@ class Booted(ABC):
         assert self._process is not None
         assert self._process.poll() is None, f"The guest has ended.\n{self.journal()}"
         assert time.monotonic() < deadline, f"The guest did not boot in {BOOT_SECONDS} s.\n{self.journal()}"
-
-
-def _around_noon() -> str:
-    """The file of a time zone in which no day ends while tests run, and nothing that runs at night is due, whatever the hour."""
-    return f"/usr/share/zoneinfo/Etc/GMT{time.gmtime().tm_hour - 12:+d}"

@@ -12,6 +12,7 @@ from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import PLAIN, Computer
 from tests.support.fork_server import shared_forks
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
+from tests.support.noon import around_noon
 
 ROOT = '---\nwatch:\n  - "Projects/*"\n---\n\n# All\n\n## Facts\n- I build boats\n\n## History\n'
 CURATOR = "/api/contexts/curator"
@@ -115,7 +116,9 @@ def results(model: MessagesAPI) -> list[tuple[bool, str]]:
 
 def curated(model: MessagesAPI, **settings: Any) -> Curated:
     """A computer with settings of the curator."""
-    return Curated(settings={"curator": {"quiet_seconds": 1, **settings}}, environment=model.credentials)
+    # A day's reviews are counted.
+    environment = {**model.credentials, "TZ": around_noon()}
+    return Curated(settings={"curator": {"quiet_seconds": 1, **settings}}, environment=environment)
 
 
 @pytest.fixture(scope="module")

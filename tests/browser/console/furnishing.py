@@ -1,14 +1,16 @@
 """What a person has after some weeks: conversations, workspaces, a journal, knowledge, and a history with Claude Code."""
 
 import time
-from datetime import date, timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import httpx2
 
 from tests.chat.claude_code_import import writing
 from tests.chat.imports import exports
 from tests.support.computer import PLAIN, Computer
+from tests.support.noon import around_noon
 
 TITLES = (
     "Planning the garden for spring",
@@ -88,7 +90,7 @@ def install(computer: Computer, name: str) -> None:
 
 def day(days_ago: int = 0) -> str:
     """A date as the journal writes it."""
-    return (date.today() - timedelta(days=days_ago)).isoformat()
+    return (datetime.now(ZoneInfo(around_noon())).date() - timedelta(days=days_ago)).isoformat()
 
 
 def add_entry(computer: Computer, content: str, days_ago: int = 0, title: str = "") -> dict[str, Any]:

@@ -10,15 +10,23 @@ from parachute.web.first_boot.models import Progress
 from parachute.web.first_boot.store import ProgressStore
 from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI
+from tests.support.noon import around_noon
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 860}}
 MILLISECONDS = 60_000.0
+MINUTES = 4 * 60_000.0
+"""For what takes a minute on a machine that does nothing else: an update, a restore."""
 
 
 def computer_with(model: MessagesAPI, **settings: Any) -> Computer:
     """A computer that asks the scripted model, and was set up; a context manager."""
-    environment = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "sk-ant-api03-scripted"}
+    environment = {
+        "ANTHROPIC_BASE_URL": model.url,
+        "ANTHROPIC_API_KEY": "sk-ant-api03-scripted",
+        # Of a journal's days none ends meanwhile.
+        "TZ": around_noon(),
+    }
     made = Computer(settings=settings, environment=environment)
     ProgressStore(made.home.root).write(Progress(done_at=now()))
     return made
@@ -36,7 +44,9 @@ class Person:
 
     def __init__(self, browser: Browser, computer: Computer, size: dict[str, Any], **options: Any) -> None:
         self.computer = computer
-        self.context: BrowserContext = browser.new_context(**size, reduced_motion="reduce", **options)
+        self.context: BrowserContext = browser.new_context(
+            **size, reduced_motion="reduce", timezone_id=around_noon(), **options
+        )
         self.context.set_default_timeout(MILLISECONDS)
         self.problems: list[str] = []
         self.page: Page = self.context.new_page()
