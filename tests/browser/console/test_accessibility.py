@@ -75,10 +75,14 @@ def test_no_dialog_breaks_a_rule(make_person: MakePerson, house: Household) -> N
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
     page = person.open("inbox")
-    for number in range(page.get_by_role("button", name="Look").count()):
-        page.get_by_role("button", name="Look").nth(number).click()
+    look = page.get_by_role("button", name="Look")
+    expect(look.first).to_be_visible()
+    for number in range(look.count()):
+        look.nth(number).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
         broken += [f"inbox {number}: {line}" for line in violations(page)]
         page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
     assert broken == []
 
 
@@ -94,10 +98,11 @@ def reach(page: Page, name: str) -> None:
 
 def test_a_keyboard_is_enough(make_person: MakePerson) -> None:
     page = make_person().open("inbox")
-    page.keyboard.press("Tab")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
     reach(page, "Workspaces")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Workspaces", level=1)).to_be_focused()
+    expect(page.get_by_role("button", name="Change Boat")).to_be_visible()
     reach(page, "Change Boat")
     page.keyboard.press("Enter")
     form = page.get_by_role("dialog", name="Change Boat")

@@ -140,6 +140,7 @@ def test_a_picture_is_shown(person: Person) -> None:
 
 def test_a_voice_is_recorded_and_played(person: Person) -> None:
     page = person.open("journal")
+    expect(page.get_by_label("New entry")).to_be_visible()
     before = page.locator("audio").count()
     page.get_by_role("button", name="Record your voice").click()
     expect(page.get_by_text("0:01")).to_be_visible()
