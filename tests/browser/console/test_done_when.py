@@ -13,12 +13,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.console.furnished_parts import FETCH
-from tests.browser.console.people import DESKTOP, PHONE, Person
+from tests.browser.console.people import DESKTOP, MINUTES, PHONE, Person
 from tests.capabilities.plugins.building import repository
 from tests.capabilities.plugins.git_server import GitServer, git_server
 from tests.modules.registry.building import Repository, write_module
 from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.noon import around_noon
 
 pytestmark = [
     pytest.mark.long,
@@ -35,7 +36,7 @@ def fresh() -> Iterator[Callable[[], Computer]]:
     made: list[Computer] = []
 
     def make() -> Computer:
-        computer = Computer()
+        computer = Computer(environment={"TZ": around_noon()})
         made.append(computer)
         return computer.__enter__()
 
@@ -94,7 +95,7 @@ def test_a_fresh_computer_is_everyones_and_lives_on_in_another(
 
     owner.open("computer/backups")
     page.get_by_role("button", name="Back up now").click()
-    expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible()
+    expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible(timeout=MINUTES)
 
     stop_and_resume(owner, second)
     assert (owner.problems, second.problems) == ([], [])
@@ -284,7 +285,7 @@ def take_over(heir: Person, address: str, place: Path, password: str) -> None:
     page.get_by_role("button", name="Show the backups").click()
     page.get_by_role("listitem").get_by_role("button", name="Restore").click()
     page.get_by_role("dialog").get_by_role("button", name="Restore it").click()
-    expect(page.get_by_text("Everything is back")).to_be_visible()
+    expect(page.get_by_text("Everything is back")).to_be_visible(timeout=MINUTES)
     page.get_by_role("link", name="Go on").click()
     expect(page).to_have_url(re.compile(r"/#/inbox$"))
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
-from tests.browser.console.people import PHONE, computer_with
+from tests.browser.console.people import MINUTES, PHONE, computer_with
 from tests.conftest import needs_bubblewrap
 from tests.ops.updates.versions import MIGRATES
 from tests.ops.updates.wheels import built, changed
@@ -17,9 +17,6 @@ from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = [pytest.mark.long, needs_bubblewrap]
-
-MINUTES = 4 * 60 * 1000
-"""Milliseconds for an update on a machine that does much else."""
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +48,7 @@ def test_one_is_refused_one_stays_and_is_taken_back(
     page.get_by_role("button", name="Update").click()
     expect(page.get_by_text("A conversation was held in a sandbox")).to_be_visible(timeout=MINUTES)
     expect(page.get_by_text("In place")).to_be_visible(timeout=MINUTES)
-    assert httpx2.get(f"{computer.url}/api/health", **PLAIN).json()["version"] == "0.2.0"
+    assert httpx2.get(f"{computer.url}/api/health", timeout=60, **PLAIN).json()["version"] == "0.2.0"
     assert violations(page) == []
 
     # A server that has just started has confirmed nobody.
@@ -60,6 +57,6 @@ def test_one_is_refused_one_stays_and_is_taken_back(
     page.get_by_role("button", name="Go back to the version before").click()
     page.get_by_role("dialog").get_by_role("button", name="Go back to the version before").click()
     expect(page.get_by_text("sessions.db is as it was before the update")).to_be_visible(timeout=MINUTES)
-    assert httpx2.get(f"{computer.url}/api/health", **PLAIN).json()["version"] == "0.1.0"
+    assert httpx2.get(f"{computer.url}/api/health", timeout=60, **PLAIN).json()["version"] == "0.1.0"
     # The server ends in between: what is asked then is asked again.
     person.forgive_refusals()
