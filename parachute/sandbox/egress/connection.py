@@ -50,9 +50,13 @@ class Connection:
         except* Exception:
             log.exception("A connection of %s failed.", self._account.owner)
         finally:
-            for writer in (self._writer, self._server):
-                if writer is not None:
-                    writer.transport.abort()
+            self.abort()
+
+    def abort(self) -> None:
+        """Break it off, and give both sockets back."""
+        for writer in (self._writer, self._server):
+            if writer is not None:
+                writer.transport.abort()
 
     async def turn_away(self) -> None:
         """Answer that there are too many connections."""

@@ -92,6 +92,8 @@ class Listener:
     def _keep(self, connection: Connection, serving: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(serving, name=f"egress of {self._account.owner}")
         self._connections[task] = connection
+        # A task that is cancelled before its first step closes nothing.
+        task.add_done_callback(lambda _: connection.abort())
         task.add_done_callback(self._connections.pop)
         return task
 

@@ -336,3 +336,14 @@ async def test_a_page_is_judged_as_its_connection_would_be(world: World) -> None
     assert "CONNECT web.example.org:443" in audited
     assert world.egress.status()[0]["refused"] == 5
     assert "secret" not in audited
+
+
+async def test_what_is_broken_off_before_it_began_is_closed(world: World) -> None:
+    await world.open("api.example.org")
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(SECONDS)
+        client.connect(str(world.path))
+        while world.egress.status()[0]["connections"] == 0:
+            await asyncio.sleep(0)  # and not longer: it is accepted, and nothing else has been done
+        await world.egress.close("daily")
+        assert await asyncio.to_thread(client.recv, 1) == b""
