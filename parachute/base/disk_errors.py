@@ -10,8 +10,12 @@ from parachute.base.replacing import unfinished_name
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _DENIED = (errno.EACCES, errno.EPERM)
 
-_SQLITE_READONLY, _SQLITE_IOERR, _SQLITE_FULL = 8, 10, 13
+_SQLITE_BUSY, _SQLITE_LOCKED, _SQLITE_NOMEM, _SQLITE_READONLY, _SQLITE_IOERR, _SQLITE_FULL = 5, 6, 7, 8, 10, 13
 """Primary result codes (sqlite.org/rescode.html). sqlite3 itself is not imported: most modules do without."""
+
+_PASSING = (_SQLITE_BUSY, _SQLITE_LOCKED, _SQLITE_NOMEM, _SQLITE_READONLY, _SQLITE_FULL)
+_UNREADABLE = (266, 522, 8202, 8458)
+"""Extended codes of SQLITE_IOERR: _READ, _SHORT_READ, _DATA, _CORRUPTFS. The others are about writing, as on a full disk."""
 
 
 class DiskFull(Unavailable):
@@ -53,6 +57,12 @@ def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteE
             "Give the file back to the user of this computer: `parachute doctor private-files disk-writable` says more.",
         )
     return None
+
+
+def is_passing(error: BaseException) -> bool:
+    """Return whether SQLite cannot use a database that may be whole: the disk is full or takes nothing, or another process has it."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in _PASSING or (code & 0xFF == _SQLITE_IOERR and code not in _UNREADABLE)
 
 
 def takes_nothing(path: PurePath | None) -> bool:

@@ -1,7 +1,7 @@
 """The library that authors of modules import; a module reaches nothing else of this computer."""
 
 from parachute.base import documents
-from parachute.base.disk_errors import disk_error
+from parachute.base.disk_errors import disk_error, is_passing
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.core import front_matter
 from parachute.core.agents import AgentConfig, SandboxConfig, agent
@@ -36,6 +36,7 @@ __all__ = [
     "documents",
     "event",
     "front_matter",
+    "is_passing",
     "mcp_tool",
     "route",
 ]

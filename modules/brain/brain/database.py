@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from parachute.core import Unavailable, disk_error
+from parachute.core import Unavailable, disk_error, is_passing
 from parachute.core.meaning import Queue
 
 FORM = 5
@@ -78,13 +78,19 @@ class Database:
         """Called after each change, in the thread that made it."""
 
     def open(self, anew: bool = False) -> bool:
-        """Open it or make it, and answer whether it was made anew: one that is damaged or of an older form is thrown away."""
-        with self._lock:
+        """Open it or make it, and answer whether it was made anew: one that is damaged or of an older form is thrown away.
+
+        Error: Unavailable while the disk is full, say: then it stays as it is.
+        """
+        with self._lock, _said():
             try:
                 if not anew and self._prepare():
                     return False
-            except sqlite3.DatabaseError:
-                pass  # damaged; the files say everything that it said
+            except sqlite3.DatabaseError as error:
+                if is_passing(error):
+                    self._close()
+                    raise
+                # Damaged; the files say everything that it said.
             self._close()
             for suffix in ("", "-wal", "-shm"):
                 self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)

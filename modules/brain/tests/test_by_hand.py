@@ -1,13 +1,17 @@
 """Files that people write, move and break by hand."""
 
 import os
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from brain.database import Database
 from module import BrainModule
 
+from parachute.core import Unavailable
 from parachute.core.testing import Running, run
 
 Write = Callable[[str, str | bytes], str]
@@ -150,6 +154,28 @@ async def test_a_damaged_index_is_built_anew(tmp_path: Path, write: Write, damag
     async with run(BrainModule, folder=tmp_path) as brain:
         assert (await brain.get("/resolve/ann")).json()["para_id"] == id
         assert (await brain.get("/links", id=id)).json()["mentions"][0]["source_id"] == "para:daily:aaaaaaaaaaaa"
+
+
+@contextmanager
+def no_room() -> Iterator[None]:
+    """This process can write no file, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+async def test_an_index_stays_while_the_disk_is_full(tmp_path: Path, write: Write) -> None:
+    write("people/ann.md", "# Ann\n")
+    async with run(BrainModule, folder=tmp_path):
+        pass
+    database = Database(tmp_path / "data" / "index.db")
+    with no_room(), pytest.raises(Unavailable):
+        database.open()
+    assert database.open() is False
+    database.close()
 
 
 async def test_a_file_in_a_vault_that_cannot_be_written_is_a_problem(tmp_path: Path, write: Write) -> None:

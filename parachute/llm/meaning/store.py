@@ -5,11 +5,11 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from parachute.base.disk_errors import is_passing
 from parachute.base.errors import Unavailable
 
 _FORM = 1
@@ -66,12 +66,22 @@ class Store:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open it or make it; one that is damaged, or of another form, is made anew, and gets another name."""
-        with suppress(sqlite3.DatabaseError):
+        """Open it or make it; one that is damaged, or of another form, is made anew, and gets another name.
+
+        Error: sqlite3.DatabaseError while the disk is full, say: then it stays as it is.
+        """
+        store = None
+        try:
             store = cls(_connected(path))
             if store.connection.execute("PRAGMA user_version").fetchone()[0] == _FORM:
                 store.connection.executescript(_VECTORS)
                 return store
+        except sqlite3.DatabaseError as error:
+            if is_passing(error):
+                if store is not None:
+                    store.close()
+                raise
+        if store is not None:
             store.close()
         for end in ("", "-wal", "-shm"):
             path.with_name(path.name + end).unlink(missing_ok=True)

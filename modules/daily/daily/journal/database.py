@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parachute.core import ParachuteError, Unavailable, disk_error
+from parachute.core import ParachuteError, Unavailable, disk_error, is_passing
 
 Result = TypeVar("Result")
 
@@ -81,8 +81,8 @@ class Database:
     def _open(self) -> sqlite3.Connection:
         try:
             return self._opened()
-        except sqlite3.DatabaseError:
-            if not self._disposable:
+        except sqlite3.DatabaseError as error:
+            if not self._disposable or is_passing(error):
                 raise
             for end in ("", "-wal", "-shm"):
                 Path(f"{self._path}{end}").unlink(missing_ok=True)
