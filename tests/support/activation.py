@@ -72,7 +72,8 @@ class Activator:
 
     @property
     def log(self) -> str:
-        return (self.folder / "log").read_text()
+        path = self.folder / "log"
+        return path.read_text() if path.exists() else ""
 
     @property
     def variables(self) -> dict[str, str]:
