@@ -159,11 +159,12 @@ def _trial_folder() -> Path:
 
 
 def keeping(home: Home) -> dict[str, str]:
-    """Units that keep the state on the way from one version to the next."""
-    return {
-        _KEEPER: _keeper(home),
-        f"{installed.CORE_SERVICE}.d/{_DROP_IN}": f"[Unit]\nRequires={_KEEPER}\nAfter={_KEEPER}\n",
-    }
+    """Units that keep the state on the way from one version to the next, and have systemd not give the new one up.
+
+    It is the update that gives it up, before whose end a socket that refuses would be seen.
+    """
+    on_trial = f"[Unit]\nRequires={_KEEPER}\nAfter={_KEEPER}\nStartLimitIntervalSec=0\n"
+    return {_KEEPER: _keeper(home), f"{installed.CORE_SERVICE}.d/{_DROP_IN}": on_trial}
 
 
 def _keeper(home: Home) -> str:

@@ -22,6 +22,7 @@ from parachute.ops.updates.staging import Staging
 from parachute.ops.updates.state import State
 from parachute.ops.updates.versions import Versions, running
 from parachute.supervisor import installed
+from parachute.supervisor.models import ATTEMPTS
 
 log = logging.getLogger(__name__)
 
@@ -228,7 +229,7 @@ class Updates:
                 problem = health.problem or ""
                 if not problem:
                     return
-                if health.has_failed:
+                if health.has_failed or health.restarts >= ATTEMPTS:
                     break
             await asyncio.sleep(_POLL_SECONDS / 8)
         raise UpdateFailed(f"Version {version.name} does not come up: {problem}.")
