@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from typing import Any
 
 import httpx2
@@ -118,8 +119,8 @@ async def test_a_log_is_read_and_followed_without_secrets(computer: Computer, ow
     assert (await owner.get("/api/logs/nobody")).json()["key"] == "not_found"
     assert (await owner.get("/api/logs/core?lines=100000")).status_code == 422
 
-    async with owner.stream("GET", "/api/logs/core?lines=1&follow=true") as stream:
-        lines = stream.aiter_lines()
+    path = "/api/logs/core?lines=1&follow=true"
+    async with owner.stream("GET", path) as stream, aclosing(stream.aiter_lines()) as lines:
 
         async def said() -> list[str]:
             async for line in lines:

@@ -6,8 +6,8 @@ exactly these six characters, lines that begin with a colon are skipped, and rea
 
 import codecs
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,7 +108,7 @@ class ChatStream:
         """List the events of one type so far."""
         return [event for event in self.events if event.get("type") == kind]
 
-    async def __aiter__(self) -> AsyncIterator[Event]:
+    async def __aiter__(self) -> AsyncGenerator[Event, None]:
         """Yield the events that were not read yet, up to and with the terminal one."""
         while self.terminal is None:
             event = await self._next()
@@ -126,9 +126,10 @@ class ChatStream:
 
     async def until(self, kind: str) -> Event:
         """Read to the next event of a type and return it; `AssertionError` when the stream ends before."""
-        async for event in self:
-            if event.get("type") == kind:
-                return event
+        async with aclosing(aiter(self)) as events:
+            async for event in events:
+                if event.get("type") == kind:
+                    return event
         raise AssertionError(f"the stream ended with {self.terminal} before any {kind!r} event")
 
     async def drain(self) -> list[Event]:
@@ -150,13 +151,18 @@ class ChatStream:
                 return event
         return None
 
-    async def _read_lines(self) -> AsyncIterator[str]:
+    async def aclose(self) -> None:
+        """End the reading: a generator that is left to the garbage collector fails a later test."""
+        await self._lines.aclose()
+
+    async def _read_lines(self) -> AsyncGenerator[str, None]:
         # Strict decoding, because the app's decoder throws on bytes that are no UTF-8.
         decoder = codecs.getincrementaldecoder("utf-8")()
         splitter = LineSplitter()
-        async for chunk in self.response.aiter_bytes():
-            for line in splitter.feed(decoder.decode(chunk)):
-                yield line
+        async with aclosing(self.response.aiter_bytes()) as chunks:
+            async for chunk in chunks:
+                for line in splitter.feed(decoder.decode(chunk)):
+                    yield line
         for line in splitter.feed(decoder.decode(b"", final=True)) + splitter.finish():
             yield line
 
@@ -180,7 +186,8 @@ async def chat(
         if response.status_code != 200:
             await response.aread()
             raise AssertionError(f"POST {path} answered {response.status_code}: {response.text[:500]}")
-        yield ChatStream(response)
+        async with aclosing(ChatStream(response)) as stream:
+            yield stream
 
 
 @dataclass(slots=True)

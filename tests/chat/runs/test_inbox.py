@@ -1,8 +1,8 @@
 """Agents at work ask through the inbox: whoever looks at it answers, on whatever device."""
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,13 @@ async def watching(client: httpx2.AsyncClient) -> AsyncIterator[AsyncIterator[li
     """The lists of a device that follows the inbox."""
     async with client.stream("GET", "/api/inbox/events") as response:
 
-        async def pages() -> AsyncIterator[list[dict[str, Any]]]:
+        async def pages() -> AsyncGenerator[list[dict[str, Any]], None]:
             async for line in response.aiter_lines():
                 if line.startswith("data: "):
                     yield json.loads(line.removeprefix("data: "))["items"]
 
-        yield pages()
+        async with aclosing(pages()) as found:
+            yield found
 
 
 async def until(pages: AsyncIterator[list[dict[str, Any]]], count: int) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """A screen follows a whole computer: what an app does on one device is told to the others, and a key hears its own part."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -27,7 +27,7 @@ async def following(client: httpx2.AsyncClient, **options: Any) -> AsyncIterator
     async with client.stream("GET", "/api/events", **options) as response:
         assert response.status_code == 200, await response.aread()
 
-        async def events() -> AsyncIterator[dict[str, Any]]:
+        async def events() -> AsyncGenerator[dict[str, Any], None]:
             identifier = ""
             async for line in response.aiter_lines():
                 if line.startswith("id: "):
@@ -37,7 +37,8 @@ async def following(client: httpx2.AsyncClient, **options: Any) -> AsyncIterator
                     assert event["cursor"] == identifier
                     yield event
 
-        yield events()
+        async with aclosing(events()) as found:
+            yield found
 
 
 async def heard(events: AsyncIterator[dict[str, Any]], *topics: str) -> dict[str, dict[str, Any]]:

@@ -4,6 +4,7 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import httpx2
@@ -170,8 +171,8 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call_modules(computer, call)
     done += await call_files(call, client)
     for path, begin in (("/api/inbox/events", "data: "), ("/api/events", "id: ")):
-        async with client.stream("GET", path) as stream:
-            assert (await anext(stream.aiter_lines())).startswith(begin)
+        async with client.stream("GET", path) as stream, aclosing(stream.aiter_lines()) as lines:
+            assert (await anext(lines)).startswith(begin)
         done.append(f"GET {path}")
     await call("GET /api/logs/{unit}", unit="core")
     await call("GET /api/config")
