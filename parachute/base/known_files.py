@@ -31,6 +31,12 @@ class KnownFiles:
             kept = list(dict.fromkeys((*self._read(), *added)))[-_MOST:]
             atomic_write(self._path, json.dumps(kept, indent=1))
 
+    def forget(self, folder: Path) -> None:
+        """Forget what was in a folder; error: OSError."""
+        with locked(self._path):
+            kept = [path for path in self._read() if not Path(path).is_relative_to(folder)]
+            atomic_write(self._path, json.dumps(kept, indent=1))
+
     def _read(self) -> list[str]:
         try:
             known = json.loads(read_regular(self._path, _LIMIT))

@@ -104,7 +104,7 @@ class Backups:
         failed = next((check for check in result.checks if not check.ok), None)
         said, hint = (failed.sentence, failed.detail) if failed else ("It did not come to an end.", None)
         hint = hint or "`parachute backup restore BACKUP --to FOLDER` brings its files all the same."
-        raise DoesNotStart(f"What the backup has brought back is whole, and yet: {said}", hint)
+        raise DoesNotStart(f"The backup is complete, but {said[0].lower()}{said[1:]}", hint)
 
     @contextlib.contextmanager
     def _not_running(self) -> Iterator[None]:
@@ -132,6 +132,9 @@ def _progress() -> Iterator[Progress]:
 
 
 def _end(number: int, _: object) -> NoReturn:
+    # A terminal that is closed says so twice, by its kernel and by its shell: the second must not end the removing.
+    for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(each, signal.SIG_IGN)
     sys.exit(128 + number)
 
 
@@ -161,5 +164,6 @@ class _Shown(Progress):
             self._draw("")
 
     def _draw(self, text: str) -> None:
-        sys.stderr.write("\r\033[K" + (styled(text, "2", sys.stderr) if text else ""))
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # of a terminal that is closed, which ends us by its signal
+            sys.stderr.write("\r\033[K" + (styled(text, "2", sys.stderr) if text else ""))
+            sys.stderr.flush()

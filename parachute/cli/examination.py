@@ -18,6 +18,8 @@ from parachute.ops.doctor.models import Check, Examination, Group, Level
 from parachute.ops.doctor.service import examine, has_problem
 
 _WORDS = {Level.OK: "ok", Level.WARNING: "warning", Level.PROBLEM: "PROBLEM", Level.SKIPPED: "skipped"}
+_DETAILS = 10
+"""Lines of one problem that are shown unless all is wanted."""
 
 
 def print_checks(names: list[str], as_json: bool) -> None:
@@ -30,28 +32,31 @@ def print_checks(names: list[str], as_json: bool) -> None:
     print_table(["About", "Check", "Title"], _grouped((str(each.group), name, each.title) for name, each in found))
 
 
-def examine_computer(names: list[str], *, fix: bool, yes: bool, as_json: bool, records: bool, key: str) -> bool:
+def examine_computer(
+    names: list[str], *, fix: bool, yes: bool, shows_all: bool, as_json: bool, records: bool, key: str
+) -> bool:
     """Run the checks, fix what can be fixed if asked to, and print the results; whether a problem is left."""
     checks = named(names)
+    shown = shows_all or bool(names)
     hint = "`parachute doctor --fix --yes` mends without asking."
     if yes and not fix:
         raise InvalidInput("--yes belongs to --fix.", hint)
     if fix and not yes and (as_json or not sys.stdin.isatty()):
         raise InvalidInput("Nobody is there who could be asked.", hint)
-    found = _examine(checks, as_json, records)
+    found = _examine(checks, as_json, records, shows_all=shown)
     wanted = [each for each in found if not key or each.key == key]
     fixed = _mend(wanted, asks=not yes, shows=not as_json) if fix else []
     if fixed:
         # Anew: what was mended may have been the reason for something else.
         if not as_json:
             print()
-        found = _examine(checks, as_json, records)
+        found = _examine(checks, as_json, records, shows_all=shown)
     if as_json:
         print_json({"problem": has_problem(found), "checks": [each.as_json() for each in found], "fixed": fixed})
     return has_problem(found)
 
 
-def _examine(checks: Mapping[str, Check], as_json: bool, records: bool) -> list[Examination]:
+def _examine(checks: Mapping[str, Check], as_json: bool, records: bool, *, shows_all: bool) -> list[Examination]:
     with _Waiting(checks) as waiting:
         computer = _computer()
         found = examine(computer, checks, waiting.done)
@@ -59,7 +64,7 @@ def _examine(checks: Mapping[str, Check], as_json: bool, records: bool) -> list[
         with suppress(OSError):  # on a full disk, of which the check of it tells
             record(computer.home.root, found, is_whole=checks.keys() == all_checks().keys())
     if not as_json:
-        _print_examinations(found)
+        _print_examinations(found, shows_all=shows_all)
     return found
 
 
@@ -104,30 +109,34 @@ class _Waiting:
             sys.stderr.flush()
 
 
-def _print_examinations(found: list[Examination]) -> None:
-    """The table of results, and below it what to do."""
-    rows = [(str(each.check.group), each.id, _WORDS[each.result.level], each.result.message) for each in found]
-    print_table(["About", "Check", "Result", "Found"], _grouped(rows))
-    for each in found:
+def _print_examinations(found: list[Examination], *, shows_all: bool) -> None:
+    """What is wrong and what to do about it, the worst first; the table of all results before it if it is wanted."""
+    if shows_all:
+        rows = [(str(each.check.group), each.id, _WORDS[each.result.level], each.result.message) for each in found]
+        print_table(["About", "Check", "Result", "Found"], _grouped(rows))
+        print()
+    for each in sorted(found, key=lambda each: each.result.level is not Level.PROBLEM):
         if each.result.level in (Level.WARNING, Level.PROBLEM):
-            print()
-            print(f"{styled(each.id, '1', sys.stdout)}: {clean(each.result.message)}")
-            for line in each.result.details:
+            print(f"{_WORDS[each.result.level]} {styled(each.id, '1', sys.stdout)}: {clean(each.result.message)}")
+            details = each.result.details if shows_all else each.result.details[:_DETAILS]
+            for line in details:
                 print(f"  {clean(line)}")
+            if more := len(each.result.details) - len(details):
+                print(f"  and {more} more: `parachute doctor {each.id}`")
             if each.result.hint:
                 print(f"  Next: {clean(each.result.hint)}")
+            print()
     counts = Counter(each.result.level for each in found)
-    print(f"\n{', '.join(_counted(level, counts[level]) for level in Level if counts[level])}.")
+    if fine := counts[Level.OK]:
+        skipped = f", {counts[Level.SKIPPED]} do not apply" if counts[Level.SKIPPED] else ""
+        hint = "" if shows_all else " (`--all`)"
+        print(f"{counted(fine, 'check')} {'is' if fine == 1 else 'are'} fine{skipped}{hint}.")
     if any(each.result.fix for each in found):
         print_note("`parachute doctor --fix` mends some of it, and asks before each.")
     if wrong := counts[Level.PROBLEM]:
         print(f"{counted(wrong, 'thing')} {'does' if wrong == 1 else 'do'} not work.")
     else:
         print("Everything that was looked at works.")
-
-
-def _counted(level: Level, count: int) -> str:
-    return f"{count} {level.value}" if level in (Level.OK, Level.SKIPPED) else counted(count, level.value)
 
 
 def _mend(found: list[Examination], *, asks: bool, shows: bool) -> list[dict[str, object]]:

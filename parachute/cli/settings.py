@@ -12,6 +12,7 @@ from parachute.config.settings.checking import ConfigError
 from parachute.config.settings.home import Home
 from parachute.config.settings.rows import SettingRow, all_rows, check_here, check_name, check_vault, names, one_row
 from parachute.config.settings.store import change_list, check_value, read_document, set_value, unset_value
+from parachute.config.vault.place import VaultPlace
 
 
 class SettingsFile:
@@ -52,6 +53,7 @@ class SettingsFile:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except (FileExistsError, NotADirectoryError) as error:
                 raise InvalidInput(f"vault: {folder} is not a folder.", "Name a folder.") from error
+            VaultPlace(self._home.root, folder).begin_anew()
         check_vault(folder)
         set_value(self._home, "vault", value)
 

@@ -31,6 +31,7 @@ from parachute.base.services import ServiceRegistry
 from parachute.chat.runs.service import Runs
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
+from parachute.config.vault.place import VaultPlace
 from parachute.modules.registry.reconcile_worker import ReconcileWorker
 from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials, keep_private
@@ -97,6 +98,13 @@ def main() -> int:
             from parachute.ops.updates.starting import finish  # most computers were never updated
 
             finish(home, settings.vault)
+        place = VaultPlace(home.root, settings.vault)
+        if place.is_missing():
+            from parachute.server.without_vault import wait_for_vault  # most vaults are always there
+
+            print(place.missing(), file=sys.stderr)  # noqa: T201
+            if not asyncio.run(wait_for_vault(place, sockets)):
+                return 0
         host, port = sockets[0].getsockname()[:2]
         app = create(home, settings.model_copy(update={"host": host, "port": port}), credentials)
     except ParachuteError as error:

@@ -228,6 +228,17 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
     services.add_as(ScopeNames, KnownScopes(installation.home.root))
-    services.add(storage.audit, storage.recovery, refused, reads, tls, sessions.sessions, suggestions, *files, switch)
+    services.add(
+        storage.audit,
+        storage.recovery,
+        storage.watch,
+        refused,
+        reads,
+        tls,
+        sessions.sessions,
+        suggestions,
+        *files,
+        switch,
+    )
     for wing in (events, llm, sandbox, modules, chat, automation, connectors, ops):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

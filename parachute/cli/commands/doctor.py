@@ -10,6 +10,7 @@ def doctor(
     fix: bool = typer.Option(False, "--fix", help="Mend what can be mended safely; asks before each."),
     yes: bool = typer.Option(False, "--yes", "-y", help="With --fix: do not ask."),
     as_list: bool = typer.Option(False, "--list", help="Only show which checks there are."),
+    shows_all: bool = typer.Option(False, "--all", help="Show also what is fine."),
     as_json: bool = JSON,
     key: str = typer.Option("", "--key", hidden=True, help="With --fix: only the problem of this key."),
     records: bool = typer.Option(
@@ -22,7 +23,9 @@ def doctor(
 
     if as_list:
         print_checks(names or [], as_json)
-    elif examine_computer(names or [], fix=fix, yes=yes, as_json=as_json, records=records, key=key):
+    elif examine_computer(
+        names or [], fix=fix, yes=yes, shows_all=shows_all, as_json=as_json, records=records, key=key
+    ):
         raise typer.Exit(1)
 
 

@@ -28,6 +28,7 @@ from parachute.cli.modules import (
 from parachute.cli.output import as_text, clean, print_error, print_json, print_note, print_rows
 from parachute.cli.staged_modules import staged
 from parachute.config.settings.home import Home
+from parachute.config.vault.place import VaultPlace
 from parachute.modules.registry.scaffold import create_module
 
 if TYPE_CHECKING:
@@ -179,6 +180,7 @@ def apply(as_json: bool = JSON) -> None:
 
     home, modules = _modules()
     # A computer that was never started has no vault yet.
+    VaultPlace(home.root, modules.places.vault).check()
     modules.places.vault.mkdir(mode=0o700, parents=True, exist_ok=True)
     with shown_steps(as_json) as steps:
         outcomes = reconcile(modules, steps, lambda: reload_server(home))

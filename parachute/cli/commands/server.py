@@ -12,10 +12,11 @@ from parachute.cli.api import Api, address, ask_supervisor
 from parachute.cli.commands import group
 from parachute.cli.commands.pair import new_code
 from parachute.cli.commands.setup import offer
-from parachute.cli.commands.status import address_facts, model_line
+from parachute.cli.commands.status import address_facts, hook_facts, model_line
 from parachute.cli.installation import settings
 from parachute.cli.output import print_facts, print_note
 from parachute.config.settings.home import Home
+from parachute.config.vault.place import VaultPlace
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.service import Keys
 from parachute.supervisor import pid_file
@@ -36,6 +37,8 @@ def start(
     home = Home.find()
     with lifecycle.one_at_a_time(home):
         runs_already = _runs_already(home)
+        if not runs_already:
+            VaultPlace(home.root, settings(home).vault).check()
         if not runs_already and not foreground:
             _start(home, host, port)
         elif not runs_already:
@@ -136,10 +139,9 @@ def _runs_already(home: Home) -> bool:
 
 
 def _check_start(home: Home, host: str | None, port: int | None) -> None:
-    """Errors: ConfigError, NotSafe. Services know by themselves whether they wait for their first key."""
-    if user_services.are_installed(home):
-        settings(home)
-    else:
+    """Errors: ConfigError, NotSafe, VaultMissing. Services know by themselves whether they wait for their first key."""
+    VaultPlace(home.root, settings(home).vault).check()
+    if not user_services.are_installed(home):
         _target(home, host, port)
 
 
@@ -160,7 +162,7 @@ def _print_running(home: Home) -> None:
     facts = address_facts(ask_supervisor(home, "status", 10))
     try:
         status = api.get("/api/status")
-        facts += [("Vault", str(status["vault"])), ("Model", model_line(status["provider"]))]
+        facts += [("Vault", str(status["vault"])), ("Model", model_line(status["provider"])), *hook_facts(status)]
     except ParachuteError as error:
         print_note(f"The API does not tell its state: {error.message}")
     print("The computer is running.")

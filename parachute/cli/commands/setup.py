@@ -16,6 +16,7 @@ from parachute.cli.installation import modules as installed_modules
 from parachute.cli.modules import reload_server
 from parachute.cli.output import clean, print_note
 from parachute.config.settings.home import Home
+from parachute.config.vault.place import VaultPlace
 from parachute.modules.registry.sources import official_module
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def _may_ask(home: Home, what: str) -> bool:
 
 def _service(home: Home) -> "Modules":
     service = installed_modules(home)
+    VaultPlace(home.root, service.places.vault).check()
     service.places.vault.mkdir(mode=0o700, parents=True, exist_ok=True)
     return service
 

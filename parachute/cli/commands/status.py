@@ -84,6 +84,11 @@ def meaning_line(meaning: dict[str, Any]) -> str:
     return f"{said}, with {meaning['server']}" if meaning.get("server") else said
 
 
+def hook_facts(core: dict[str, Any]) -> list[tuple[str, str]]:
+    """Lines about hooks that do not run because of a mistake in their files."""
+    return [("Hooks", f"do not run: {problem}") for problem in core.get("hook_problems") or ()]
+
+
 def address_facts(supervisor: dict[str, Any]) -> list[tuple[str, str]]:
     """The address on this machine, and those to type on others where they reach it."""
     host, port = str(supervisor["main_server_host"]), int(supervisor["main_server_port"])
@@ -127,6 +132,7 @@ def _facts(core: dict[str, Any]) -> list[tuple[str, str]]:
     if provider := core.get("provider"):
         facts += [("Model", model_line(provider)), ("Spending", _spending(provider))]
         facts.append(("Search by meaning", meaning_line(core.get("meaning") or {})))
+    facts += hook_facts(core)
     if (memory := core.get("memory")) and not memory["on"]:
         facts.append(("Memory", f"off: {memory['reason'] or 'hooks.yaml has none of the hooks that make it'}"))
     if sandbox := core.get("sandbox"):

@@ -126,7 +126,10 @@ def mark_rebuilt(folder: Path) -> None:
 
 def unpack_again(copies: Path) -> None:
     """See that the packages of all modules are unpacked anew from their kept wheels, as by another interpreter."""
-    for path in copies.glob(f"*/*/{LOCK}"):
+    top = copies.parent.resolve() / copies.name
+    for path in top.glob(f"*/*/{LOCK}"):
+        if path.resolve() != path:
+            continue  # a link that leads out, to the modules of this computer
         with contextlib.suppress(InvalidInput):  # a lock that nobody can read fits no interpreter
             lock = Lock.read(path)
             atomic_write(path, Lock(lock.requires, "none, restored from a backup", lock.packages).render())

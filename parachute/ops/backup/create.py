@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass, field
 
 from parachute.base.errors import Conflict, NotFound, ParachuteError
+from parachute.config.vault.place import VaultMissing, VaultPlace
 from parachute.ops.backup import backups, state
 from parachute.ops.backup.access import make_password
 from parachute.ops.backup.backups import Backup, Retention
@@ -109,7 +110,7 @@ def _create(places: Places, repository: Repository, progress: Progress) -> Creat
         raise BackupFailed(f"The backup cannot be made: {error.strerror or error}{where}.", hint) from error
     try:
         _check_vault(places)  # its disk may have gone meanwhile
-    except NotFound:
+    except (NotFound, VaultMissing):
         repository.forget([snapshot])
         raise
     for part in parts:
@@ -120,6 +121,7 @@ def _create(places: Places, repository: Repository, progress: Progress) -> Creat
 def _check_vault(places: Places) -> None:
     """See that the vault is there. A disk that is not mounted leaves an empty folder, and its backups would replace the good."""
     other = "`parachute vault set <path>`"
+    VaultPlace(places.home, places.vault).check()
     if not places.vault.is_dir():
         raise NotFound(f"There is no vault at {places.vault}.", f"{other} names another folder.")
     if (places.home / "trust.db").exists() and not (places.vault / ".parachute").is_dir():

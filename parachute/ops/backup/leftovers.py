@@ -1,5 +1,8 @@
-"""What a restore has left that was killed."""
+"""What a restore or a drill has left that was killed."""
 
+import os
+
+from parachute.base.files import remove_tree
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.ops.backup import access, restore
@@ -12,10 +15,11 @@ def clear(home: Home) -> None:
     """Remove it, unless another command is at work; errors: Locked, and those of restic, OSError."""
     settings = load(home)
     places = Places(home.root, settings.vault)
-    if not restore.has_left_something(places):
+    if not restore.has_left_something(places) and not os.path.lexists(places.drilled):
         return
     backup = settings.backup
     found = access.find(places, backup.repository, backup.password_file, backup.environment_file)
     # So the locks that it had in the repository go as well.
     with Repository(Restic(places, found)).alone():
         restore.forget(places)
+        remove_tree(places.drilled)

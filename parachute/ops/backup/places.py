@@ -8,6 +8,8 @@ from parachute.ops.backup.models import TRUST, VAULT, Part
 
 FOLDER = "backup"
 
+DRILLED = "parachute-drill"
+
 UPDATES = ("updates/update.json", "updates/kept", "updates/units")
 """How far an update of this machine is, and the way back from it; elsewhere it would be taken up without its versions."""
 
@@ -28,6 +30,11 @@ class Places:
     def staging(self) -> Path:
         """Copies that are being backed up, as the parts are called: without links."""
         return self.home.resolve() / FOLDER / "staging"
+
+    @property
+    def drilled(self) -> Path:
+        """What a drill has brought back, until its end."""
+        return self.home / FOLDER / DRILLED
 
     def parts(self) -> tuple[Part, Part]:
         """Return the parts: the vault, and the state directory without what only this moment or this machine has."""

@@ -12,7 +12,6 @@ from parachute.config.declared.models import Declared
 from parachute.config.settings import store
 from parachute.config.settings.checking import ConfigError
 from parachute.config.settings.home import Home
-from parachute.modules.registry import dependencies
 from parachute.ops.backup.models import BackupFailed
 from parachute.ops.backup.places import FOLDER, UPDATES, Places
 from parachute.security.keys.document import BROWSERS
@@ -58,7 +57,6 @@ def take_over(places: Places, password: Path, root: Path, browser: Browser | Non
         # The key with which it has signed in may not be among the restored ones.
         carried = replace(found, parent=None)
         KeyStore(root, BROWSERS).change(lambda known: (*(key for key in known if key.id != carried.id), carried))
-    dependencies.unpack_again(root / "modules")
 
 
 def _settings(places: Places, root: Path) -> None:

@@ -13,7 +13,7 @@ from parachute.ops.backup.kit import models
 from parachute.ops.backup.kit.opening import opened_alone
 from parachute.ops.backup.kit.service import kit_of
 from parachute.ops.backup.models import PARTS, TRUST, VAULT, Damaged, Progress
-from parachute.ops.backup.places import Places
+from parachute.ops.backup.places import DRILLED, Places
 from parachute.ops.backup.rebuild import Rebuilt, damaged, rebuilt
 from parachute.ops.backup.repository import Repository
 from parachute.ops.recovery.inspection import problem
@@ -71,7 +71,7 @@ def drill(
     """
     about: dict[str, str] = {}
     # Under a name of its own: what a killed drill has left is removed, and nothing else.
-    folder = (place.absolute() if place else places.folder) / "parachute-drill"
+    folder = place.absolute() / DRILLED if place else places.drilled
     with repository.alone(), state.recorded(places.home, state.DRILL, about):
         try:
             remove_tree(folder)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from parachute.base.files import kind_of, remove_tree, walk_tree, writable_parent
 from parachute.base.folders import Folder
+from parachute.modules.registry import dependencies
 from parachute.ops.backup import backups, old_layout
 from parachute.ops.backup.backups import CLOSED, FILES, Backup
 from parachute.ops.backup.models import TRUST, BackupFailed, Damaged, Progress
@@ -51,6 +52,9 @@ def rebuilt(
                 found = _old(repository, backup, part, place, heard)
             sizes = [status.st_size for _, status in walk_tree(found.root) if stat.S_ISREG(status.st_mode)]
             found.files, found.bytes = len(sizes), sum(sizes)
+            if part == TRUST:
+                # They are in no backup, and whoever starts from this, a drill too, unpacks them again.
+                dependencies.unpack_again(found.root / "modules")
         except OSError as error:
             said = f"The backup cannot be restored into {place}: {error.strerror or error}."
             raise BackupFailed(said, "Is there room on that disk?") from error

@@ -20,6 +20,7 @@ _MADE_ANEW = {
     "events.db": "It was made anew: events that modules had not taken yet are lost, and recordings that waited for their text.",
     "suggestions.db": "It was made anew: suggestions that waited, and what was decided before, are lost.",
     "changes.db": "It was made anew: what runs changed before cannot be undone, and what waited of it stays in their views.",
+    "vault-id": "This is another vault than before, such as one that was restored: its conversations are sandboxed.",
     "keys.yaml": "Nobody is let in from other devices. Put the file back from a backup, or make keys anew with "
     "`parachute keys create NAME`.",
     "trust.db": "It was made anew: all conversations are sandboxed and without grants, workspaces are as the vault's copies of "

@@ -105,6 +105,10 @@ class Recovery:
                 await self._copying
         await self._copy(closing_now=True)
 
+    def say_another(self, mark: Path) -> None:
+        """Say that the vault is another one than before, of which this is the name."""
+        self._add_notice(Notice(now(), str(mark), "whole"))
+
     def watch_keys(self, path: Path, *, are_gone: bool) -> None:
         """Remember that there is a file of keys, or say that it is gone."""
         if are_gone and not any(notice.file == str(path) for notice in self.notices.read()):

@@ -155,6 +155,7 @@ class Checking:
 
     def _keeps_contract(self, computer: NewVersion) -> None:
         wrong: list[str] = []
+        down: set[str] = set()
         found: dict[str, str] = {}
         asked = 0
         installed = self._ready_modules(computer)
@@ -172,6 +173,7 @@ class Checking:
                 continue
             asked += 1
             if status != 200:
+                down |= {call.module} if call.module is not None else set()
                 wrong.append(f"GET {path} answers {status}: {json.dumps(answer)[:200]}")
                 continue
             wrong += [f"GET {path}: {each}" for each in list(contract.problems(answer, call.shape))[:3]]
@@ -182,7 +184,8 @@ class Checking:
                 wrong += self._lost_sessions()
         if wrong:
             more = [f"And {len(wrong) - 10} more."] if len(wrong) > 10 else []
-            sentence = f"{len(wrong)} of the answers that the app needs are not as it needs them."
+            modules = f": the modules that do not work are {', '.join(sorted(down))}" if down else ""
+            sentence = f"The computer does not answer {len(wrong)} of the app's requests as it needs them{modules}."
             self._say("contract", False, sentence, "\n".join([*wrong[:10], *more]))
         else:
             self._say("contract", True, f"All {asked} requests of the app are answered as it needs them.")

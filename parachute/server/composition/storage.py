@@ -3,6 +3,7 @@
 import asyncio
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from parachute.automation.suggestions import store as suggestion_store
@@ -17,7 +18,9 @@ from parachute.chat.sessions import migrations
 from parachute.chat.workspaces.store import create_workspaces
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
+from parachute.config.vault.place import MARK, VaultPlace
 from parachute.config.vault.service import Vault
+from parachute.config.vault.watch import VaultWatch
 from parachute.connectors.chats.store import create_chats
 from parachute.connectors.deliveries.store import create_deliveries
 from parachute.connectors.notices.store import create_notices
@@ -63,6 +66,7 @@ class Storage:
     trust: Database
     changes: Database
     messengers: Database
+    watch: VaultWatch
     replaced: frozenset[str]
 
 
@@ -70,6 +74,8 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     """Open the databases, whatever became of them; error: ParachuteError."""
     home, keys = installation.home, installation.keys
     vault = Vault(installation.settings.vault)
+    place = VaultPlace(home.root, vault.root)
+    place.check()
     vault.prepare()
     collecting = asyncio.create_task(
         asyncio.to_thread(remove_unfinished, _written(home, vault), time.time()), name="unfinished files"
@@ -103,6 +109,9 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     for database in databases:
         lifecycle.closing(database.close)
     replaced = await recovery.open(databases)
+    if await asyncio.to_thread(place.settle):
+        recovery.say_another(vault.state / MARK)
+    watch = await lifecycle.start(VaultWatch(place, partial(_lose_vault, home)))
     recovery.start()
     recovery.watch_keys(keys.store.path, are_gone=keys.are_gone)
     return Storage(
@@ -116,8 +125,15 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         trust=trust,
         changes=changes,
         messengers=messengers,
+        watch=watch,
         replaced=frozenset(replaced),
     )
+
+
+async def _lose_vault(home: Home) -> None:
+    from parachute.server.without_vault import end_at_once  # hardly ever
+
+    await end_at_once(home)
 
 
 def _written(home: Home, vault: Vault) -> list[Path]:

@@ -74,6 +74,7 @@ async def status(request: Request) -> dict[str, Any]:
             "total": await services.get(Sessions).count(),
             "active": len(services.get(Runs).active()),
         },
+        "hook_problems": list(services.get(Hooks).problems()),
         "memory": (await services.get(Hooks).memory()).as_json(),
         "waiting": {f"{kind}s": count for kind, count in (await services.get(Inbox).counts()).items()},
         "meaning": services.get(MeaningIndex).status(),

@@ -281,6 +281,20 @@ def test_a_folder_that_was_made_in_the_gap_is_not_thrown_away(installation: Inst
     assert (installation.vault / "note").read_text() == "old"
 
 
+def test_a_terminal_that_is_closed_in_a_drill_leaves_no_copy(installation: Installation) -> None:
+    (installation.vault / "big").write_bytes(os.urandom(20_000_000))
+    for number in range(2_000):
+        (installation.vault / f"note-{number}").write_text(f"what I wrote {number}")
+    installation.create()
+    process = command_line(installation, "drill", is_slow=True)
+    wait_until(lambda: restics(process, "restore"), "restic restores")
+    # By the kernel, and by the shell.
+    while process.poll() is None:
+        process.send_signal(signal.SIGHUP)
+    process.communicate()
+    assert not installation.places.drilled.exists()
+
+
 def test_a_drill_that_is_killed_leaves_no_process_and_the_next_one_removes_what_is_left(
     installation: Installation,
 ) -> None:

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from parachute.config.settings.home import Home
+from parachute.modules.registry.service import Modules
 from parachute.ops.rehearsal.staging import remove_private
 from tests.conftest import needs_bubblewrap
 from tests.support.links import linked
 
 from .installation import Installation
 from .test_command_line import parachute
+
+OFFICIAL = Path(__file__).resolve().parents[3] / "modules"
 
 pytestmark = pytest.mark.long
 
@@ -23,7 +27,7 @@ def test_a_backup_from_which_no_computer_starts_is_not_good(installation: Instal
     installation.create()
     config.write_text(sound)
     _, said = parachute(installation, "backup", "drill", code=1)
-    assert "The computer does not start from it." in said
+    assert "the computer does not start from it." in said
     assert "not_known" in said
     drill = json.loads(parachute(installation, "backup", "status", "--json", code=1)[0])["drill"]
     assert (drill["result"], drill["succeeded_at"]) == ("failed", None)
@@ -41,6 +45,18 @@ def test_a_drill_starts_the_computer_also_where_it_is_reached_through_a_link(ins
         parachute(installation, "backup", "create")
         drilled = json.loads(parachute(installation, "backup", "drill", "--json")[0])
         installation.open(link.resolve())
+    assert (drilled["started"], drilled["not_started"]) == (True, None)
+
+
+@needs_bubblewrap
+@pytest.mark.usefixtures("views_work")
+def test_a_computer_with_modules_starts_with_them_from_its_backup(installation: Installation) -> None:
+    modules = Modules(Home(installation.home), installation.vault)
+    for name in ("brain", "daily"):
+        with modules.installing(str(OFFICIAL / name)) as found:
+            found.finish()
+    parachute(installation, "backup", "create")
+    drilled = json.loads(parachute(installation, "backup", "drill", "--json")[0])
     assert (drilled["started"], drilled["not_started"]) == (True, None)
 
 

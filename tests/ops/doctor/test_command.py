@@ -65,8 +65,27 @@ def test_a_problem_is_an_exit_code_and_a_warning_is_none(parachute: Terminal) ->
     assert done.code == 1
     assert "Access  exposure  PROBLEM  The computer is to listen on 0.0.0.0" in done.out
     assert "  Next: `parachute keys create NAME` makes one.\n" in done.out
-    assert done.out.endswith("\n1 problem.\n1 thing does not work.\n")
-    assert parachute.ok("doctor", "settings").endswith("\n1 ok.\nEverything that was looked at works.\n")
+    assert done.out.endswith("\n1 thing does not work.\n")
+    said = parachute.ok("doctor", "settings")
+    assert said.endswith("\n1 check is fine.\nEverything that was looked at works.\n")
+    assert "Services  settings  ok" in said
+
+
+def test_problems_come_first_and_what_is_fine_is_a_number(parachute: Terminal) -> None:
+    parachute.home.mkdir(mode=0o755)
+    drilled = parachute.home / "backup" / "parachute-drill" / "vault"
+    drilled.mkdir(parents=True)
+    for name in range(20):
+        (parachute.home / f"note-{name}").touch(mode=0o644)
+        (drilled / f"note-{name}").touch(mode=0o644)
+    said = parachute("doctor").out
+    assert said.startswith("PROBLEM ")
+    assert "`parachute doctor private-files`" in said
+    assert "(`--all`)" in said
+    assert len(said.splitlines()) < 60
+    whole = parachute("doctor", "--all").out
+    assert str(parachute.home / "note-19") in whole
+    assert str(drilled) not in whole, "it is closed by the folder of the drill"
 
 
 def test_a_broken_configuration_stops_no_check(parachute: Terminal) -> None:

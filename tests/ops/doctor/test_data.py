@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from parachute.base.known_files import KnownFiles
 from parachute.modules.registry.models import Limits
 from parachute.modules.registry.requirements import interpreter_tag
 from parachute.modules.registry.service import Modules
@@ -56,7 +57,7 @@ def test_a_vault_that_was_never_made_is_fine(machine: Machine) -> None:
 
 @pytest.mark.parametrize("what", ["gone", "a file", "empty"])
 def test_a_vault_that_is_not_what_it_was_is_noticed(machine: Machine, what: str) -> None:
-    machine.home.trust_database.touch()
+    KnownFiles(machine.home.root).add([machine.vault / ".parachute" / "sessions.db"])
     shutil.rmtree(machine.vault)
     if what == "a file":
         machine.vault.touch()
