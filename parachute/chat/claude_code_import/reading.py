@@ -15,6 +15,7 @@ from parachute.base.clock import as_text, now
 from parachute.chat.claude_code_import.models import Found, Summary
 from parachute.chat.sessions.events import event_of
 from parachute.chat.sessions.messages import assistant_text, user_text
+from parachute.chat.sessions.speakers import COMMAND
 from parachute.sandbox.engines.models import encoded_directory
 
 _HEAD = 16 * 1024 * 1024
@@ -30,13 +31,13 @@ _TITLE_LINE = 64 * 1024
 _TITLE, _FIRST, _PATH, _MODEL = 200, 500, 4096, 100  # characters
 _MESSAGES, _MESSAGE, _ALL_MESSAGES = 500, 20_000, 4_000_000  # messages; characters of one and of all
 
-_SAID = re.compile(rb'"type":\s?"(?:user|assistant)"')
+_SAID = re.compile(rb'"type":\s?"(?:user|assistant|queued_command)"')
 _ASIDE = re.compile(rb'"isSidechain":\s?true|"type":\s?"progress"')
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 """Kinds of lines with a title, the one that counts most first."""
 
-_NOT_WRITTEN = ("<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: ", "[Request interrupted")
-"""Beginnings of messages that the program writes in the name of the person."""
+_CAVEAT = "Caveat: "
+"""The beginning of a message that older versions write in the name of the person."""
 
 
 @dataclass(slots=True)
@@ -53,7 +54,7 @@ class _Facts:
         """Collect the facts of one line."""
         found = event_of(line)
         if found is None:
-            self._take_title(line)
+            self.take_title(line)
             return
         event = found[0]
         if isinstance(time := event.get("timestamp"), str):
@@ -64,7 +65,8 @@ class _Facts:
         if self.first_message is None and (text := _written(event)):
             self.first_message = clean(text, _FIRST)
 
-    def _take_title(self, line: bytes) -> None:
+    def take_title(self, line: bytes) -> None:
+        """Collect the title that a line gives."""
         if len(line) > _TITLE_LINE or (b"itle" not in line and b"summary" not in line):
             return
         value = _object(line)
@@ -93,7 +95,7 @@ def project_of(file: IO[bytes], folder: str) -> str | None:
 
 def summary_of(file: IO[bytes], found: Found, project: str | None) -> Summary | None:
     """Summarize a transcript for a list; None if nothing was said in it."""
-    head, tail = _Facts(), _Facts()
+    head, middle, tail = _Facts(), _Facts(), _Facts()
     file.seek(0)
     for line in _lines(file, _HEAD):
         head.take(line)
@@ -105,10 +107,10 @@ def summary_of(file: IO[bytes], found: Found, project: str | None) -> Summary | 
     for line in _lines(file, _TAIL):
         tail.take(line)
     file.seek(0)
-    count = _count(file, found.size)
+    count = _count(file, found.size, middle)
     if not count or not (head.created_at or tail.last_timestamp or head.first_message):
         return None
-    titles = head.titles | tail.titles
+    titles = head.titles | middle.titles | tail.titles
     return Summary(
         session=found.session,
         title=next((titles[kind] for kind in _TITLES if kind in titles), None),
@@ -158,20 +160,23 @@ def _lines(file: IO[bytes], limit: int) -> Iterator[bytes]:
             yield line
 
 
-def _count(file: IO[bytes], size: int) -> int:
+def _count(file: IO[bytes], size: int, facts: _Facts) -> int:
+    """Count the messages, and collect the titles on the way: a conversation is named at any time."""
     count, left, is_counted = 0, _COUNTED, False
     while left > 0 and (line := file.readline(min(_LINE, left))):
         left -= len(line)
         if not is_counted and _SAID.search(line) and not _ASIDE.search(line):
             count, is_counted = count + 1, True
+        elif b'"custom-title"' in line or b'"ai-title"' in line:
+            facts.take_title(line)
         if line.endswith(b"\n"):
             is_counted = False
     return count if size <= _COUNTED else count * size // _COUNTED
 
 
 def _written(event: dict[str, Any]) -> str | None:
-    text = None if event.get("isCompactSummary") else user_text(event)
-    return text.strip() if text and not text.lstrip().startswith(_NOT_WRITTEN) else None
+    text = None if event.get("isCompactSummary") or event.get("subtype") == COMMAND else user_text(event)
+    return text.strip() if text and not text.lstrip().startswith(_CAVEAT) else None
 
 
 def _object(line: bytes) -> dict[str, Any]:

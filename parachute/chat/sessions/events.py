@@ -6,9 +6,10 @@ import re
 from datetime import datetime
 from typing import Any
 
+from parachute.chat.sessions.speakers import attribute
 from parachute.llm.gateway.endpoint import NOT_IN_TURN
 
-_SHOWN = frozenset({"user", "assistant", "system"})
+_READ = frozenset({"user", "assistant", "system", "attachment"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})")
 _EXACT = 2**53  # larger integers are not exact in JSON as most programs read it
 
@@ -22,6 +23,8 @@ _FILLER = "No response requested."
 """What the agent's program puts where the answer to a message is missing, so that the next one may follow."""
 
 _DEPTH = 200
+_MARK = b"\xef\xbb\xbf"
+_BEGINNING = b'{"parentUuid":'
 
 _TEXTS = ("subtype", "uuid", "parentUuid")
 _SWITCHES = ("isCompactSummary", "isMeta", "isSidechain")
@@ -32,18 +35,31 @@ def event_of(line: bytes) -> tuple[dict[str, Any], bytes] | None:
 
     Members that the app reads have the type that it casts to (contract, section 2), or are left out.
     """
+    line = line.removeprefix(_MARK)
     try:
-        event = json.loads(line.decode(), parse_constant=_finite, parse_float=_finite)
-        if not isinstance(event, dict) or event.get("type") not in _SHOWN or event.get("isSidechain") is True:
-            return None
-        if _is_of_program(event):
-            return None
-        if line.count(b"[") + line.count(b"{") > _DEPTH and _is_deep(event):
-            return None
-        if _clean(event):
-            line = json.dumps(event, ensure_ascii=False).encode(errors="replace")
+        return _read(line)
     except (ValueError, TypeError, RecursionError):
-        return None  # the last line of a program that was killed, or one that is longer than we read
+        # The line of a program that was killed, or one that is longer than we read; the next program may have gone on in it.
+        place = line.rfind(_BEGINNING, 1)
+    try:
+        return _read(line[place:]) if place > 0 else None
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def _read(line: bytes) -> tuple[dict[str, Any], bytes] | None:
+    event = json.loads(line.decode(), parse_constant=_finite, parse_float=_finite)
+    if not isinstance(event, dict) or event.get("type") not in _READ or event.get("isSidechain") is True:
+        return None
+    if _is_of_program(event):
+        return None
+    if line.count(b"[") + line.count(b"{") > _DEPTH and _is_deep(event):
+        return None
+    is_left, is_changed = attribute(event)
+    if not is_left:
+        return None
+    if _clean(event) or is_changed:
+        line = json.dumps(event, ensure_ascii=False).encode(errors="replace")
     return event, line.strip()
 
 

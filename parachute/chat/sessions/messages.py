@@ -1,14 +1,10 @@
 """Messages and texts in the events of a transcript."""
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
 NEWEST = 500
-
-_COMMAND = re.compile(r"<command-name>(.*?)</command-name>.*?(?:<command-args>(.*?)</command-args>|\Z)", re.DOTALL)
-_OUTPUT = re.compile(r"<local-command-stdout>(.*)</local-command-stdout>", re.DOTALL)
 
 
 def messages_of(events: Iterable[dict[str, Any]], limit: int = NEWEST) -> list[dict[str, Any]]:
@@ -18,10 +14,9 @@ def messages_of(events: Iterable[dict[str, Any]], limit: int = NEWEST) -> list[d
     for event in events:
         if event.get("isMeta") is True:
             continue  # what the agent's program says to the model by itself
-        command = _command(event)
-        if command is None and (event["type"] not in ("user", "assistant") or "message" not in event):
+        if event["type"] not in ("user", "assistant") or "message" not in event:
             continue
-        role, content = command or (event["type"], event["message"]["content"])
+        content = event["message"]["content"]
         kept: list[dict[str, Any]] = []
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
             if block["type"] == "text":
@@ -37,9 +32,9 @@ def messages_of(events: Iterable[dict[str, Any]], limit: int = NEWEST) -> list[d
             found.append(
                 {
                     "id": event.get("uuid"),
-                    "role": role,
+                    "role": event["type"],
                     "content": kept,
-                    "model": event["message"].get("model") if command is None else None,
+                    "model": event["message"].get("model"),
                     "timestamp": time if isinstance(time := event.get("timestamp"), str) else None,
                     "isCompactSummary": event.get("isCompactSummary") is True,
                 }
@@ -51,8 +46,6 @@ def shows(event: dict[str, Any]) -> bool:
     """Return True for an event that is a message in that form: one that only brings results of tools is not."""
     if event.get("isMeta") is True:
         return False
-    if _command(event):
-        return True
     if event["type"] not in ("user", "assistant") or "message" not in event:
         return False
     content = event["message"]["content"]
@@ -63,22 +56,6 @@ def has_tools(event: dict[str, Any]) -> bool:
     """Return True for an event with calls of tools or with their results."""
     content = event["message"]["content"] if "message" in event else None
     return isinstance(content, list) and any(block["type"] in ("tool_use", "tool_result") for block in content)
-
-
-def _command(event: dict[str, Any]) -> tuple[str, str] | None:
-    """Role and text of a `/command` that the agent's program answers itself, or of its answer; None for all else."""
-    content = event.get("content") if event.get("subtype") == "local_command" else None
-    if event["type"] == "user" and "message" in event:
-        content = event["message"]["content"]
-        if not (isinstance(content, str) and content.startswith("<command-name>")):
-            return None
-    if not isinstance(content, str):
-        return None
-    if found := _OUTPUT.search(content):
-        return "assistant", found[1].strip()
-    if found := _COMMAND.match(content):
-        return "user", " ".join(filter(None, (found[1].strip(), (found[2] or "").strip())))
-    return "user", content
 
 
 def user_text(event: dict[str, Any]) -> str | None:

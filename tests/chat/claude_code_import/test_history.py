@@ -56,6 +56,13 @@ def test_what_a_conversation_says_of_itself(claude: Path) -> None:
     }
 
 
+def test_a_conversation_that_was_named_in_its_middle_keeps_its_name(claude: Path) -> None:
+    later = [said("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x" * 10_000}]) for _ in range(40)]
+    name = {"type": "custom-title", "customTitle": "My harbour"}
+    write(claude, "/home/ada/my-boat", *talk("/home/ada/my-boat"), name, *later)
+    assert [summary.title for summary in History(claude).newest(1)] == ["My harbour"]
+
+
 def test_projects_that_share_a_folder_are_told_apart(claude: Path) -> None:
     first = write(claude, "/home/ada/my-boat", *talk("/home/ada/my-boat"), at=1_000)
     second = write(claude, "/home/ada/my/boat", *talk("/home/ada/my/boat"), at=3_000)

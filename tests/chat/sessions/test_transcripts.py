@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from parachute.base.errors import NotFound
 from parachute.base.signatures import JUST_NOW_NS
+from parachute.chat.sessions.events import event_of
 from parachute.chat.sessions.messages import assistant_text, messages_of, shows, user_text
 from parachute.chat.sessions.transcripts import Transcripts
 from parachute.config.vault.service import Vault
@@ -306,7 +307,13 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-SAMPLES = [USER, ASSISTANT, RESULT, BOUNDARY, SUMMARY]
+QUEUED = {
+    "type": "attachment",
+    "uuid": "q1",
+    "attachment": {"type": "queued_command", "prompt": "x", "commandMode": "prompt"},
+}
+COMMAND = {"type": "system", "subtype": "local_command", "content": "<local-command-stdout>x</local-command-stdout>"}
+SAMPLES = [USER, ASSISTANT, RESULT, BOUNDARY, SUMMARY, QUEUED, COMMAND]
 
 
 def mutated(event: Any, seed: int, value: Any) -> Any:
@@ -352,27 +359,90 @@ def test_whatever_is_in_it_the_app_can_read_the_answer(
             assert text is None or isinstance(text, str)
 
 
+def shown(*lines: Any) -> list[tuple[str, str]]:
+    """Role and text of each message that people see of some lines."""
+    found = (event_of(line if isinstance(line, bytes) else json.dumps(line).encode()) for line in lines)
+    events = [each[0] for each in found if each]
+    messages = messages_of(events)
+    assert len(messages) == sum(shows(event) for event in events)
+    return [(each["role"], each["content"][0]["text"]) for each in messages]
+
+
+def said(content: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": content}, **more}
+
+
 def test_a_command_that_the_program_answers_is_a_turn_like_others() -> None:
     command = {"type": "system", "subtype": "local_command"}
-    events = [
+    context = "<command-name>/context</command-name>\n<command-message>context</command-message>\n"
+    assert shown(
         {**command, "content": "/help"},
         {**command, "content": "<local-command-stdout>/help isn't available.</local-command-stdout>"},
-        {"type": "user", "isMeta": True, "message": {"content": "<local-command-caveat>The command …"}},
-        {
-            "type": "user",
-            "message": {
-                "content": "<command-name>/context</command-name>\n<command-message>context</command-message>\n"
-                "<command-args>all</command-args>"
-            },
-        },
+        said("<local-command-caveat>The command …", isMeta=True),
+        said(f"{context}<command-args>all</command-args>"),
         {**command, "content": "<local-command-stdout>## Usage\nLittle.</local-command-stdout>"},
         {**command, "content": ["no text"]},
-    ]
-    said = [(each["role"], each["content"][0]["text"]) for each in messages_of(events)]
-    assert said == [
+        said("<command-name>/compact</command-name>"),
+        said("<local-command-stdout>\x1b[2mCompacted\x1b[22m</local-command-stdout>"),
+    ) == [
         ("user", "/help"),
         ("assistant", "/help isn't available."),
         ("user", "/context all"),
         ("assistant", "## Usage\nLittle."),
+        ("user", "/compact"),
+        ("assistant", "Compacted"),
     ]
-    assert [shows(event) for event in events] == [True, True, False, True, True, False]
+
+
+def test_what_the_program_writes_in_the_persons_name_is_not_theirs() -> None:
+    opened = {"type": "text", "text": "<ide_opened_file>The user opened x.py</ide_opened_file>"}
+    assert shown(
+        said("<task-notification>\n<task-id>a1</task-id>\n</task-notification>"),
+        said([opened, {"type": "text", "text": "Second question"}]),
+        said([opened]),
+        said("<bash-input>ls</bash-input>"),
+        said("<bash-stdout>x</bash-stdout><bash-stderr></bash-stderr>"),
+        said('<teammate-message teammate_id="a">hi</teammate-message>'),
+        said([{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
+        said("<system-reminder>is a tag of the program</system-reminder> Where does it come from?"),
+    ) == [
+        ("user", "Second question"),
+        ("user", "!ls"),
+        ("assistant", "x"),
+        ("user", "<system-reminder>is a tag of the program</system-reminder> Where does it come from?"),
+    ]
+
+
+async def test_what_was_said_into_a_running_turn_stays_said(storage: SessionStorage) -> None:
+    def queued(text: Any, **more: Any) -> dict[str, Any]:
+        attachment = {"type": "queued_command", "prompt": text, "commandMode": "prompt", **more}
+        return {"type": "attachment", "uuid": "q1", "timestamp": "2026-01-01T00:00:02.000Z", "attachment": attachment}
+
+    await storage.add("a")
+    storage.write_transcript(
+        "a",
+        jsonl(
+            USER,
+            ASSISTANT,
+            RESULT,
+            queued("And mind the quail.", source_uuid="sent"),
+            queued("x", commandMode="task-notification"),
+            queued("<task-notification>x</task-notification>"),
+            queued("x", origin={"kind": "peer"}),
+            {"type": "attachment", "attachment": {"type": "file", "prompt": "x", "commandMode": "prompt"}},
+            {**ASSISTANT, "uuid": "a2"},
+        ),
+    )
+    answer = await read(storage)
+    assert ids(answer) == ["u1", "a1", "u2", "sent", "a2"]
+    assert answer["events"][3]["message"]["content"] == "And mind the quail."
+    messages = json.loads(await storage.service.with_messages("a"))["messages"]
+    assert [message["id"] for message in messages] == ["u1", "a1", "sent", "a2"]
+    await storage.service.search_index.update("a")
+    assert "user: And mind the quail." in await storage.service.search_index.words("a")
+
+
+def test_a_torn_line_and_a_mark_of_utf_8_lose_nothing_else() -> None:
+    torn = b'{"parentUuid":null,"type":"assistant","message":{"content":[{"type":"te'
+    line = json.dumps({"parentUuid": None, **said("Kept.")}, separators=(",", ":")).encode()
+    assert shown(b"\xef\xbb\xbf" + line, torn, torn + line) == [("user", "Kept."), ("user", "Kept.")]
