@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.replacing import unfinished_name
 
+_NO_THREAD = "can't start new thread"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _DENIED = (errno.EACCES, errno.EPERM)
 
@@ -55,6 +56,21 @@ def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteE
         return NotPermitted(
             f"The system does not let this computer use {name}.",
             "Give the file back to the user of this computer: `parachute doctor private-files disk-writable` says more.",
+        )
+    return None
+
+
+def machine_error(error: BaseException) -> ParachuteError | None:
+    """Return the error for a person where the machine did not give what was asked for, None for a mistake of a program."""
+    if known := disk_error(error):
+        return known
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_THREAD in str(error)):
+        said = "This machine, or a limit that was set for its programs, has no room for one more thread."
+        return Unavailable(said, "End other programs, or raise the limit: `ulimit -a` shows it.", key="no_memory")
+    if isinstance(error, OSError):
+        name = f": {error.filename}" if error.filename else ""
+        return Unavailable(
+            f"{error.strerror or error}{name}.", "`parachute doctor` looks for the cause.", key="machine"
         )
     return None
 

@@ -115,6 +115,12 @@ def remove_tree(path: Path, below: Path | None = None) -> None:
         folder.remove_tree(path.relative_to(top))
 
 
+def remove_database(path: Path) -> None:
+    """Remove a database that can be made anew and what SQLite keeps next to it, also a folder that has its name. Error: OSError."""
+    for end in ("", "-wal", "-shm"):
+        remove_tree(path.with_name(f"{path.name}{end}"))
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock for `path`, a file next to it; every program that changes `path` takes it first."""

@@ -46,9 +46,12 @@ def _invoke() -> int:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except ParachuteError as error:
         print_error(error.message, error.hint)
-    except OSError as error:
-        print_error(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.")
     except Exception as error:
+        from parachute.base.disk_errors import machine_error
+
+        if known := machine_error(error):
+            print_error(known.message, known.hint)
+            return 1
         print_error(f"This was not expected: {type(error).__name__}: {error}.", _kept(error))
     return 1
 

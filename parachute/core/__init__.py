@@ -3,6 +3,7 @@
 from parachute.base import documents
 from parachute.base.disk_errors import disk_error, is_passing
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
+from parachute.base.files import remove_database
 from parachute.core import front_matter
 from parachute.core.agents import AgentConfig, SandboxConfig, agent
 from parachute.core.decorators import event, mcp_tool, route
@@ -38,5 +39,6 @@ __all__ = [
     "front_matter",
     "is_passing",
     "mcp_tool",
+    "remove_database",
     "route",
 ]

@@ -26,6 +26,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from parachute.base.budget import PUBLIC, raise_descriptors
+from parachute.base.disk_errors import machine_error
 from parachute.base.errors import ParachuteError
 from parachute.base.services import ServiceRegistry
 from parachute.chat.runs.service import Runs
@@ -107,8 +108,10 @@ def main() -> int:
                 return 0
         host, port = sockets[0].getsockname()[:2]
         app = create(home, settings.model_copy(update={"host": host, "port": port}), credentials)
-    except ParachuteError as error:
-        print(error, file=sys.stderr)  # noqa: T201
+    except (ParachuteError, OSError, RuntimeError, MemoryError) as error:
+        if (known := error if isinstance(error, ParachuteError) else machine_error(error)) is None:
+            raise
+        print(known, file=sys.stderr)  # noqa: T201
         return 1
     gc.freeze()
     gc.enable()

@@ -11,6 +11,7 @@ from parachute import __version__
 from parachute.automation.suggestions.chats import ChatSuggestions
 from parachute.automation.suggestions.tools import AgentTools
 from parachute.base.addresses import is_loopback
+from parachute.base.disk_errors import machine_error
 from parachute.base.errors import ParachuteError
 from parachute.base.services import ServiceRegistry
 from parachute.chat.runs.run import PersonsAgent
@@ -178,8 +179,9 @@ async def _lifespan(app: _Application) -> AsyncIterator[None]:
             await _start(app.installation, app.services, lifecycle)
             await lifecycle.start(app.late_routes)
             yield
-    except ParachuteError as error:
-        app.services.add_as(ParachuteError, error)
+    except (ParachuteError, OSError, RuntimeError, MemoryError) as error:
+        if known := error if isinstance(error, ParachuteError) else machine_error(error):
+            app.services.add_as(ParachuteError, known)
         raise
 
 

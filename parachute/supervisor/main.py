@@ -10,6 +10,7 @@ import sys
 from typing import NoReturn
 
 from parachute.base import swap, swap_note
+from parachute.base.disk_errors import machine_error
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
@@ -44,8 +45,10 @@ def main() -> int:
         credentials = Credentials.take()
         if python := asyncio.run(_run(Home.find(), credentials, options.host, options.port, options.launcher)):
             _start_again(credentials, python)
-    except ParachuteError as error:
-        print(error, file=sys.stderr)  # noqa: T201
+    except (ParachuteError, OSError, RuntimeError, MemoryError) as error:
+        if (known := error if isinstance(error, ParachuteError) else machine_error(error)) is None:
+            raise
+        print(known, file=sys.stderr)  # noqa: T201
         return 1
     return 0
 

@@ -105,6 +105,9 @@ class ScriptedCore:
     async def _control(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["operation"] == "started_with":
             return {"host": "127.0.0.1", "port": self.port, "environment": self.environment}
+        if request["operation"] == "start":
+            self.state = "running"
+            return {}
         assert request["operation"] == "status"
         core = {"name": "core", "state": self.state, "process": 1, "seconds": 5, "restarts": 0, "reason": "It broke."}
         return {

@@ -17,6 +17,7 @@ import pytest
 from parachute.base.addresses import own_addresses
 from parachute.cli.api import ask_supervisor
 from parachute.config.settings.home import Home
+from parachute.supervisor import pid_file
 from tests.support.computer import PLAIN
 from tests.support.terminal import Terminal
 
@@ -210,6 +211,16 @@ def test_a_core_that_is_down_is_shown_with_its_reason(parachute: Terminal, home:
         core.answers["GET", "/api/status"] = 500, {"detail": "It hurts."}
         assert "It hurts." in parachute.fails("status")
         assert json.loads(parachute("status", "--json").out)["problem"] == "It hurts."
+
+
+def test_a_server_that_has_failed_is_started_again(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core, pid_file.held(home):
+        core.state = "failed"
+        core.answers["GET", "/api/status"] = 200, {"vault": "/v", "provider": {"provider": "offline"}}
+        said = parachute.ok("start")
+        assert core.state == "running"
+    assert "It broke." in said
+    assert "running already" not in said
 
 
 def test_what_waits_is_shown(parachute: Terminal, home: Home) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from parachute.core import Unavailable, disk_error, is_passing
+from parachute.core import Unavailable, disk_error, is_passing, remove_database
 from parachute.core.meaning import Queue
 
 FORM = 5
@@ -92,8 +92,7 @@ class Database:
                     raise
                 # Damaged; the files say everything that it said.
             self._close()
-            for suffix in ("", "-wal", "-shm"):
-                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            remove_database(self._path)
             self._prepare()
             assert self._writer is not None
             with self._writer:

@@ -142,15 +142,18 @@ async def test_a_vault_with_many_files_is_read_while_others_are_answered(tmp_pat
         assert (status["entities"], status["building"], status["done"]) == (700, False, 700)
 
 
-@pytest.mark.parametrize("damage", [b"", b"not a database" * 1000])
-async def test_a_damaged_index_is_built_anew(tmp_path: Path, write: Write, damage: bytes) -> None:
+@pytest.mark.parametrize("damage", [b"", b"not a database" * 1000, None])
+async def test_a_damaged_index_is_built_anew(tmp_path: Path, write: Write, damage: bytes | None) -> None:
     write("people/ann.md", "# Ann\n")
     async with run(BrainModule, folder=tmp_path) as brain:
         id = (await brain.get("/resolve/ann")).json()["para_id"]
         await brain.post("/link", {"source_id": "para:daily:aaaaaaaaaaaa", "para_id": id})
     index = tmp_path / "data" / "index.db"
     assert index.exists()
-    index.write_bytes(damage)
+    index.write_bytes(damage or b"")
+    if damage is None:
+        index.unlink()
+        (index / "inside").mkdir(parents=True)
     async with run(BrainModule, folder=tmp_path) as brain:
         assert (await brain.get("/resolve/ann")).json()["para_id"] == id
         assert (await brain.get("/links", id=id)).json()["mentions"][0]["source_id"] == "para:daily:aaaaaaaaaaaa"

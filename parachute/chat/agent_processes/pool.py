@@ -170,9 +170,9 @@ class AgentPool:
         return len(self._idle)
 
     def has(self, session: str) -> bool:
-        """Return True if a living process is kept for a session."""
-        kept = self._idle.get(session)
-        return kept is not None and not kept.ended
+        """Return True if a living process is kept for a session, or prewarmed for it."""
+        kept = [self._idle.get(session), self._prewarmed]
+        return any(each and each.specification.session == session and not each.ended for each in kept)
 
     def memory_allows(self) -> bool:
         """Return True if enough memory is free to keep a process."""

@@ -254,6 +254,9 @@ class Imports:
                     await asyncio.to_thread(self._folders.remove, import_id)
                     continue
                 if not record.is_finished:
+                    # Counted anew: how far it was nobody has written down.
+                    record.imported = len(await self._sessions.brought_by(import_id))
+                    record.files_imported = len(await asyncio.to_thread(list, self._folders.files(import_id)))
                     record.state, record.ended_at = "interrupted", now()
                 await asyncio.to_thread(self._settle, record)
         except (ParachuteError, OSError, sqlite3.Error):

@@ -345,10 +345,11 @@ class Runs:
                 raise
             raise ParachuteError("The agent took too long and was stopped.", key="out_of_time") from error
 
-    async def _leave(self, session: str, profile: Profile) -> None:
-        """Close everything of an agent of a module, while its session is still busy: its next message begins anew."""
+    async def _leave(self, session: str, profile: Profile | None = None) -> None:
+        """Close everything of a session in which no agent stays, while it is still busy: its next message begins anew."""
         try:
-            await profile.finish(session)
+            if profile is not None:
+                await profile.finish(session)
             await self._pool.discard(session)
             await self._close_sandbox(session)
         except Exception:
@@ -371,6 +372,9 @@ class Runs:
         self.changed(session)
         if run.profile is None:
             self._prewarming.app_seen()
+        if not self._pool.has(session):
+            # It failed before there was an agent, or that has ended meanwhile: nobody else closes what was opened for it.
+            await self._leave(session)
 
     async def _released(self, session: str) -> None:
         """Close the model endpoint and the sandbox of a session whose agent process has ended."""

@@ -11,6 +11,7 @@ from parachute.cli.commands import JSON, group
 from parachute.cli.installation import settings_file
 from parachute.cli.output import as_text, print_answer, print_note, print_rows
 from parachute.config.settings.home import Home
+from parachute.config.settings.rows import READ_EACH_TIME
 
 _AT_ONCE = ("backup.repository", "backup.password_file", "backup.environment_file", "backup.prune")
 """Settings that `parachute backup` reads each time; so are the settings that begin with backup.keep_."""
@@ -104,9 +105,10 @@ def _print_new(home: Home, name: str) -> None:
 
 def print_when(home: Home, name: str) -> None:
     """Print when a change takes effect, if something runs."""
-    if name in _AT_ONCE or name.startswith(("backup.keep_", "voice.")):
+    is_of_backups = name.startswith("backup.") and name not in _AT_ONCE and not name.startswith("backup.keep_")
+    if name.partition(".")[0] in READ_EACH_TIME and not is_of_backups:
         return
-    if name.startswith("backup.") or (name in ("host", "port") and user_services.are_installed(home)):
+    if is_of_backups or (name in ("host", "port") and user_services.are_installed(home)):
         print_note("This takes effect after `parachute service install`.")
         return
     try:

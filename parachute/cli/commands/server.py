@@ -131,6 +131,13 @@ def _runs_already(home: Home) -> bool:
         return False
     try:
         status = ask_supervisor(home, "status", 10)
+        if core := next(
+            (unit for unit in status["units"] if unit["name"] == "core" and unit["state"] == "failed"), None
+        ):
+            print(f"The server has failed, and is started again. {core['reason'] or ''}".strip())
+            lifecycle.wait_until_ready(home)
+            _print_running(home)
+            return True
         where = f" on {address(status['main_server_host'], status['main_server_port'])}"
     except Unavailable:
         where = ""  # started by somebody else a moment ago

@@ -27,6 +27,10 @@ class UnknownSetting(InvalidInput):
     key = "unknown_setting"
 
 
+READ_EACH_TIME = ("backup", "voice", "daily_spending_limit", "daily_token_limit")
+"""Settings, and groups of them, that a computer that runs reads whenever it needs them."""
+
+
 @dataclass(frozen=True, slots=True)
 class SettingRow:
     """One setting; `source` is `default`, `file`, `declared`, or the variable of the environment that goes over these.

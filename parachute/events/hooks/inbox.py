@@ -16,8 +16,9 @@ class HooksSource(Source):
         self._hooks = hooks
 
     async def items(self) -> Sequence[Item]:
-        """Return every hook that could run and is not approved as it is now."""
-        return [_item(each) for each in await self._waiting()]
+        """Return every hook that could run and is not approved as it is now, and the mistakes for which some cannot be read."""
+        mistakes = [_mistake(problem) for problem in self._hooks.problems()]
+        return [*mistakes, *(_item(each) for each in await self._waiting())]
 
     async def answer(self, item: Item, answer: Answer) -> None:
         """Approve a hook, exactly as it was shown."""
@@ -28,6 +29,18 @@ class HooksSource(Source):
 
     async def _waiting(self) -> Sequence[Listed]:
         return [each for each in await self._hooks.list() if each.command is not None and not each.is_approved]
+
+
+def _mistake(problem: str) -> Item:
+    return Item(
+        kind="hook",
+        key=problem,
+        title="Hooks do not run",
+        source="hooks.yaml",
+        details={"problem": problem},
+        is_owners=True,
+        command="parachute hooks list",
+    )
 
 
 def _item(listed: Listed) -> Item:

@@ -10,6 +10,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.llm.gateway.application import GatewayApplication
 from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.daily_limits import DailyLimits
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint, new_token
 from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.login import Login
@@ -41,10 +42,9 @@ class Gateway:
         self.upstream = Upstream(home, settings, credentials, self.kill_switch, login)
         self.audit = audit
         self.limits = limits
-        self.spending = Spending(settings, usage, limits)
+        self.spending = Spending(DailyLimits(home, settings), usage, limits)
         self.application = GatewayApplication(self.upstream, self.spending, audit)
         self._home = home
-        self._settings = settings
         self._usage = usage
         self._server = UnixServer(self.application, SANDBOX)
         self._endpoints: dict[str, ModelEndpoint] = {}
@@ -145,9 +145,9 @@ class Gateway:
             "because": because,
             "credential": credential and self._shown(credential),
             "spent_today": round(await self.spending.today(), 4),
-            "daily_spending_limit": self._settings.daily_spending_limit,
+            "daily_spending_limit": self.spending.limit(Payer.KEY),
             "tokens_today": await self.spending.tokens_today(),
-            "daily_token_limit": self._settings.daily_token_limit,
+            "daily_token_limit": self.spending.limit(Payer.SUBSCRIPTION),
             "limit_reached": await self.spending.over_limit(payer),
         }
 
@@ -166,7 +166,7 @@ class Gateway:
         report: dict[str, Any] = {
             "spent_today": round(await self.spending.today(), 4),
             "tokens_today": await self.spending.tokens_today(),
-            "daily_token_limit": self._settings.daily_token_limit,
+            "daily_token_limit": self.spending.limit(Payer.SUBSCRIPTION),
         }
         try:
             return {**report, **await self.upstream.subscription()}

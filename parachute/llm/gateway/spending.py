@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 
 from parachute.base.errors import ParachuteError
-from parachute.config.settings.models import Settings
+from parachute.llm.gateway.daily_limits import DailyLimits
 from parachute.llm.gateway.limits import SpendingLimit, SpendingLimits, counted_in
 from parachute.llm.gateway.models import Payer, Usage
 from parachute.llm.gateway.prices import dollars, subscription_tokens
@@ -28,8 +28,8 @@ class LimitReached(ParachuteError):
 class Spending:
     """The ledger of the day, in dollars for API keys and in tokens for subscriptions; nothing else costs anything."""
 
-    def __init__(self, settings: Settings, store: UsageStore, limits: SpendingLimits) -> None:
-        self._settings = settings
+    def __init__(self, daily: DailyLimits, store: UsageStore, limits: SpendingLimits) -> None:
+        self._daily = daily
         self._store = store
         self._limits = limits
         self._used: tuple[str, Usage] | None = None
@@ -160,8 +160,7 @@ class Spending:
 
     def limit(self, payer: Payer) -> float | None:
         """What all together may spend in a day; None where that has no limit."""
-        settings = self._settings
-        return {Payer.KEY: settings.daily_spending_limit, Payer.SUBSCRIPTION: settings.daily_token_limit}.get(payer)
+        return self._daily.of(payer)
 
     async def _spent(self, payer: Payer) -> float:
         return await (self.today() if payer is Payer.KEY else self.tokens_today())

@@ -11,6 +11,7 @@ from typing import Self
 
 from parachute.base.disk_errors import is_passing
 from parachute.base.errors import Unavailable
+from parachute.base.files import remove_database
 
 _FORM = 1
 _TABLES = """
@@ -83,8 +84,7 @@ class Store:
                 raise
         if store is not None:
             store.close()
-        for end in ("", "-wal", "-shm"):
-            path.with_name(path.name + end).unlink(missing_ok=True)
+        remove_database(path)
         store = cls(_connected(path))
         path.chmod(0o600)
         with store.connection as connection:

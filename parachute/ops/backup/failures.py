@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import re
+import socket
 
 from parachute.base.errors import ParachuteError
 from parachute.ops.backup.access import Access
@@ -84,13 +86,27 @@ def missing(access: Access) -> RepositoryMissing:
 def _locked(where: str, said: str) -> Locked:
     # "repository is already locked by PID 12 on box by me (UID 1, GID 1)", and below it "lock was created at … (1h2m3s ago)".
     holder = re.search(r"locked (?:exclusively )?by (.+?)(?: by .*)?$", said, re.MULTILINE)
-    error = Locked(
-        f"The repository {where} is in use{f', by {holder[1]}' if holder else ''}.",
-        "Wait until that has ended, and try again. What a crash has left is removed by itself, after half an hour at the latest.",
-    )
+    hint = "Wait until that has ended, and try again. What a crash has left is removed by itself, after half an hour at the latest."
+    if gone := _is_gone(holder[1] if holder else ""):
+        hint = f"{gone} `restic unlock` removes the lock now, unless another computer of that name uses the repository. {hint}"
+    error = Locked(f"The repository {where} is in use{f', by {holder[1]}' if holder else ''}.", hint)
     # A living restic renews its lock every five minutes.
     error.is_stale = _is(r"\((\d+h|[3-9]\dm)\S* ago\)", said)
     return error
+
+
+def _is_gone(holder: str) -> str | None:
+    """Say that the holder of a lock is a process of this computer that has ended, if it has."""
+    match = re.fullmatch(r"PID (\d+) on (\S+)", holder)
+    if match is None or match[2] != socket.gethostname():
+        return None
+    try:
+        os.kill(int(match[1]), 0)
+    except (ProcessLookupError, OverflowError):
+        return f"No process {match[1]} runs on this computer any more."
+    except PermissionError:
+        pass  # it is somebody else's, and lives
+    return None
 
 
 def _is(pattern: str, said: str) -> bool:

@@ -10,15 +10,12 @@ from parachute.base.redaction import REMOVED, redacted
 from parachute.config.settings.expectations import Kind, expected, field_of, kind_of, takes_nothing
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
-from parachute.config.settings.rows import SettingRow, all_rows, check_here, check_name, inside, one_row
+from parachute.config.settings.rows import READ_EACH_TIME, SettingRow, all_rows, check_here, check_name, inside, one_row
 from parachute.config.settings.store import check_value, set_value, unset_value
 from parachute.llm.gateway.service import Gateway
 from parachute.ops.settings.models import Restart, Setting, Source, caution_of
 
 _SOURCES: tuple[Source, ...] = ("default", "file", "declared")
-
-_AT_ONCE = ("backup", "voice")
-"""Groups of settings that are read each time."""
 
 _MODEL = frozenset({"provider", "base_url", "model"})
 """Settings that the gateway takes over."""
@@ -112,7 +109,7 @@ def _described(name: str) -> tuple[Kind, str, bool]:
 
 
 def _restart(row: SettingRow, running: object) -> Restart | None:
-    if row.name.partition(".")[0] in _AT_ONCE or row.name in _MODEL or row.value == running:
+    if row.name.partition(".")[0] in READ_EACH_TIME or row.name in _MODEL or row.value == running:
         return None
     return "computer" if row.name in _ABOVE else "server"
 

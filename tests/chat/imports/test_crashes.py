@@ -120,6 +120,7 @@ async def test_the_server_is_killed(computer: Computer) -> None:
             )
 
         await until(is_settled, "what was left is removed")
+        assert (await client.get(f"/api/imports/{import_id}")).json()["imported"] == len(await here(client)) > 0
         assert not [each for each in computer.processes() if PROGRAM in " ".join(each.cmdline())]
         await whole(computer, client)
         assert (await undone(client, import_id))["state"] == "undone"

@@ -1,5 +1,6 @@
 """A sandbox that ends by itself: one error that says why, three attempts, and another chance with the next message."""
 
+import asyncio
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from tests.chat.runs.processes import agent_of
 from tests.support.computer import Computer, command_line
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -58,6 +60,24 @@ async def test_one_that_was_killed_is_named(make_computer: MakeComputer, own_api
         said = json.dumps(ended(stream))
         assert f"The sandbox of this conversation has ended: sandbox@{session} ended with status 137." in said
         assert "when it has no memory left" in said
+        assert (await answered(client, "Second message.", session)).text == "Whole again."
+
+
+async def test_one_whose_agent_ends_in_its_turn_ends_with_it(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
+    computer, gate = make_computer(), Gate()
+    own_api.script(several(text("Half."), hold(gate)), text("Whole again."))
+    async with computer.client() as client:
+        async with chat(client, "First message.") as stream:
+            await stream.until("text")
+            session = session_of(stream)
+            agent_of(computer, session).kill()
+            await stream.collect()
+        assert ended(stream)["type"] != "done"
+
+        def units() -> set[str]:
+            return {unit["name"] for unit in computer.ask_supervisor("status")["units"]}
+
+        await until(lambda: asyncio.to_thread(lambda: f"sandbox@{session}" not in units()), "its sandbox is closed")
         assert (await answered(client, "Second message.", session)).text == "Whole again."
 
 

@@ -89,7 +89,7 @@ async def test_the_limit_of_the_day(folder: Path, api: MessagesAPI) -> None:
     installation = Installation(folder, environment, {"daily_spending_limit": 1.0})
     await installation.open()
     try:
-        api.script(ANSWER)
+        api.script(ANSWER, ANSWER)
         endpoint = await installation.gateway.open("one")
         other = await installation.gateway.open("two")
         async with agent(endpoint) as client:
@@ -110,6 +110,13 @@ async def test_the_limit_of_the_day(folder: Path, api: MessagesAPI) -> None:
             {"is_reached": True},
             True,
         )
+        # Raised while everything runs, and not by a file with a mistake in it.
+        installation.home.config.write_text("daily_spending_limit: [\n")
+        assert (await installation.gateway.status())["limit_reached"]
+        installation.home.config.write_text("daily_spending_limit: 100\n")
+        async with agent(other) as client:
+            assert (await client.post("/v1/messages", json=question())).status_code == 200
+        assert (await installation.gateway.status())["daily_spending_limit"] == 100.0
     finally:
         await installation.close()
 

@@ -133,6 +133,7 @@ def test_the_lock_of_a_computer_with_our_name_is_left_alone(installation: Instal
     with pytest.raises(Locked) as refused:
         installation.create()
     assert refused.value.key == "backup_locked"
+    assert "`restic unlock` removes the lock now" in str(refused.value.hint)
     assert installation.locks() == [theirs]
 
 

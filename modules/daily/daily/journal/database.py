@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parachute.core import ParachuteError, Unavailable, disk_error, is_passing
+from parachute.core import ParachuteError, Unavailable, disk_error, is_passing, remove_database
 
 Result = TypeVar("Result")
 
@@ -84,8 +84,7 @@ class Database:
         except sqlite3.DatabaseError as error:
             if not self._disposable or is_passing(error):
                 raise
-            for end in ("", "-wal", "-shm"):
-                Path(f"{self._path}{end}").unlink(missing_ok=True)
+            remove_database(self._path)
             return self._opened()
 
     def _opened(self) -> sqlite3.Connection:
