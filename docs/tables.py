@@ -1,6 +1,7 @@
 """The tables of the documentation, made from the code; each stands in a page between two comments of its name."""
 
 import ast
+import inspect
 import re
 import shutil
 import sys
@@ -25,10 +26,12 @@ from parachute.config.settings.expectations import allowed_words
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.rows import fields
+from parachute.core.interfaces import KNOWN, methods_of
 from parachute.events.feed.models import ALL as TOPICS
 from parachute.events.hooks.commands import shown_name
 from parachute.events.hooks.configuration import FIRST_FILE
 from parachute.events.hooks.models import EVENTS, MEANINGS, SCRIPTS
+from parachute.modules.manifest.interface_rights import is_writing
 from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
 from parachute.web.access.routing import needed
@@ -242,10 +245,27 @@ def _docstring(package: str) -> str:
     return text.split("\n")[0].rstrip(".")
 
 
+def interfaces_table() -> str:
+    """The methods of the interfaces that modules publish, and which of them write, as Markdown."""
+    rows = ["| method | returns | writes | |", "|---|---|---|---|"]
+    for interface, protocol in KNOWN.items():
+        rows.append(f"| **`{interface}`** | | | {inspect.getdoc(protocol)} |".replace("\n", " "))
+        for name, method in methods_of(protocol).items():
+            signature = inspect.signature(method)
+            named = [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
+            shown = str(signature.replace(parameters=named, return_annotation=signature.empty))
+            returns = inspect.formatannotation(signature.return_annotation).replace("parachute.core.interfaces.", "")
+            writes = "yes" if is_writing(interface, name) else ""
+            cells = (f"`{name}{shown}`", f"`{returns}`", writes, (inspect.getdoc(method) or "").split("\n")[0])
+            rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(rows)
+
+
 TABLES: dict[str, Callable[[], str | None]] = {
     "packages": packages_table,
     "settings": settings_table,
     "routes": routes_table,
+    "interfaces": interfaces_table,
     "module-commands": module_commands_table,
     "module-states": module_states_table,
     "hook-events": hook_events_table,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from parachute.base.errors import ParachuteError
 from parachute.cli.api import Api
 from parachute.cli.asking import confirm
-from parachute.cli.output import clean, local, print_facts, print_json, print_note, print_table, styled
+from parachute.cli.output import clean, local, print_error, print_facts, print_json, print_note, print_table, styled
 from parachute.config.settings.home import Home
 
 if TYPE_CHECKING:
@@ -127,7 +127,11 @@ def print_installed(home: Home, modules: "Modules", name: str, what: str, as_jso
     if found.reason:
         print(f"  {found.reason}")
     elif address:
-        print(f"  It answers at {address}/api/{name}/")
+        unit = with_units(home, [found])[0].unit
+        if unit and unit.reason and unit.state != "running":
+            print_error(f"It does not start: {unit.reason}", f"Its log has more: parachute logs {name}")
+        else:
+            print(f"  It answers at {address}/api/{name}/")
     else:
         print("\nStart the computer to load it: parachute start")
 
@@ -220,7 +224,7 @@ def _word(status: "ModuleStatus") -> str:
 def _sentence(status: "ModuleStatus") -> str:
     """The same with the reason."""
     unit = status.unit
-    reason = status.reason or (unit.reason if unit and unit.state in ("failed", "stopped") else None)
+    reason = status.reason or (unit.reason if unit and unit.state in ("failed", "stopped", "listening") else None)
     sentence = f"{_word(status)}: {reason}" if reason else _word(status)
     if status.state == "pending_approval":
         sentence += f" See it with `parachute modules diff {status.name}`, approve it with `parachute modules approve {status.name}`."

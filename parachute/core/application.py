@@ -295,14 +295,9 @@ def _provided(module: Module, name: str, protocol: type[Any] | None) -> dict[str
             raise ModuleError(f"{module.name} provides {name}, and its class has no method {method}.")
         signature = Signature.of(function)
         expected = Signature.of(wanted, skip=1)
-        own = {parameter.name: parameter for parameter in signature.parameters}
-        missing = [entry for entry in expected.names if entry not in own and not signature.rest]
-        extra = [entry.name for entry in signature.parameters if entry.required and entry.name not in expected.names]
-        if missing or extra:
-            raise ModuleError(
-                f"{module.name}.{method} must take ({', '.join(expected.names)}), as {name} says; "
-                f"it differs in {', '.join(missing + extra)}."
-            )
+        required = [parameter.name for parameter in signature.parameters if parameter.required]
+        if wrong := interfaces.differs(wanted, signature.names, required, rest=signature.rest):
+            raise ModuleError(f"{module.name}.{method} {wrong}, as {name} says.")
         expected.check()
         found[method] = expected
     return found

@@ -4,6 +4,8 @@ A module that provides one has these methods; a module that uses one asks `self.
 travel as JSON between two processes and are checked against these signatures on both sides.
 """
 
+import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, get_type_hints
 
@@ -191,6 +193,19 @@ def methods_of(protocol: type[Any]) -> dict[str, Any]:
         for name, value in vars(base).items()
         if callable(value) and not name.startswith("_")
     }
+
+
+def differs(method: Any, names: Iterable[str], required: Iterable[str], *, rest: bool) -> str:
+    """A part of a sentence if a function with these parameters cannot stand for a method of an interface; else empty.
+
+    `required` are those without a default, `rest` says that it takes `**fields`.
+    """
+    expected, own = list(inspect.signature(method).parameters)[1:], list(names)
+    missing = [name for name in expected if name not in own and not rest]
+    extra = [name for name in required if name not in expected]
+    if not missing and not extra:
+        return ""
+    return f"must take ({', '.join(expected)}); it differs in {', '.join(missing + extra)}"
 
 
 def result_of(method: Any) -> Any:

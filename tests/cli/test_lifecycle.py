@@ -184,6 +184,20 @@ def test_an_open_address_needs_a_key_first(parachute: Terminal) -> None:
     assert not Home(parachute.home).pid_file.exists()
 
 
+def test_a_script_with_the_old_names_starts_on_no_other_vault(parachute: Terminal) -> None:
+    for command in ("start", "restart"):
+        assert "PARACHUTE_VAULT" in parachute.fails(command, VAULT_PATH="/elsewhere", PORT="3334")
+    assert not parachute.home.exists()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        parachute.home.mkdir(mode=0o700)
+        taken_port = str(taken.getsockname()[1])
+        variables = {"VAULT_PATH": "/elsewhere", "PARACHUTE_VAULT": str(parachute.home.parent / "v")}
+        # It goes on as far as the port, which is in use.
+        assert "PARACHUTE_PORT or --port" not in parachute.fails(
+            "start", PARACHUTE_PORT=taken_port, PORT="1", **variables
+        )
+
+
 def test_nothing_runs(parachute: Terminal) -> None:
     result = parachute("status")
     assert (result.code, result.out) == (3, "The computer is not running.\n")

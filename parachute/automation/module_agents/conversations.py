@@ -10,7 +10,6 @@ from parachute.chat.runs.request import MAXIMUM_MESSAGE, TurnRequest
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.models import MODULE, Session, para_id_of
 from parachute.chat.sessions.service import Sessions
-from parachute.modules.registry.models import Trust
 from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.origins import ModuleOrigins
 from parachute.security.origin import Origin, lowest
@@ -29,7 +28,7 @@ class ModuleConversations:
 
     async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
         """One question of a module; errors: NotAllowed, NotFound, InvalidInput, Conflict while a chat is being answered."""
-        access = "none" if module.trust is Trust.UNTRUSTED else module.manifest.permissions.conversations
+        access = module.manifest.permissions.conversations
         writes = what in ("send", "change")
         if access == "none" or (writes and access != "write"):
             raise NotAllowed(

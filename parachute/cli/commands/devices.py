@@ -16,7 +16,7 @@ def list_(as_json: bool = JSON) -> None:
             "id": each.id,
             "name": each.label,
             "scopes": [str(scope) for scope in each.scopes],
-            "created_at": each.created_at.isoformat(),
+            "created_at": (each.created_at or each.since).isoformat(),
             "last_seen_at": each.last_used_at.isoformat() if each.last_used_at else None,
             "signed_in_with": each.parent,
         }

@@ -21,15 +21,16 @@ from parachute.web.first_boot.screen import code_lines
 
 def list_(as_json: bool = JSON) -> None:
     """List all keys; their secrets are stored nowhere."""
+    keys = Keys(Home.find().root)
     found = [
         {
             "id": key.id,
             "name": key.label,
             "scopes": [str(scope) for scope in key.scopes],
-            "created_at": key.created_at.isoformat(),
+            "created_at": key.created_at.isoformat() if key.created_at else None,
             "last_used_at": key.last_used_at.isoformat() if key.last_used_at else None,
         }
-        for key in Keys(Home.find().root).list()
+        for key in keys.list()
     ]
     print_rows(
         found,
@@ -44,6 +45,8 @@ def list_(as_json: bool = JSON) -> None:
         ),
         "There are no keys. `parachute keys create NAME` makes one.",
     )
+    for refused in keys.store.load().refused:
+        print_note(refused.sentence)
 
 
 def create(

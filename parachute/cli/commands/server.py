@@ -6,7 +6,7 @@ import sys
 import typer
 
 from parachute.base import swap
-from parachute.base.errors import Conflict, ParachuteError, Unavailable
+from parachute.base.errors import Conflict, InvalidInput, ParachuteError, Unavailable
 from parachute.cli import lifecycle, own_command, user_services
 from parachute.cli.api import Api, address, ask_supervisor
 from parachute.cli.commands import group
@@ -33,6 +33,7 @@ def start(
     foreground: bool = typer.Option(False, "--foreground", "-f", help="Stay in this terminal; Ctrl-C ends it."),
 ) -> None:
     """Start the computer in the background."""
+    _check_environment(port)
     _finish_restore()
     home = Home.find()
     with lifecycle.one_at_a_time(home):
@@ -72,6 +73,7 @@ def stop() -> None:
 
 def restart(port: int | None = _PORT, host: str | None = _HOST) -> None:
     """Stop and start the computer, with the settings and the environment as they are now."""
+    _check_environment(port)
     _finish_restore()
     home = Home.find()
     with lifecycle.one_at_a_time(home):
@@ -86,6 +88,18 @@ def restart(port: int | None = _PORT, host: str | None = _HOST) -> None:
 
 
 app = group(start, stop, restart)
+
+
+def _check_environment(port: int | None) -> None:
+    """Refuse to start with another vault than somebody means who uses the old names; error: InvalidInput."""
+    if os.environ.get("VAULT_PATH") and not os.environ.get("PARACHUTE_VAULT"):
+        raise InvalidInput(
+            "VAULT_PATH is set, and the computer does not read it: it would start with another vault.",
+            'Write PARACHUTE_VAULT="$VAULT_PATH" parachute start, or leave VAULT_PATH out: env -u VAULT_PATH parachute start',
+            key="old_variable",
+        )
+    if os.environ.get("PORT") and not os.environ.get("PARACHUTE_PORT") and port is None:
+        print_note("PORT is set, and the computer does not read it. PARACHUTE_PORT or --port says where it listens.")
 
 
 def _finish_restore() -> None:

@@ -19,6 +19,7 @@ from parachute.web.discovery.avahi import announced_name
 from parachute.web.first_boot.addresses import addresses
 
 NOT_RUNNING = 3
+_MODULE = "module@"
 """The exit code of systemctl for a unit that is not active."""
 
 _KINDS = {"mcp_servers": "MCP server"}
@@ -43,6 +44,7 @@ def status(
     try:
         api = Api.of_status(home, {**supervisor, "units": units})
         core = api.get("/api/status") if running else None
+        units = _explained(api, units) if running else units
     except ParachuteError as error:
         problem = error
     if as_json:
@@ -147,6 +149,14 @@ def _facts(core: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(("Agents", f"{agents['warm']} warm, {1 if agents['spare'] else 0} prewarmed"))
     waiting = [counted(count, _KINDS.get(kind, kind[:-1])) for kind, count in core.get("waiting", {}).items() if count]
     return facts + ([("Waiting", f"{', '.join(waiting)}: `parachute inbox`")] if waiting else [])
+
+
+def _explained(api: Api, units: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The units, those of failed modules with the module's own words for it: the supervisor only knows that they ended."""
+    if not any(unit["state"] == "failed" and unit["name"].startswith(_MODULE) for unit in units):
+        return units
+    said = {row["name"]: row["unit"]["reason"] for row in api.get("/api/modules")["modules"] if row["unit"]}
+    return [{**unit, "reason": said.get(unit["name"].removeprefix(_MODULE)) or unit["reason"]} for unit in units]
 
 
 def _print_units(units: list[dict[str, Any]]) -> None:

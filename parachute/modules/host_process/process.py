@@ -21,7 +21,7 @@ from parachute.modules.host_process.egress_proxy import open_proxy
 from parachute.modules.host_process.life_cycle import LifeCycle
 from parachute.modules.host_process.loading import load, verified
 from parachute.modules.host_process.refusal import refuse_waiting
-from parachute.modules.host_process.starting import ask_to_start, check_confined
+from parachute.modules.host_process.starting import ask_to_start, check_confined, tell_failure
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
 from parachute.supervisor.host_specification import HostSpecification, specification_path
@@ -59,6 +59,7 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
         await app.refresh()
         await life_cycle.start()
     except ParachuteError as error:
+        await tell_failure(CoreClient(Path(specification.core_socket)), error)
         refuse_waiting(specification.name, listener, error)
         raise
     watchdog = asyncio.ensure_future(feed_watchdog(limits.has_memory))

@@ -1,11 +1,12 @@
 """Checks before a module is loaded: its confinement, and the server's permission to start."""
 
 import asyncio
+import contextlib
 import errno
 import os
 from pathlib import Path
 
-from parachute.base.errors import NotAllowed
+from parachute.base.errors import NotAllowed, ParachuteError
 from parachute.modules.host_process.client import CoreClient, CoreGone
 from parachute.supervisor.host_specification import HostSpecification
 
@@ -13,6 +14,7 @@ _PRIVATE = ("modules.yaml", "config.yaml", "keys.yaml", "logs")
 _OWN_INTERFACE = "lo"
 _HEADER_LINES = 2  # of /proc/net/dev
 _SECONDS = 60.0
+_FAILURE_SECONDS = 2.0
 _PATIENCE_SECONDS = 10.0  # in which a core that restarts is there again
 _STEP_SECONDS = 0.1
 
@@ -35,6 +37,12 @@ async def ask_to_start(specification: HostSpecification, core: CoreClient, patie
             if loop.time() > end:
                 raise
         await asyncio.sleep(_STEP_SECONDS)
+
+
+async def tell_failure(core: CoreClient, error: ParachuteError) -> None:
+    """Tell the server why the module does not start, for its status; whoever waits for an answer is told as well."""
+    with contextlib.suppress(ParachuteError):
+        await core.request("POST", "/failed", {"reason": error.message}, seconds=_FAILURE_SECONDS)
 
 
 def seen_folders(specification: HostSpecification) -> dict[str, list[int]]:

@@ -1,13 +1,15 @@
 """The consent screen of a module as data, JSON and lines, and the difference that an update makes."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from parachute.core.agents import WORKING_DIRECTORY, AgentConfig
 from parachute.core.patterns import Pattern
 from parachute.modules.manifest.effects import without_effect
+from parachute.modules.manifest.interface_rights import in_words, level_of
 from parachute.modules.manifest.models import Manifest
+from parachute.modules.manifest.untrusted import shut_in, taken
 
 _AGENTS, _SCHEDULED = "Agents this module can run", "Agents that work once a day"
 _DETAIL = "  - "
@@ -21,10 +23,6 @@ _KINDS = {
     "default": "conversations without a folder",
     "workspace": "conversations in a folder",
     "trusted": "conversations that run on the computer itself",
-}
-_CONVERSATIONS = {
-    "read": "Read all of your conversations",
-    "write": "Read all of your conversations, and send messages in those that are sandboxed",
 }
 
 
@@ -92,6 +90,8 @@ class Consent:
     icon: str = ""
     reasons: dict[str, str] = field(default_factory=dict)
     without_effect: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+    """What the interfaces that it uses give it, and what `conversations` does, in words."""
 
     def as_json(self) -> dict[str, Any]:
         """As JSON, for an API and for `modules.yaml`."""
@@ -136,8 +136,7 @@ class Consent:
         access += [f"Read: {pattern}{why(pattern)}" for pattern in self.read]
         access += [_PROGRAMS.format(", ".join(self.commands))] if self.commands else []
         access += [f"Use the tool: {tool}" for tool in self.mcp_used]
-        access += [f"Use the interface: {name}" for name in self.interfaces]
-        access += [_CONVERSATIONS[self.conversations]] if self.conversations in _CONVERSATIONS else []
+        access += self.gives
         service = [
             f"Runs all the time ({self.limits})" if self.always_on else f"Runs when it is needed ({self.limits})"
         ]
@@ -174,8 +173,21 @@ class ConsentDifference:
         return [f"+ {line}" for line in self.added] + [f"- {line}" for line in self.removed]
 
 
-def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Consent:
-    """The consent that a manifest and its scheduled agents, which are files of their own, ask for."""
+def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...], *, untrusted: bool = False) -> Consent:
+    """The consent that a manifest and its scheduled agents, which are files of their own, ask for.
+
+    For an `untrusted` module it holds what such a one gets, and the rest is without effect.
+    """
+    no_effect: tuple[str, ...] = ()
+    if untrusted:
+        free = tuple(name for name, agent in manifest.agents.items() if agent.sandbox is None)
+        no_effect = (
+            *taken(manifest),
+            *(f"agents/{each.name}.md: an untrusted module has no agents that work once a day" for each in scheduled),
+            *(f"agents.{name}: an untrusted module has none without a sandbox" for name in free),
+        )
+        manifest, scheduled = shut_in(manifest), ()
+        manifest = replace(manifest, agents={name: each for name, each in manifest.agents.items() if name not in free})
     permissions = manifest.permissions
     bash = permissions.bash
     return Consent(
@@ -203,8 +215,19 @@ def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Cons
         title=manifest.ui.title if manifest.ui else "",
         icon=manifest.ui.icon if manifest.ui else "",
         reasons=dict(permissions.reasons),
-        without_effect=without_effect(manifest),
+        without_effect=(*no_effect, *without_effect(manifest)),
+        gives=_gives(manifest),
     )
+
+
+def _gives(manifest: Manifest) -> tuple[str, ...]:
+    # What `core.conversations` does is the same with the interface and without it.
+    names = dict.fromkeys(
+        wanted.name for wanted in manifest.optional_requires if wanted.name != "ConversationInterface"
+    )
+    said = [in_words(name, level_of(manifest, name)) for name in names]
+    said.append(in_words("ConversationInterface", manifest.permissions.conversations))
+    return tuple(line for line in said if line)
 
 
 def difference(old: Consent, new: Consent) -> ConsentDifference:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from parachute.core.agents import WORKING_DIRECTORY, AgentConfig, SandboxConfig
+from parachute.modules.manifest.interface_rights import without_permission
 from parachute.modules.manifest.models import Manifest
 
 _ASKING = {
@@ -19,7 +20,7 @@ def without_effect(manifest: Manifest) -> tuple[str, ...]:
     found += [f"hooks: async of {hook.event}: nobody waits for events" for hook in manifest.hooks if hook.is_async]
     if manifest.ui is not None and manifest.ui.entry:
         found.append("ui.entry: no app shows a module's own page")
-    return tuple(found)
+    return (*found, *without_permission(manifest))
 
 
 def _of_agent(place: str, agent: AgentConfig) -> Iterator[str]:

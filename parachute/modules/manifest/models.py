@@ -25,6 +25,7 @@ INTERFACE = re.compile(r"([A-Z][A-Za-z0-9]{2,59})(?:@([0-9]{1,4})\.([0-9]{1,4}))
 
 SettingType = Literal["string", "integer", "number", "boolean", "choice", "secret"]
 ConversationAccess = Literal["none", "read", "write"]
+JournalAccess = Literal["read", "write"]
 Start = Literal["socket-activated", "always"]
 
 CONVERSATION_KINDS = ("default", "workspace", "trusted")
@@ -59,8 +60,8 @@ class InterfaceName:
 class Permissions:
     """The rights of the module's own process. `read` and `write` are patterns of paths within the vault; writing includes
     reading. `bash`: programs it starts, none if False; `mcp`: tools that its agents may use; `network`: hosts, exact or
-    `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading. `reasons` are the
-    author's, by pattern or host."""
+    `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading; `journal`: what it may do
+    by JournalInterface. `reasons` are the author's, by pattern or host."""
 
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
@@ -68,6 +69,7 @@ class Permissions:
     mcp: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
     conversations: ConversationAccess = "none"
+    journal: JournalAccess = "read"
     reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 

@@ -100,8 +100,8 @@ def check_code(folder: Path, manifest: Manifest) -> None:
         for entry, relative in walk(folder)
         if relative.endswith(".py") and entry.is_file(follow_symlinks=False)
     }
-    own = [tree for relative, tree in files.items() if not relative.startswith("tests/")]
-    if manifest.module in files and (problems := contradictions(manifest, files[manifest.module], own)):
+    own = {relative: tree for relative, tree in files.items() if not relative.startswith("tests/")}
+    if manifest.module in own and (problems := contradictions(manifest, own)):
         raise ModuleInvalid(" ".join(problems), "People read manifest.yaml before they install a module: it decides.")
 
 

@@ -78,10 +78,10 @@ class Question:
         lines = {
             Trust.VERIFIED: ["Verified: this is the module that came with the computer."],
             Trust.TRUSTED: ["Not verified: install it only if you trust the author."],
-            Trust.UNTRUSTED: ["Untrusted: whatever it asks for, it gets no network and only its own folder."],
+            Trust.UNTRUSTED: [
+                "Untrusted: it gets only its own folder; no network, and no files, tools, interfaces or events of others."
+            ],
         }[self.module.trust]
-        if self.module.trust is Trust.UNTRUSTED and self.asked.scheduled:
-            lines.append("As long as it is untrusted, its agents that work once a day do not run.")
         if self.module.dev:
             lines.append(
                 f"It runs in place, from {self.module.dev}: its changes are not asked about again, unless what it may do changes."
@@ -93,10 +93,11 @@ class Question:
         return lines
 
 
-def consent_of(folder: Path, manifest: Manifest) -> Consent:
+def consent_of(folder: Path, manifest: Manifest, trust: Trust) -> Consent:
     """The consent that the module in a folder asks for, scheduled agents included; waits for the disk."""
     agents = brought_agents(folder, manifest.name)
-    return consent(manifest, tuple(found for agent in agents if (found := _scheduled(agent)) is not None))
+    scheduled = tuple(found for agent in agents if (found := _scheduled(agent)) is not None)
+    return consent(manifest, scheduled, untrusted=trust is Trust.UNTRUSTED)
 
 
 def _scheduled(agent: BroughtAgent) -> ScheduledConsent | None:

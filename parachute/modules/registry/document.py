@@ -16,12 +16,28 @@ from parachute.modules.registry.agent_limits import AgentLimit, read_limit
 from parachute.modules.registry.models import InstalledModule, Trust
 
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
-_REQUIRED = ("enabled", "source", "trust", "hash")
-_FIELDS = (*_REQUIRED, "declared", "version", "path", "dev", "packages_hash", "approved_at", "permissions", "agents")
+_REQUIRED = ("source", "trust", "hash")
+_FIELDS = (
+    "enabled",
+    *_REQUIRED,
+    "declared",
+    "version",
+    "path",
+    "dev",
+    "packages_hash",
+    "approved_at",
+    "permissions",
+    "agents",
+)
 _BOUNDS = Bounds(size=8 * 1024 * 1024)
 
+HEAD = "# The computer writes this file, and ends it with a line of three dots."
 END = "..."
-"""The mark of YAML for the end of a document: a file that was cut off is often still YAML, but lacks its last line."""
+"""The mark of YAML for the end of a document: a file that was cut off is often still YAML, but lacks its last line.
+
+It is demanded of what this program wrote, of which the head or an approval is the sign: a cut could take away what the owner
+has taken from an agent. What a person wrote approves nothing, and needs none.
+"""
 
 
 class RegistryUnreadable(ParachuteError):
@@ -34,7 +50,8 @@ class RegistryUnreadable(ParachuteError):
 def parse_document(data: bytes, path: Path) -> dict[str, InstalledModule]:
     """Read the modules out of the text of `path`; RegistryUnreadable names the line of the first mistake."""
     lines = data.rstrip().split(b"\n")
-    if lines[-1] != END.encode():
+    is_ours = data.startswith(HEAD.encode()) or b"approved_at" in data
+    if is_ours and lines[-1] != END.encode():
         raise _unreadable(path, f"line {len(lines)}: The file ends too early: its last line must be `{END}`.")
     try:
         return read_document(data, "the file", _modules, _BOUNDS)
@@ -50,7 +67,7 @@ def render_document(modules: dict[str, InstalledModule]) -> str:
     """The text of the file."""
     entries = {name: _rendered(module) for name, module in sorted(modules.items())}
     text = yaml.safe_dump({"modules": entries}, sort_keys=False, allow_unicode=True, width=120)
-    return f"{text}{END}\n"
+    return f"{HEAD}\n{text}{END}\n"
 
 
 def _rendered(module: InstalledModule) -> dict[str, Any]:
@@ -82,7 +99,7 @@ def _module(name: str, value: Value) -> InstalledModule:
     fields = value.fields(_FIELDS, _REQUIRED)
     return InstalledModule(
         name=name,
-        enabled=fields["enabled"].boolean(),
+        enabled=fields.read("enabled", Value.boolean, True),
         source=fields["source"].line_of_text(),
         trust=fields["trust"].one_of(Trust),
         hash=_digest(fields["hash"]),

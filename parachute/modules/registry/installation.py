@@ -292,7 +292,9 @@ def _stage_dev(
     entry = replace(_entry(manifest, source.text, path=subfolder), trust=trust, hash=tree_hash(folder), dev=folder)
     staging.version.mkdir()
     lock = _locked(staging, manifest, previous)
-    return Installation(staging, manifest, consent_of(folder, manifest), entry, previous, lock, brings_source=False)
+    return Installation(
+        staging, manifest, consent_of(folder, manifest, trust), entry, previous, lock, brings_source=False
+    )
 
 
 def _staged(
@@ -328,7 +330,7 @@ def _entered(
     module = replace(entry, hash=digest, trust=trust_of(manifest.name, digest, untrusted))
     if previous is not None and not entry.declared:
         module = module.switched(previous.enabled)
-    asked = consent_of(staging.version / CODE, manifest)
+    asked = consent_of(staging.version / CODE, manifest, module.trust)
     return Installation(staging, manifest, asked, module, previous, lock, brings_source)
 
 

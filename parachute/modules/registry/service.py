@@ -278,7 +278,7 @@ class Modules:
         try:
             manifest = load(source)
             check_agents(source, manifest)
-            now = consent_of(source, manifest)
+            now = consent_of(source, manifest, module.trust)
         except ParachuteError as error:
             return None, error.message
         before = approved_consent(module)
@@ -379,7 +379,7 @@ def _other_rights(module: InstalledModule, folder: Path) -> str | None:
     if before is None:
         return f"What the module {module.name} may do was approved in another version of this program. {again}"
     try:
-        changes = difference(before, consent_of(folder, load(folder)))
+        changes = difference(before, consent_of(folder, load(folder), module.trust))
     except (ParachuteError, OSError):
         return None  # then it does not start either, and says itself why
     if not changes:

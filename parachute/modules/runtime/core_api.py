@@ -67,6 +67,7 @@ class CoreApi:
         self._rates: dict[str, tuple[Rate, Rate]] = {}
         answers: tuple[tuple[str, str, Answer], ...] = (
             ("POST", "/start", self._start),
+            ("POST", "/failed", self._failed),
             ("GET", "/interfaces", self._provided),
             ("POST", "/interface", self._interface),
             ("GET", "/settings", self._list_settings),
@@ -88,6 +89,10 @@ class CoreApi:
             raise InvalidInput("folders: an object is expected.")
         await self._hosts.may_start(module, text_field(body, "hash"), folders)
         return {"started": True}
+
+    async def _failed(self, module: str, body: Document, _: Request) -> Document:
+        self._hosts.has_failed(module, text_field(body, "reason"))
+        return {"noted": True}
 
     async def _provided(self, module: str, _: Document, __: Request) -> Document:
         return {"interfaces": self._interfaces.provided(module)}

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from parachute.base.errors import NotAllowed, ParachuteError, Unavailable
+from parachute.modules.manifest.interface_rights import is_allowed, is_writing, level_of
 from parachute.modules.manifest.models import InterfaceName
 from parachute.modules.runtime.host import Host
 from parachute.modules.runtime.models import ApprovedModule
@@ -18,7 +19,10 @@ _CORE = "core"
 
 
 class Interfaces:
-    """Calls are made with the rights of whoever calls: what its own manifest does not name, it cannot reach."""
+    """Calls are made with the rights of whoever calls: it reaches nothing that its own manifest does not ask for in words.
+
+    The provider answers with its own rights, so this is the place where those of the caller are asked for.
+    """
 
     def __init__(self, hosts: Hosts, audit: Audit | None = None) -> None:
         self._hosts = hosts
@@ -28,7 +32,10 @@ class Interfaces:
     def provided(self, caller: str) -> dict[str, dict[str, tuple[str, ...]]]:
         """The interfaces that a module may use and somebody provides now, with methods and names of arguments."""
         found = {}
-        for wanted in self._hosts.approved(caller).manifest.optional_requires:
+        manifest = self._hosts.approved(caller).manifest
+        for wanted in manifest.optional_requires:
+            if level_of(manifest, wanted.name) == "none":
+                continue
             if provider := self._provider(wanted):
                 methods = (provider.description.interfaces or {}).get(wanted.name)
                 if methods:
@@ -37,13 +44,25 @@ class Interfaces:
 
     async def call(self, caller: str, interface: str, method: str, arguments: dict[str, Any]) -> Any:
         """Call a method of an interface for a module; errors: NotAllowed, Unavailable, HostDown, and what it answers."""
-        for wanted in self._hosts.approved(caller).manifest.optional_requires:
-            if wanted.name == interface:
-                return await self._call(caller, wanted, method, arguments, _SECONDS)
-        raise NotAllowed(
-            f"The manifest of {caller} does not say that it uses {interface[:60]}.",
-            f"Add it to optional_requires in manifest.yaml, and approve {caller} again.",
-        )
+        module = self._hosts.approved(caller)
+        wanted = next((each for each in module.manifest.optional_requires if each.name == interface), None)
+        if wanted is None:
+            raise NotAllowed(
+                f"The manifest of {caller} does not say that it uses {interface[:60]}, or the module is not trusted.",
+                f"Add it to optional_requires in manifest.yaml, and approve {caller} again.",
+                key="interface_not_named",
+            )
+        if not is_allowed(module.manifest, interface, method):
+            raise NotAllowed(
+                f"The permissions of {caller} do not cover {interface[:60]}.{method[:60]}.",
+                "Write `conversations` or `journal` with `read` or `write` under permissions in manifest.yaml, and approve "
+                f"{caller} again.",
+                key="interface_not_permitted",
+            )
+        if is_writing(interface, method) and (provider := self._provider(wanted)):
+            # What it is told it may write down, or say in a conversation.
+            self._hosts.origins.has_read(provider.module.name, self._hosts.origins.of_words(module))
+        return await self._call(caller, wanted, method, arguments, _SECONDS)
 
     def is_provided(self, interface: str) -> bool:
         """True if a module provides an interface that the server uses."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from parachute.modules.manifest.models import Manifest
+from parachute.modules.manifest.untrusted import shut_in
 from parachute.modules.registry.models import Trust
 
 
@@ -50,7 +51,8 @@ class OfferedRoute:
 class ApprovedModule:
     """A module that the user approved: its manifest and code, read from the verified copy in the state directory.
 
-    `hash` is that of the code, `trust` who vouches for it. `manifest` is what the user agreed to.
+    `hash` is that of the code, `trust` who vouches for it. `manifest` is what the user agreed to: of an untrusted module without
+    what such a one does not get, so that nothing that asks it can forget that.
     """
 
     name: str
@@ -58,6 +60,10 @@ class ApprovedModule:
     trust: Trust
     manifest: Manifest
     code: Path
+
+    def __post_init__(self) -> None:
+        if self.trust is Trust.UNTRUSTED:
+            object.__setattr__(self, "manifest", shut_in(self.manifest))
 
 
 class ModuleConversations(Protocol):

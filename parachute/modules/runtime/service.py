@@ -38,6 +38,7 @@ _DESCRIBE_SECONDS = 10.0
 _DELIVERY_SECONDS = 120.0
 _DISABLE_SECONDS = 10.0
 _TOOL_SECONDS = 120.0
+_REASON_CHARACTERS = 2_000
 
 
 class Hosts(RunningModules):
@@ -51,6 +52,7 @@ class Hosts(RunningModules):
         self._hosts: dict[str, Host] = {}
         self._refused: dict[str, ParachuteError] = {}
         self._problems: dict[str, str] = {}
+        self._failures: dict[str, str] = {}
         self._opening: dict[str, Host] = {}
         self._leaving: dict[str, Host] = {}
         self._changing = asyncio.Lock()
@@ -131,6 +133,8 @@ class Hosts(RunningModules):
         """The error with the reason why a module did not answer, if it is known."""
         if refused := self._refused.get(name):
             return refused
+        if said := self._failures.get(name):
+            return HostDown(f"{error.message} {said}", error.hint)
         with contextlib.suppress(ParachuteError):
             if reason := (await self._units.states()).get(name, {}).get("reason"):
                 said = str(reason).replace(f"module@{name}", "Its process")
@@ -154,9 +158,14 @@ class Hosts(RunningModules):
             self._refused[name] = error
             self._later(self._take_down_refused(host), f"refused {name}")
             raise
+        self._failures.pop(name, None)
         if not host.is_described:
             # It is awake: nobody has to start it for this later.
             self._later(self._describe(host), f"description of {name}")
+
+    def has_failed(self, name: str, reason: str) -> None:
+        """Note why a module could not start, in its host's words; the next start in its place forgets it."""
+        self._failures[name] = reason[:_REASON_CHARACTERS]
 
     def approved(self, name: str) -> ApprovedModule:
         """A module that runs; error: Unavailable."""
@@ -203,6 +212,9 @@ class Hosts(RunningModules):
         found: dict[str, dict[str, Any]] = {}
         for name in {*states, *self._problems}:
             unit = states.get(name, {"state": "stopped", "reason": self._problems.get(name), "restarts": 0})
+            if name in self._failures:
+                # The supervisor knows no more than that the process has ended.
+                unit = {**unit, "reason": self._failures[name]}
             found[name] = {**unit, "process": unit.get("process"), "backlog": self._events.backlog(name)}
         return found
 
@@ -263,6 +275,7 @@ class Hosts(RunningModules):
         if kept := await asyncio.to_thread(description.load_stored, host.description_file, each):
             host.description, host.is_described = kept, True
         self._refused.pop(name, None)
+        self._failures.pop(name, None)
         # One that is always on asks at once whether it may start; nobody else can ask it anything before its socket is there.
         self._opening[name] = host
         try:

@@ -9,7 +9,7 @@ from parachute.modules.manifest.models import Manifest, folders
 from parachute.modules.registry.agent_limits import narrowed
 from parachute.modules.registry.consent import approved_consent
 from parachute.modules.registry.interfaces import order
-from parachute.modules.registry.models import InstalledModule, Trust
+from parachute.modules.registry.models import InstalledModule
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.verification import Runnable
 from parachute.modules.runtime.models import ApprovedModule
@@ -47,9 +47,9 @@ def wanted(modules: Modules) -> tuple[list[Wanted], dict[str, str]]:
 def specify(modules: Modules, runnable: Runnable) -> Wanted:
     """The specification of an approved module's host; errors: InvalidInput for a manifest that cannot be read."""
     places, installed = modules.places, runnable.module
-    manifest = load(runnable.code)
-    permissions, service = manifest.permissions, manifest.service
-    untrusted = installed.trust is Trust.UNTRUSTED
+    manifest = narrowed(_as_shown(load(runnable.code), installed), installed.agents)
+    module = ApprovedModule(installed.name, installed.hash, installed.trust, manifest, runnable.code)
+    permissions, service = module.manifest.permissions, module.manifest.service
     vault = places.vault.absolute()
     specification = HostSpecification(
         name=installed.name,
@@ -60,18 +60,16 @@ def specify(modules: Modules, runnable: Runnable) -> Wanted:
         data=str(runnable.data),
         core_socket=str(core_folder(places.home.root, installed.name) / CORE_SOCKET),
         vault=str(vault),
-        read=() if untrusted else tuple(map(str, folders(permissions.read, vault))),
-        write=() if untrusted else tuple(map(str, folders(permissions.write, vault))),
+        read=tuple(map(str, folders(permissions.read, vault))),
+        write=tuple(map(str, folders(permissions.write, vault))),
         memory=service.memory_bytes,
         pids=service.pids,
         idle_seconds=None if service.start == "always" else service.idle_seconds,
         trust=installed.trust.value,
         dev=installed.dev is not None,
-        network=bool(permissions.network) and not untrusted,
+        network=bool(permissions.network),
         programs=bool(permissions.bash),
     )
-    manifest = narrowed(_as_shown(manifest, installed), installed.agents)
-    module = ApprovedModule(installed.name, installed.hash, installed.trust, manifest, runnable.code)
     return Wanted(module, specification)
 
 

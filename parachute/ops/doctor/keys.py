@@ -2,24 +2,24 @@
 
 from parachute.base.files import read_regular
 from parachute.ops.doctor.computer import Computer
-from parachute.security.keys.document import BROWSERS, KEYS, Form, parse_document
+from parachute.security.keys.document import BROWSERS, KEYS, Document, Form, parse_document
 from parachute.security.keys.models import Key
 from parachute.security.keys.store import MAXIMUM_BYTES
 
 
-def read_keys(computer: Computer) -> tuple[Key, ...]:
-    """Return all keys; error: KeysUnreadable."""
+def read_keys(computer: Computer) -> Document:
+    """Return all keys, and the entries with a mistake; error: KeysUnreadable."""
     return _read(computer, KEYS)
 
 
 def read_browsers(computer: Computer) -> tuple[Key, ...]:
     """Return the browsers that have signed in, also those that have ended since; error: KeysUnreadable."""
-    return _read(computer, BROWSERS)
+    return _read(computer, BROWSERS).keys
 
 
-def _read(computer: Computer, form: Form) -> tuple[Key, ...]:
+def _read(computer: Computer, form: Form) -> Document:
     path = computer.home.root / form.file
     try:
         return parse_document(read_regular(path, MAXIMUM_BYTES), path, form)
     except FileNotFoundError:
-        return ()
+        return Document()

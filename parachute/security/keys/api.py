@@ -65,7 +65,7 @@ def _as_json(key: Key) -> dict[str, Any]:
     return {
         "id": key.id,
         "label": key.label,
-        "created_at": key.created_at.isoformat().replace("+00:00", "Z"),
+        "created_at": key.created_at.isoformat().replace("+00:00", "Z") if key.created_at else None,
         "last_used_at": key.last_used_at.isoformat().replace("+00:00", "Z") if key.last_used_at else None,
         "scopes": [str(scope) for scope in key.scopes],
     }

@@ -112,4 +112,4 @@ class BrowserSessions(StoredSecrets):
         seen = self._seen.get(session.id)
         if seen is not None and self._clock() - seen < UNUSED.total_seconds():
             return True
-        return datetime.now(UTC) - (session.last_used_at or session.created_at) < UNUSED
+        return datetime.now(UTC) - session.since < UNUSED

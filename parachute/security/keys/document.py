@@ -1,10 +1,14 @@
-"""The format of `keys.yaml` and `browser-sessions.yaml`: every field is known, and every mistake is named with its line."""
+"""The format of `keys.yaml` and `browser-sessions.yaml`: every field is known, and every mistake is named with its line.
+
+An entry with a mistake lets nobody in, and the others hold; a file that is not understood as a whole lets nobody in at all.
+"""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from parachute.base.document_values import Value
+from parachute.base.document_values import Problem, Value
 from parachute.base.documents import Bounds
 from parachute.base.errors import ParachuteError
 from parachute.base.typed_documents import DocumentInvalid, read_document
@@ -13,8 +17,8 @@ from parachute.security.keys.models import CAPABILITIES, Capability, Key, Scope,
 _ALGORITHM = "sha256:"
 _HASH = re.compile(rf"{_ALGORITHM}[0-9a-f]{{64}}")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_REQUIRED = ("name", "key_hash", "created", "scopes")
-_FIELDS = ("id", *_REQUIRED, "last_used")
+_REQUIRED = ("name", "key_hash", "scopes")
+_FIELDS = ("id", *_REQUIRED, "created", "last_used")
 _FIELDS_OF_BROWSERS = (*_FIELDS, "signed_in_with")
 _MAXIMUM_LABEL = 100
 _BOUNDS = Bounds(size=1024 * 1024, depth=8)
@@ -22,23 +26,44 @@ _BOUNDS = Bounds(size=1024 * 1024, depth=8)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One kind of file: its name, the name of the list in it, the fields of an entry, and what entries are for a person."""
+    """One kind of file: its name, the name of the list in it, the fields of an entry, and what entries are for a person.
+
+    `required`: fields that an entry has to have; people write keys by hand, and nobody but a program writes browsers.
+    """
 
     file: str
     listed: str
     fields: tuple[str, ...]
+    required: tuple[str, ...]
     noun: str
     revoke: str
 
 
-KEYS = Form("keys.yaml", "api_keys", _FIELDS, "keys", "parachute keys revoke NAME")
+KEYS = Form("keys.yaml", "api_keys", _FIELDS, _REQUIRED, "keys", "parachute keys revoke NAME")
 BROWSERS = Form(
     "browser-sessions.yaml",
     "browser_sessions",
     _FIELDS_OF_BROWSERS,
+    (*_REQUIRED, "created"),
     "browsers signed in",
     "parachute devices revoke NAME",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An entry with a mistake: the sentence names its line, `entry` is as it was read."""
+
+    sentence: str
+    entry: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a file holds."""
+
+    keys: tuple[Key, ...] = ()
+    refused: tuple[Refused, ...] = ()
 
 
 class KeysUnreadable(ParachuteError):
@@ -55,26 +80,37 @@ def label_problem(label: str) -> str | None:
     return None
 
 
-def parse_document(data: bytes, path: Path, form: Form = KEYS) -> tuple[Key, ...]:
-    """Read the keys out of the text of `path`; KeysUnreadable names the line of the first mistake."""
+def parse_document(data: bytes, path: Path, form: Form = KEYS) -> Document:
+    """Read the keys out of the text of `path`; KeysUnreadable names the line of the first mistake if there is no good entry."""
     try:
-        return read_document(data, "the file", lambda root: _keys(root, form), _BOUNDS)
+        return read_document(data, "the file", lambda root: _document(root, path, form), _BOUNDS)
     except DocumentInvalid as error:
         raise KeysUnreadable(f"{path}, {error.problems[0]}", "Until this is put right nobody is let in.") from error
 
 
-def _keys(root: Value, form: Form) -> tuple[Key, ...]:
+def _document(root: Value, path: Path, form: Form) -> Document:
     keys: dict[str, Key] = {}
+    refused: list[Refused] = []
+    problems: list[Problem] = []
     for value in root.fields((form.listed,), (form.listed,))[form.listed].items():
-        key = _key(value, form)
+        alone = replace(value, problems=[])
+        key = alone.attempt(lambda entry: _key(entry, form), None)
+        if key is None or alone.problems:
+            problems += alone.problems
+            refused.append(Refused(f"{path}, {alone.problems[0]} This entry lets nobody in.", value.raw))
+            continue
         if key.id in keys:
+            # Which of the two somebody means to revoke could not be told.
             value.refuse(f"The id {key.id} is used twice.")
         keys[key.id] = key
-    return tuple(keys.values())
+    if not keys:
+        # Nobody must take that for a computer that has no keys.
+        root.problems.extend(problems)
+    return Document(tuple(keys.values()), tuple(refused))
 
 
 def _key(value: Value, form: Form) -> Key:
-    fields = value.fields(form.fields, _REQUIRED)
+    fields = value.fields(form.fields, form.required)
     digest = fields["key_hash"].matching(_HASH, "`sha256:` and 64 digits 0-9a-f are expected.").removeprefix(_ALGORITHM)
     return Key(
         # Files written by hand need no id: the beginning of the hash is one.
@@ -82,7 +118,7 @@ def _key(value: Value, form: Form) -> Key:
         label=_label(fields["name"]),
         hash=digest,
         scopes=tuple(_scope(scope) for scope in fields["scopes"].items()),
-        created_at=fields["created"].moment(),
+        created_at=fields.read("created", Value.moment, None),
         last_used_at=fields.read("last_used", Value.moment, None),
         parent=fields.read("signed_in_with", _identifier, None),
     )

@@ -4,7 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal, TypeGuard
 
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
@@ -83,6 +83,7 @@ READ_AND_WRITE = (Scope(EVERY_MODULE, frozenset[Capability](("read", "write"))),
 @dataclass(frozen=True, slots=True)
 class Key:
     """One stored key, or one browser that is signed in; `hash` is the SHA-256 of its secret in hexadecimal, times are in UTC.
+    Of a key that somebody wrote by hand it may not be known when that was.
 
     `parent` is the id of the key with which a browser signed in: without it, it is signed out.
     """
@@ -91,9 +92,14 @@ class Key:
     label: str
     hash: str
     scopes: tuple[Scope, ...]
-    created_at: datetime
+    created_at: datetime | None
     last_used_at: datetime | None = None
     parent: str | None = None
+
+    @property
+    def since(self) -> datetime:
+        """Return when it was used last, or else made; a very old time if nobody knows."""
+        return self.last_used_at or self.created_at or datetime.fromtimestamp(0, UTC)
 
     @property
     def is_admin(self) -> bool:

@@ -1,9 +1,11 @@
 """A file of keys in `~/.parachute`: read strictly, replaced whole, shared by several programs."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -12,8 +14,10 @@ from parachute.base.files import atomic_write, locked
 from parachute.base.known_files import KnownFiles
 from parachute.base.private_files import NotPrivate, check_private_folder, read_private
 from parachute.base.signatures import Signature, current_signature
-from parachute.security.keys.document import KEYS, Form, KeysUnreadable, parse_document
+from parachute.security.keys.document import KEYS, Form, KeysUnreadable, Refused, parse_document
 from parachute.security.keys.models import CAPABILITIES, Key
+
+log = logging.getLogger(__name__)
 
 MAXIMUM_BYTES = 1_048_576
 MAXIMUM_KEYS = 500
@@ -24,6 +28,7 @@ class StoredKeys:
     """The keys of the file, the signature of the state that was read, and what had to be put right."""
 
     keys: tuple[Key, ...] = ()
+    refused: tuple[Refused, ...] = ()
     signature: Signature | None = None
     warnings: tuple[str, ...] = ()
 
@@ -63,7 +68,10 @@ class KeyStore:
             raise KeysUnreadable(error.message, error.hint) from error
         except OSError as error:
             raise KeysUnreadable(f"{self.path} cannot be read: {error.strerror or error}.") from error
-        return StoredKeys(parse_document(file.data, self.path, self._form), file.signature, file.warnings)
+        document = parse_document(file.data, self.path, self._form)
+        for refused in document.refused:
+            log.warning(refused.sentence)
+        return StoredKeys(document.keys, document.refused, file.signature, file.warnings)
 
     def change(self, edit: Callable[[tuple[Key, ...]], tuple[Key, ...]]) -> None:
         """Replace the keys with what `edit` makes of those in the file now; a file that cannot be read stays as it is.
@@ -73,11 +81,12 @@ class KeyStore:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_private_folder(self.path.parent)
         with locked(self.path):
-            before = self.load().keys
+            stored = self.load()
+            before = stored.keys
             after = edit(before)
             if after == before:
                 return
-            text = _render(after, self._form)
+            text = _render(after, self._form, [refused.entry for refused in stored.refused])
             if len(after) > MAXIMUM_KEYS or len(text.encode()) > MAXIMUM_BYTES:
                 raise Conflict(
                     f"There are already {len(before)} {self._form.noun}.",
@@ -89,23 +98,24 @@ class KeyStore:
                 self._known.add([self.path])
 
 
-def _render(keys: tuple[Key, ...], form: Form) -> str:
+def _render(keys: tuple[Key, ...], form: Form, kept: list[Any]) -> str:
+    """The text of the file; entries with a mistake stay in it, until somebody puts them right."""
     entries = [
         {
             "id": key.id,
             "name": key.label,
             "key_hash": f"sha256:{key.hash}",
-            "created": _timestamp(key.created_at),
             "scopes": [
                 {"module": scope.module, "capabilities": [word for word in CAPABILITIES if word in scope.capabilities]}
                 for scope in key.scopes
             ],
         }
+        | ({"created": _timestamp(key.created_at)} if key.created_at else {})
         | ({"last_used": _timestamp(key.last_used_at)} if key.last_used_at else {})
         | ({"signed_in_with": key.parent} if key.parent else {})
         for key in keys
     ]
-    return yaml.safe_dump({form.listed: entries}, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump({form.listed: [*entries, *kept]}, sort_keys=False, allow_unicode=True)
 
 
 def _timestamp(moment: datetime) -> str:

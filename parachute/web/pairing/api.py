@@ -279,9 +279,9 @@ def _session(found: Key, *, is_current: bool) -> Session:
         id=found.id,
         name=found.label,
         scopes=[str(scope) for scope in found.scopes],
-        created_at=as_text(found.created_at),
+        created_at=as_text(found.created_at or found.since),
         last_seen_at=as_text(found.last_used_at) if found.last_used_at else None,
-        expires_at=as_text((found.last_used_at or found.created_at) + UNUSED),
+        expires_at=as_text(found.since + UNUSED),
         signed_in_with=found.parent,
         is_current=is_current,
     )

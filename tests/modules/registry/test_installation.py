@@ -231,7 +231,7 @@ def test_the_source_may_be_gone(modules: Modules, hello: Path) -> None:
 
 def test_an_untrusted_module_stays_untrusted(modules: Modules, source: Path) -> None:
     installation = install(modules, source, untrusted=True)
-    assert "no network and only its own folder" in installation.question.as_text()
+    assert "it gets only its own folder" in installation.question.as_text()
     (modules.places.source("hello") / "new.py").write_text("")
     approve(modules)
     assert modules.runnable("hello").module.trust is Trust.UNTRUSTED

@@ -74,6 +74,32 @@ def test_the_file_may_be_written_by_hand(registry: Registry) -> None:
     assert (module.trust, module.version, module.approved_at) == (Trust.VERIFIED, "1.0.0", None)
 
 
+def test_what_a_person_writes_as_in_the_specification_needs_no_last_line_and_approves_nothing(
+    registry: Registry,
+) -> None:
+    text = """\
+modules:
+  telegram-bot:
+    source: local
+    path: "Modules/telegram-bot"
+    trust: trusted
+    hash: "sha256:{digest}"  # Computed on first load
+    agents:
+      responder:
+        capabilities: ["read"]
+"""
+    written(registry, text.format(digest="ab" * 32))
+    module = registry.load()["telegram-bot"]
+    assert (module.enabled, module.path, module.approved_at) == (True, "Modules/telegram-bot", None)
+    # An approval is the program's: cut off behind it, the file might lack what was taken from the agent.
+    approved = text.format(digest="ab" * 32).replace(
+        "    agents:", "    approved_at: 2026-01-15T10:30:00Z\n    agents:"
+    )
+    written(registry, approved)
+    with pytest.raises(RegistryUnreadable):
+        registry.load()
+
+
 def test_a_file_that_was_cut_off_anywhere_is_an_error(registry: Registry) -> None:
     text = render_document({"brain": FULL, "hello": entry("hello", dev=Path("/home/me/hello/there"))})
     complete = len(text.rstrip())
@@ -109,7 +135,7 @@ def test_a_file_that_was_cut_off_anywhere_is_an_error(registry: Registry) -> Non
     ],
 )
 def test_a_mistake_is_named_with_its_line(registry: Registry, line: int, change: str, problem: str) -> None:
-    lines = render_document({"hello": entry()}).splitlines()
+    lines = render_document({"hello": entry()}).splitlines()[1:]
     assert lines[1:6] == ["  hello:", "    enabled: true", "    source: /source", "    trust: trusted", lines[5]]
     lines[line - 1 : line if line < 7 else line - 1] = [change]
     if line == 2 and ":" in change and "true" in change:

@@ -101,6 +101,19 @@ def test_calls_of_the_life_cycle(computer: ModuleComputer) -> None:
     assert computer.value("/api/counting/counts") == {"enabled": 1, "started": 1}
 
 
+def test_why_a_module_does_not_start_is_said_in_its_own_words(computer: ModuleComputer) -> None:
+    computer.install("broken", "", top="raise ValueError('there is no such word')\n")
+    assert "there is no such word" in computer.get("/api/broken/").json()["detail"]
+    assert "there is no such word" in computer.module("broken")["unit"]["reason"]
+    said = computer.command("modules", "status", "broken")
+    assert "there is no such word" in said.stdout, said.stderr
+    # As soon as it is mended and starts, nothing says so any more.
+    computer.edit("broken", "raise ValueError", "str")
+    assert computer.approve("broken").status_code == 200
+    assert computer.get("/api/broken/").status_code == 404
+    assert computer.module("broken")["unit"]["reason"] is None
+
+
 def test_a_module_that_is_removed_while_it_works_leaves_nothing(computer: ModuleComputer) -> None:
     computer.install("busy", BUSY, top="import asyncio\nfrom pathlib import Path\n", hooks=[{"event": "busy.began"}])
     pipe = computer.home.root / "module-data" / "busy" / "go"

@@ -57,9 +57,9 @@ export function Rights({ permissions }: { permissions: Permissions }) {
   const { reasons } = permissions;
   const lists = (["folders", "write", "read", "network", "commands"] as const).filter((name) => permissions[name].length > 0);
   const others = [
-    ...permissions.interfaces.map((name) => name),
+    // Modules that were approved by an earlier version have the names of interfaces only.
+    ...(permissions.gives ?? permissions.interfaces),
     ...permissions.mcp_used,
-    ...(permissions.conversations !== "none" ? [`${t("conversations")}: ${permissions.conversations}`] : []),
   ];
   return (
     <>
@@ -72,6 +72,11 @@ export function Rights({ permissions }: { permissions: Permissions }) {
         {others.length > 0 && <Right name={t("uses")} values={others} reason={reasons.interfaces} />}
         {permissions.hooks.length > 0 && <Right name={t("reacts")} values={permissions.hooks} reason={reasons.hooks} />}
       </dl>
+      {permissions.without_effect && permissions.without_effect.length > 0 && (
+        <dl class="facts">
+          <Right name={t("without_effect")} values={permissions.without_effect} />
+        </dl>
+      )}
       {permissions.agents.length > 0 && (
         <>
           <h3>{t("agents")}</h3>

@@ -25,7 +25,8 @@ export interface Permissions {
   mcp_used: string[];
   hooks: string[];
   interfaces: string[];
-  conversations: string;
+  gives?: string[];
+  without_effect?: string[];
   scheduled: unknown[];
   author: string;
   title: string;

@@ -24,7 +24,7 @@ def examine(computer: Computer) -> Result:
                 f"auth_mode is disabled, and {host or 'every address'} can be reached by others.",
                 "`parachute config set auth_mode remote`, or `parachute config set host 127.0.0.1`",
             )
-        if not read_keys(computer):
+        if not read_keys(computer).keys:
             if computer.core_runs:
                 return warning(
                     f"The computer listens on {host or 'every address'} and has no key, so that nobody is let in from elsewhere.",

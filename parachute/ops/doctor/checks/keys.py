@@ -11,12 +11,19 @@ _UNUSED = timedelta(days=180)
 
 @check("Keys", Group.ACCESS)
 def examine(computer: Computer) -> Result:
-    keys = read_keys(computer)
+    found = read_keys(computer)
+    keys = found.keys
     read_browsers(computer)  # they end by themselves; a file that is not understood lets none in
+    if found.refused:
+        return warning(
+            "Entries of keys.yaml have mistakes, and let nobody in.",
+            "Put them right in an editor; it holds at once.",
+            details=tuple(each.sentence for each in found.refused),
+        )
     if not keys:
         return ok("There is no key.")
     now = datetime.now(UTC)
-    idle = [key for key in keys if now - (key.last_used_at or key.created_at) > _UNUSED]
+    idle = [key for key in keys if (key.last_used_at or key.created_at) and now - key.since > _UNUSED]
     if idle:
         return warning(
             f"Keys were not used for half a year, and stay valid until you revoke them: {', '.join(key.label for key in idle)}.",
@@ -27,5 +34,7 @@ def examine(computer: Computer) -> Result:
     return ok(f"{len(keys)} key{'s' if len(keys) > 1 else ''} in use, {powerful} of them with all rights.")
 
 
-def _described(label: str, used: datetime | None, created: datetime) -> str:
-    return f"{label}: last used {used:%Y-%m-%d}" if used else f"{label}: never used, made {created:%Y-%m-%d}"
+def _described(label: str, used: datetime | None, created: datetime | None) -> str:
+    if used:
+        return f"{label}: last used {used:%Y-%m-%d}"
+    return f"{label}: never used{f', made {created:%Y-%m-%d}' if created else ''}"
