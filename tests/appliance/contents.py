@@ -22,6 +22,7 @@ PASSING = {
     "meaning",
     "__pycache__",
     "audit-seals.json",
+    "audit-seals.open.json",
     "audit-approvals.json",
 }
 """Names of what is made anew, of updates themselves, and of the end of the audit log and what it has seen so far, which grow."""

@@ -42,6 +42,9 @@ class _NoTools:
     async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
         return ToolDecision(False, "There are no tools here.")
 
+    def tool_made(self, call: str | None, answer: tuple[str, bool]) -> None:
+        pass
+
     async def ask(self, questions: list[dict[str, Any]], call: str | None) -> dict[str, Any]:
         return {}
 

@@ -7,6 +7,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from parachute.base.errors import Unavailable
@@ -185,8 +186,9 @@ class AgentClient:
         handler = self._handler
         if handler is None:
             return _hook_answer("deny", "No turn is running.")
+        tool, tool_input = hook_input["tool_name"], hook_input["tool_input"]
         try:
-            decision = await handler.decide(hook_input["tool_name"], hook_input["tool_input"], call)
+            decision = await handler.decide(tool, tool_input, call)
         except Exception:
             log.exception("The rules for a tool call failed.")
             return _hook_answer("deny", "This call could not be judged, so it is refused.")
@@ -195,10 +197,11 @@ class AgentClient:
         if not decision.allowed:
             return _hook_answer("deny", decision.reason)
         if handler is self._handler:
-            self._server.permit(hook_input["tool_name"])
+            made = partial(handler.tool_made, call)
+            self._server.permit(tool, tool_input, made, at_once=decision.was_asked)
             if call is not None and self.specification.execution.view is not None:
                 self._allowed.add(call)
-        return _hook_answer("allow", decision.reason, waited_for(hook_input["tool_name"], hook_input["tool_input"]))
+        return _hook_answer("allow", decision.reason, waited_for(tool, tool_input))
 
     async def _prompt_submit(self, hook_input: Any, call: str | None, context: Any) -> dict[str, Any]:
         handler = self._handler

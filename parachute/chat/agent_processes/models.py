@@ -116,10 +116,14 @@ class AgentSpecification:
 
 @dataclass(frozen=True, slots=True)
 class ToolDecision:
-    """The decision about a tool call; `allowed` None leaves the decision to the next step (a question to the person)."""
+    """The decision about a tool call; `allowed` None leaves the decision to the next step (a question to the person).
+
+    `was_asked`: the owner has seen this very call and allowed it.
+    """
 
     allowed: bool | None
     reason: str = ""
+    was_asked: bool = False
 
 
 class ModuleTools(Protocol):
@@ -143,6 +147,9 @@ class TurnHandler(Protocol):
 
     async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
         """Decide about a tool call."""
+
+    def tool_made(self, call: str | None, answer: tuple[str, bool]) -> None:
+        """The server has made a call that was decided about, and got a text, which may be an error."""
 
     async def ask(self, questions: list[dict[str, Any]], call: str | None) -> dict[str, Any]:
         """Put questions to the person and return the answers, empty if none come."""

@@ -4,15 +4,15 @@ import asyncio
 import json
 import logging
 import re
-from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from parachute import __version__
-from parachute.base.errors import Conflict, NotAllowed, NotFound, ParachuteError, Unavailable
+from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.mcp_messages import Tools
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.models import ModuleTools, OwnTool, ServerTool, shown_name
+from parachute.chat.agent_processes.permits import Answer, Made, Permit, Permits
 from parachute.core.decorators import TOOL_NAME
 from parachute.modules.runtime.models import OfferedTool
 from parachute.security.permissions.actions import MODULE_SERVER, server_tool_name
@@ -60,15 +60,15 @@ def shown_names(tools: Iterable[OfferedTool]) -> tuple[str, ...]:
 class ToolServer:
     """Answers one agent process; each call needs a permit, which only the decision about that call gives.
 
-    What comes from a sandbox may be forged: a call that was announced to nobody meets no rule and no audit, so it does not run.
+    What comes from a sandbox may be forged: a permit is for the arguments that were judged, and with these the call is made.
     """
 
     def __init__(self, session: str, offered: tuple[OfferedTool, ...], tools: ModuleTools) -> None:
         self._session = session
         self._offered = {shown_name(tool): tool for tool in offered}
         self._tools = tools
-        self._permits: Counter[str] = Counter()
-        self._calls: set[asyncio.Task[str]] = set()
+        self._permits = Permits()
+        self._calls: set[asyncio.Task[Answer]] = set()
 
     def configuration(self) -> "dict[str, McpSdkServerConfig]":
         """The SDK's `mcp_servers`: one for the tools of modules, and one for each of the user's own; none without a tool."""
@@ -88,10 +88,16 @@ class ToolServer:
         instance: Any = Tools({"serverInfo": {"name": name, "version": __version__}}, lambda: listed, call)
         return {"type": "sdk", "name": name, "instance": instance}
 
-    def permit(self, shown_name: str) -> None:
-        """Let the agent call a tool once, within this turn; a name that is not on offer changes nothing."""
-        if shown_name in self._offered:
-            self._permits[shown_name] += 1
+    def permit(self, shown: str, arguments: dict[str, Any], made: Made, *, at_once: bool = False) -> None:
+        """Let the agent call a tool once, within this turn; a name that is not on offer changes nothing.
+
+        With `at_once` the call is made now, and the agent's program only fetches the result; `made` is told of what was answered.
+        """
+        if shown in self._offered:
+            permit = Permit(shown, arguments, made)
+            if at_once:
+                self._begin(permit)
+            self._permits.add(permit)
 
     def end_turn(self) -> None:
         """Cancel the calls that run, and take back the permits."""
@@ -104,38 +110,54 @@ class ToolServer:
         self.end_turn()
         await asyncio.gather(*self._calls, return_exceptions=True)
 
-    async def answer(self, name: str, arguments: dict[str, Any], server: str = MODULE_SERVER) -> tuple[str, bool]:
-        """Call a tool and give (text, whether it is an error) for the model."""
-        try:
-            return _bounded(await self._call(server_tool_name(server, name), name, arguments)), False
-        except ParachuteError as error:
-            return _bounded(str(error)), True
-        except Exception:
-            log.exception("The tool %.64r failed.", name)
-            return "The tool could not be called because of a fault in the computer itself; its log says more.", True
-
-    async def _call(self, shown: str, name: str, arguments: dict[str, Any]) -> str:
+    async def answer(self, name: str, arguments: dict[str, Any], server: str = MODULE_SERVER) -> Answer:
+        """Give the result of a permitted call for the model; what has not begun is made now."""
+        shown = server_tool_name(server, name)
         if shown not in self._offered:
-            raise NotFound(f"There is no tool {name[:64]!r}.")
-        if self._permits[shown] < 1:
-            raise NotAllowed(f"This call of {name} was not allowed.")
-        self._permits[shown] -= 1
-        if len(self._calls) >= _CALLS:
+            return f"There is no tool {_valid(name[:64])!r}.", True
+        permit = self._permits.take(shown, arguments)
+        if permit is None:
+            return f"This call of {name} was not allowed.", True
+        work = permit.work or self._begin(permit)
+        try:
+            await asyncio.wait({work})
+            return (f"The tool {name} was stopped.", True) if work.cancelled() else work.result()
+        finally:
+            work.cancel()
+
+    def _begin(self, permit: Permit) -> asyncio.Task[Answer]:
+        is_busy = len(self._calls) >= _CALLS
+        permit.work = work = asyncio.create_task(self._make(permit, is_busy=is_busy), name=f"tool {permit.tool}")
+        self._calls.add(work)
+        work.add_done_callback(self._calls.discard)
+        return work
+
+    async def _make(self, permit: Permit, *, is_busy: bool) -> Answer:
+        try:
+            answer = _bounded(await self._call(permit, is_busy=is_busy)), False
+        except ParachuteError as error:
+            answer = _bounded(str(error)), True
+        except Exception:
+            log.exception("The tool %.64r failed.", permit.tool)
+            answer = "The tool could not be called because of a fault in the computer itself; its log says more.", True
+        permit.made(answer)
+        return answer
+
+    async def _call(self, permit: Permit, *, is_busy: bool) -> str:
+        if is_busy:
             raise Conflict(f"{_CALLS} tools are at work already.", "Wait for their results.", key="busy")
-        tool = self._offered[shown]
+        tool = self._offered[permit.tool]
         if isinstance(tool, OwnTool):
-            work = tool.call(arguments)
+            work = tool.call(permit.arguments)
         else:
-            work = self._tools.call_tool(name, arguments, self._session)
-        call = asyncio.create_task(work, name=f"tool {name}")
-        self._calls.add(call)
-        call.add_done_callback(self._calls.discard)
+            work = self._tools.call_tool(tool.name, permit.arguments, self._session)
+        call = asyncio.create_task(work, name=f"work of {permit.tool}")
         try:
             await asyncio.wait({call}, timeout=CALL_SECONDS)
             if not call.done():
-                raise Unavailable(f"The tool {name} did not answer within {CALL_SECONDS:.0f} seconds.")
+                raise Unavailable(f"The tool {tool.name} did not answer within {CALL_SECONDS:.0f} seconds.")
             if call.cancelled():
-                raise Unavailable(f"The tool {name} was stopped.")
+                raise Unavailable(f"The tool {tool.name} was stopped.")
             return call.result()
         finally:
             call.cancel()

@@ -7,7 +7,7 @@ from typing import Any
 from parachute.chat.runs import events
 from parachute.chat.runs.interaction import Interaction
 from parachute.chat.runs.run import Run
-from parachute.chat.sessions.events import SHOWN_TOOLS, report_of
+from parachute.chat.sessions.events import report_of
 from parachute.chat.sessions.messages import result_text
 
 # The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
@@ -98,9 +98,7 @@ class Conversation:
             elif isinstance(block, ToolUseBlock | ServerToolUseBlock):
                 self._block_open = False
                 arguments = block.input if isinstance(block.input, dict) else {"value": block.input}
-                name = SHOWN_TOOLS.get(block.name, block.name)
-                self._run.log.append(events.ToolUse(events.Tool(block.id, name, arguments)))
-                self._interaction.tool_shown(block.id)
+                self._interaction.tool_used(block.id, block.name, arguments)
             elif isinstance(block, ServerToolResultBlock):
                 content = json.dumps(block.content, ensure_ascii=False)
                 self._run.log.append(events.ToolResult(block.tool_use_id, content, is_error=False))
@@ -111,7 +109,7 @@ class Conversation:
 
         for block in message.content if isinstance(message.content, list) else ():
             if isinstance(block, ToolResultBlock):
-                self._interaction.records.ended(block.tool_use_id, is_error=bool(block.is_error))
+                self._interaction.records.reported(block.tool_use_id, is_error=bool(block.is_error))
 
     def _user(self, message: Any) -> None:
         from claude_agent_sdk import ToolResultBlock
@@ -120,11 +118,11 @@ class Conversation:
             return
         for block in message.content:
             if isinstance(block, ToolResultBlock):
-                answered = self._interaction.answers.get(block.tool_use_id)
-                if answered is None:
-                    answered = report_of(message.tool_use_result)
-                content = answered if answered is not None else result_text(block.content)
-                self._run.log.append(events.ToolResult(block.tool_use_id, content, bool(block.is_error)))
+                report = report_of(message.tool_use_result)
+                said = (result_text(block.content) if report is None else report), bool(block.is_error)
+                self._run.log.append(
+                    events.ToolResult(block.tool_use_id, *self._interaction.result_of(block.tool_use_id, said))
+                )
 
     def _begin_text(self) -> None:
         # Within one stretch without tools the app shows a single text: blocks are joined, not replaced.

@@ -6,7 +6,7 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from parachute.base.errors import ParachuteError
 from parachute.chat.agent_processes.models import ToolDecision
@@ -17,6 +17,7 @@ from parachute.chat.runs import events
 from parachute.chat.runs.postponed import PostponedCalls
 from parachute.chat.runs.records import ToolRecords
 from parachute.chat.runs.run import Question, Run
+from parachute.chat.sessions.events import SHOWN_TOOLS
 from parachute.events.inbox.service import Inbox
 from parachute.security.audit.service import Audit
 from parachute.security.permissions.models import Effect
@@ -24,10 +25,15 @@ from parachute.security.permissions.policy import Policy
 
 log = logging.getLogger(__name__)
 
+_Kept = TypeVar("_Kept")
+
 QUESTION_SECONDS = 300
 """Longest wait for an answer before the agent goes on without one (spec 001)."""
 
 _CARD_SECONDS = 10.0
+_KEPT_CALLS, _KEPT_ANSWERS = 1000, 16
+"""Of one turn, until the program has said of them what it does: one that never does fills no memory."""
+
 _READ = "This conversation has read what came from {},"
 
 
@@ -61,7 +67,9 @@ class Interaction:
         self._origin = origin
         self._calls = calls
         self._shown: dict[str, asyncio.Event] = {}
-        self.answers: dict[str, str] = {}
+        self._judged: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._unjudged: dict[str, tuple[str, dict[str, Any]]] = {}
+        self.answers: dict[str, tuple[str, bool]] = {}
         self.before_compaction: Callable[[str], Awaitable[None]] | None = None
         self._known: list[str] = []
 
@@ -85,24 +93,59 @@ class Interaction:
         except Exception:
             log.exception("What the commands of a turn wrote could not be noted.")
 
-    def tool_shown(self, call: str) -> None:
-        """The `tool_use` event of a call is in the log."""
-        self._shown.setdefault(call, asyncio.Event()).set()
+    def tool_used(self, call: str, name: str, arguments: dict[str, Any]) -> None:
+        """The agent's program says that it calls a tool: one of a server is shown as it was judged, which may be yet to come."""
+        shown = self._shown.setdefault(call, asyncio.Event())
+        if shown.is_set():
+            return
+        judged = self._judged.get(call)
+        if judged is not None:
+            name, arguments = judged
+        elif self.records.is_made_by_server(name):
+            _keep(self._unjudged, call, (name, arguments), _KEPT_CALLS)
+            return
+        self._show(call, name, arguments)
+        shown.set()
+
+    def _judge(self, call: str | None, tool: str, tool_input: dict[str, Any]) -> None:
+        """Remember what is judged, the first of that id, and show the call if the program has said already that it makes one."""
+        if call is not None and self.records.is_made_by_server(tool) and call not in self._judged:
+            _keep(self._judged, call, (tool, tool_input), _KEPT_CALLS)
+            if self._unjudged.pop(call, None) is not None:
+                self.tool_used(call, tool, tool_input)
+
+    def result_of(self, call: str, said: tuple[str, bool]) -> tuple[str, bool]:
+        """The result to show of a call: what was answered here, and otherwise what the program said."""
+        if (unjudged := self._unjudged.pop(call, None)) is not None:
+            self._show(call, *unjudged)  # the program itself has refused it, nothing was made
+        return self.answers.pop(call, said)
+
+    def tool_made(self, call: str | None, answer: tuple[str, bool]) -> None:
+        """Keep and record what a call has answered that the server has made."""
+        if call is not None:
+            _keep(self.answers, call, answer, _KEPT_ANSWERS)
+            self.records.ended(call, is_error=answer[1])
+
+    def _show(self, call: str, name: str, arguments: dict[str, Any]) -> None:
+        self._run.log.append(events.ToolUse(events.Tool(call, SHOWN_TOOLS.get(name, name), arguments)))
 
     async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
         """Apply the policy; ask the person only where the policy says so and the client can answer."""
+        self._judge(call, tool, tool_input)
         decision = await asyncio.to_thread(self._policy.decide, tool, tool_input)
         if tool == "AskUserQuestion" and decision.effect is not Effect.DENY:
             return ToolDecision(None)
         allowed = decision.effect is Effect.ALLOW
+        was_asked = decision.effect is Effect.ASK
         reason = decision.reason
-        if decision.effect is Effect.ASK:
+        if was_asked:
             allowed, reason = await self._ask_permission(tool, tool_input, decision.reason)
         if allowed and tool == "WebFetch" and self._refusal_of_page is not None:
             # Its program says of what the proxy refuses that the proxy refused it, and nothing of what to do.
             refused = self._refusal_of_page(str(tool_input.get("url", "")))
             allowed, reason = (refused is None), str(refused or reason)
         if allowed and (unseen := self._unseen(tool, tool_input)):
+            was_asked = True
             allowed, reason = await self._ask_permission(tool, tool_input, unseen, by_grant=False)
         if allowed:
             # Before it is made: what the conversation has read is known also when the computer ends now.
@@ -112,7 +155,7 @@ class Interaction:
         else:
             self._run.log.append(events.PermissionDenied(tool, reason))
             self.records.refused(tool, tool_input, reason)
-        return ToolDecision(allowed, reason)
+        return ToolDecision(allowed, reason, was_asked)
 
     def _unseen(self, tool: str, tool_input: dict[str, Any]) -> str | None:
         """Why a call waits for the owner's look: it would keep what others may have had a hand in. None for all others."""
@@ -144,7 +187,7 @@ class Interaction:
             self._run.questions.pop(identifier, None)
             self._inbox.changed()
         if call:
-            self.answers[call] = json.dumps({"answers": answers}, ensure_ascii=False)
+            self.answers[call] = json.dumps({"answers": answers}, ensure_ascii=False), False
         return {name: ", ".join(value) if isinstance(value, list) else value for name, value in answers.items()}
 
     async def _ask_permission(
@@ -198,3 +241,10 @@ class Interaction:
         return (
             "It waits there for the owner: say what it is for, and make this very call again once they have allowed it."
         )
+
+
+def _keep(kept: dict[str, _Kept], key: str, value: _Kept, most: int) -> None:
+    """Keep a value, and drop the oldest where there are too many."""
+    kept[key] = value
+    if len(kept) > most:
+        del kept[next(iter(kept))]

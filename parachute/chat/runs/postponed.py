@@ -1,12 +1,11 @@
 """Calls of tools that wait for the owner after they were refused, since nobody was there to ask: as hosts do, for the next try."""
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from parachute.base.clock import elapsed
+from parachute.chat.agent_processes.permits import arguments_hash
 from parachute.chat.runs.run import Question, Run
 from parachute.events.inbox.models import ALLOW, DENY, Item
 
@@ -108,5 +107,4 @@ def is_owners(run: Run) -> bool:
 
 
 def _call(session: str, tool: str, tool_input: Mapping[str, Any]) -> _Call:
-    text = json.dumps(tool_input, sort_keys=True, ensure_ascii=False, default=str)
-    return session, tool, hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    return session, tool, arguments_hash(tool_input)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from parachute.base.errors import InvalidInput
 from parachute.base.redaction import redacted
 from parachute.chat.agent_processes.models import ServerTool, shown_name
+from parachute.chat.agent_processes.permits import arguments_hash
 from parachute.chat.changes.models import Entry
 from parachute.chat.runs.run import Run
 from parachute.llm.gateway.models import used_in
@@ -54,10 +55,21 @@ class ToolRecords:
     def begun(self, tool: str, tool_input: Mapping[str, Any], call: str | None) -> None:
         """Remember a call that is made."""
         described = self._described(tool, tool_input)
-        if call is None or len(self._waiting) >= _MOST:
+        # A second call of the same id, which only what is forged has, does not take the place of the first one's record.
+        if call is None or call in self._waiting or len(self._waiting) >= _MOST:
             self._append(described)
         else:
             self._waiting[call] = time.monotonic(), described
+
+    def is_made_by_server(self, tool: str) -> bool:
+        """Return whether a tool is of a module or an MCP server: the agent's program cannot make its calls itself."""
+        return tool in self._modules
+
+    def reported(self, call: str, *, is_error: bool) -> None:
+        """Take the program's word for the end of a call, unless the server knows better."""
+        found = self._waiting.get(call)
+        if found is not None and not self.is_made_by_server(found[1]["target_endpoint"]):
+            self.ended(call, is_error=is_error)
 
     def ended(self, call: str, *, is_error: bool) -> None:
         """Record a call whose result is there; a result that belongs to none changes nothing."""
@@ -94,6 +106,7 @@ class ToolRecords:
         }
         if tool.startswith(MCP_PREFIX):
             described["para_ids_involved"] = _para_ids(tool_input)
+            described["arguments"] = arguments_hash(tool_input)
         action = ACTION_BY_NAME.get(tool)
         try:
             if action is not None and action.resource is Resource.PATH:

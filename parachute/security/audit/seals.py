@@ -9,6 +9,7 @@ from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import read_private
 
 _LIMIT = 4 * 1024 * 1024
+_MOST_BROKEN = 100
 
 
 class SealsUnreadable(ParachuteError):
@@ -22,34 +23,59 @@ class SealsUnreadable(ParachuteError):
 class Seal:
     """What was known of a day: so many chained records, the hash before the first and that of the last one.
 
-    `removed`: the day was taken away when it was old enough.
+    `removed`: the day was taken away when it was old enough. `broken` are earlier seals of the day, with their records and heads,
+    that did not fit any more what was there: what came after them is a new segment, and they stay for ever.
     """
 
     records: int
     first: str
     head: str
     removed: bool = False
+    broken: tuple[tuple[int, str], ...] = ()
+
+    def then(self, found: "Seal") -> "Seal":
+        """The seal of what was found in place of what this one is of."""
+        return replace(found, broken=(*self.broken, (self.records, self.head))[:_MOST_BROKEN])
 
 
 @dataclass(slots=True)
 class Seals:
-    """The seals of all days, in one private file. Every method waits for the disk."""
+    """The seals of all days, in one private file, and that of the open day in a small one. Every method waits for the disk."""
 
     path: Path
 
+    @property
+    def _open(self) -> Path:
+        return self.path.with_suffix(".open.json")
+
     def read(self) -> dict[str, Seal]:
         """All seals by day, as `YYYY-MM-DD`; error: SealsUnreadable."""
+        seals = self._read(self.path)
+        for day, seal in self._read(self._open).items():
+            seals[day] = max(seal, seals.get(day, seal), key=lambda each: (len(each.broken), each.records))
+        return seals
+
+    def _read(self, path: Path) -> dict[str, Seal]:
         try:
-            document = json.loads(read_private(self.path, _LIMIT).data)
-            return {str(day): Seal(**fields) for day, fields in document.items()}
+            document = json.loads(read_private(path, _LIMIT).data)
+            return {
+                str(day): Seal(
+                    **{**fields, "broken": tuple((int(n), str(head)) for n, head in fields.get("broken", ()))}
+                )
+                for day, fields in document.items()
+            }
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise SealsUnreadable(
-                f"{self.path} cannot be read: {error}.",
+                f"{path} cannot be read: {error}.",
                 "Without it nobody can say whether the end of a day is missing from the audit log. Restore it from a backup, "
                 "or remove it: then the days are sealed anew as they are.",
             ) from error
+
+    def put_open(self, day: str, seal: Seal) -> None:
+        """Seal the day that goes on; it costs one small file."""
+        atomic_write(self._open, json.dumps({day: asdict(seal)}))
 
     def put(self, day: str, seal: Seal) -> None:
         """Seal a day, in place of what was known of it."""

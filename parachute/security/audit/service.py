@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,11 @@ log = logging.getLogger(__name__)
 _QUEUE_LIMIT = 10_000
 _FLUSH_SECONDS = 2.0
 
-_SEAL_SECONDS = 3600.0
-"""Between two seals of the day that is not over: with each one more file is written."""
+_SEAL_SECONDS = 60.0
+"""Between two seals of the day that is not over: what was written since could be taken away unseen while the computer is off."""
+
+_DECISIONS = frozenset({"approval", "withdrawal", "inbox_answer"})
+"""Records of what the owner decided, which are sealed as soon as they are written."""
 
 
 class Audit:
@@ -43,6 +47,7 @@ class Audit:
         *,
         now: Callable[[], str] = now,
         seconds: float = _FLUSH_SECONDS,
+        seal_seconds: float = _SEAL_SECONDS,
         limit: int = _QUEUE_LIMIT,
         keep_days: int = KEEP_DAYS,
         keep_megabytes: int = KEEP_MEGABYTES,
@@ -51,6 +56,7 @@ class Audit:
         self.seals = Seals(seals) if seals else None
         self._now = now
         self._seconds = seconds
+        self._seal_seconds = seal_seconds
         self._limit = limit
         self._keep_days = keep_days
         self._keep_megabytes = keep_megabytes
@@ -59,7 +65,9 @@ class Audit:
         self._flushing = threading.Lock()
         self._open: tuple[str, Seal] | None = None
         self._is_new_day = False
-        self._sealed = time.monotonic()
+        self._has_decision = False
+        self._unsealed: float | None = None
+        """When the first record was written that no seal covers."""
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.listener: Callable[[Mapping[str, Any]], None] = lambda record: None
@@ -124,8 +132,10 @@ class Audit:
 
     async def _write_for_ever(self) -> None:
         while True:
-            await self._wake.wait()
-            await asyncio.sleep(self._seconds)  # gather a batch: an SD card wears by the number of writes
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if self._unsealed is None else self._seal_seconds):
+                    await self._wake.wait()
+                await asyncio.sleep(self._seconds)  # gather a batch: an SD card wears by the number of writes
             self._wake.clear()
             await asyncio.to_thread(self._flush)
 
@@ -135,8 +145,10 @@ class Audit:
             try:
                 while self._queue or self._dropped:
                     self._write(list(self._queue))
-                if self._open and (is_last or time.monotonic() - self._sealed >= _SEAL_SECONDS):
-                    self._seal(*self._open)
+                if self._open and self._unsealed is not None:
+                    is_due = self._has_decision or time.monotonic() - self._unsealed >= self._seal_seconds
+                    if is_last or is_due:
+                        self._seal(*self._open, is_over=is_last)
             except (OSError, ParachuteError) as error:
                 log.error("The audit log cannot be written (%d records wait): %s", len(self._queue), error)
 
@@ -165,36 +177,40 @@ class Audit:
         if self._open is None or self._open[0] != day:
             if self._open:
                 self._seal(*self._open)
-            self._open = day, self._known(day)
-            self._is_new_day = True
+            known = self._known(day)
+            self._seal(day, known)  # at once: a day without any was not written by this computer
+            self._open, self._is_new_day = (day, known), True
         known = self._open[1]
         head, lines = known.head, []
         for each in records:
             lines.append(line(each, head))
             head = digest(lines[-1])
         self.days.append(day, b"\n".join(lines) + b"\n")
-        self._open = day, Seal(known.records + len(records), known.first, head)
+        self._open = day, replace(known, records=known.records + len(records), head=head)
+        if self._unsealed is None:
+            self._unsealed = time.monotonic()
+        self._has_decision = self._has_decision or any(each["event_type"] in _DECISIONS for each in records)
         if self._is_new_day:
             self._is_new_day = False
             remove_old(self.days, self.seals, self._keep_days, self._keep_megabytes)
 
     def _known(self, day: str) -> Seal:
         """What is there of a day: what was sealed, what a process left that did not end well, or only the day before."""
-        head = _head(self.days, day)
-        if head is None:
-            # A clock that was set back finds its day, and goes on in it.
-            earlier = (_head(self.days, name) for name in reversed(self.days.names()) if name < day)
-            first = next((each for each in earlier if each is not None), BEGIN)
-            return Seal(0, first, first)
         sealed = self.seals.read().get(day) if self.seals else None
-        return sealed if sealed is not None and sealed.head == head else counted(self.days, day)
+        head = _head(self.days, day)
+        if sealed is not None and head is not None and sealed.head == head:
+            return replace(sealed, removed=False)
+        # A clock that was set back finds its day, and goes on in it.
+        earlier = (_head(self.days, name) for name in reversed(self.days.names()) if name < day)
+        begin = next((each for each in earlier if each is not None), BEGIN)
+        return counted(self.days, day, begin, sealed)
 
-    def _seal(self, day: str, seal: Seal) -> None:
+    def _seal(self, day: str, seal: Seal, *, is_over: bool = True) -> None:
         if self.seals:
             # After a power cut, records that are sealed and not there would look as if somebody had removed them.
             self.days.sync(day)
-            self.seals.put(day, seal)
-        self._sealed = time.monotonic()
+            (self.seals.put if is_over else self.seals.put_open)(day, seal)
+        self._unsealed, self._has_decision = None, False
 
 
 def _head(days: Days, day: str) -> str | None:

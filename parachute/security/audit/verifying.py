@@ -1,7 +1,7 @@
 """Verification of the audit log: every record against the one after it, and every day against its seal."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from parachute.base.errors import ParachuteError
@@ -9,12 +9,23 @@ from parachute.security.audit.days import LONGEST_LINE, Days
 from parachute.security.audit.records import BEGIN, digest, previous_of
 from parachute.security.audit.seals import Seal
 
-Kind = Literal["altered", "end_missing", "day_missing", "begins_elsewhere", "not_chained", "unreadable"]
+Kind = Literal[
+    "altered",
+    "end_missing",
+    "day_missing",
+    "day_unknown",
+    "begins_elsewhere",
+    "not_chained",
+    "seal_broken",
+    "unreadable",
+]
 
 _SENTENCES: dict[Kind, str] = {
     "altered": "This record or the one before it was changed, removed, added or moved.",
     "end_missing": "The last records of this day are missing or were changed.",
     "day_missing": "The file of this day is missing.",
+    "day_unknown": "This computer has not written the file of this day.",
+    "seal_broken": "Records of this day were missing or changed when the computer was started; what follows was written since.",
     "begins_elsewhere": "The first records of this day, or the last ones of the day before, are missing or were changed.",
     "not_chained": "This record was not written by this computer, or was changed.",
     "unreadable": "The file of this day cannot be read.",
@@ -50,10 +61,15 @@ def verify(days: Days, seals: Mapping[str, Seal]) -> Verification:
     """Compare everything that is there; at most 100 problems are named. It takes about a second for 100,000 records."""
     found: list[Problem] = []
     names, records, before, head = days.names(), 0, 0, None
+    first_sealed = min(seals, default="9")
     for day in sorted({*names, *seals}):
         seal = seals.get(day)
+        if seal is not None and seal.broken:
+            found.append(Problem(day, None, "seal_broken"))
+        if seal is None and day > first_sealed:
+            found.append(Problem(day, None, "day_unknown"))
         if day not in names:
-            if seal is not None and not seal.removed:
+            if seal is not None and seal.records and not seal.removed:
                 found.append(Problem(day, None, "day_missing"))
             head = seal.head if seal is not None else None
             continue
@@ -70,14 +86,26 @@ def verify(days: Days, seals: Mapping[str, Seal]) -> Verification:
     return Verification(len(names), records, before, tuple(found[:_MOST]))
 
 
-def counted(days: Days, day: str) -> Seal:
-    """A seal for what is there of a day; errors: OSError, ParachuteError."""
-    records, first, head = 0, BEGIN, BEGIN
-    for written in _lines(days, day):
-        previous = previous_of(written)
-        if previous is not None:
-            records, first, head = records + 1, first if records else previous, digest(written)
-    return Seal(records, first, head)
+def counted(days: Days, day: str, begin: str, sealed: Seal | None) -> Seal:
+    """A seal for what is there of a day, which begins after the hash `begin`: it goes on from what was sealed, or that is broken.
+
+    Errors: OSError, ParachuteError.
+    """
+    records, first, head = 0, begin, begin
+    holds = sealed is None or not sealed.records
+    try:
+        for written in _lines(days, day):
+            previous = previous_of(written)
+            if previous is not None:
+                records, first, head = records + 1, first if records else previous, digest(written)
+                if sealed is not None and records == sealed.records:
+                    holds = head == sealed.head
+    except FileNotFoundError:
+        holds = holds or (sealed is not None and sealed.removed)
+    found = Seal(records, first, head)
+    if sealed is None:
+        return found
+    return replace(found, broken=sealed.broken) if holds else sealed.then(found)
 
 
 class _Day:

@@ -89,7 +89,7 @@ def tool(server: str, answer: str) -> ServerTool:
 async def test_a_permit_is_for_one_tool_of_one_server() -> None:
     server = ToolServer("session", (tool("one", "first"), tool("two", "second")), Reading())
     assert set(server.configuration()) == {"one", "two"}
-    server.permit("mcp__one__act")
+    server.permit("mcp__one__act", {}, lambda answer: None)
     assert await server.answer("act", {}, "two") == ("This call of act was not allowed.", True)
     assert (await server.answer("act", {}))[1] is True
     assert await server.answer("act", {}, "one") == ("first", False)

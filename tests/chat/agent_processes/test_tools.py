@@ -6,11 +6,13 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from parachute.chat.agent_processes import tools
 from parachute.chat.agent_processes.models import AgentSpecification
+from parachute.chat.agent_processes.permits import Answer
 from parachute.chat.agent_processes.tools import ToolServer, permitted, shown_names
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind
@@ -101,32 +103,67 @@ async def server(reading: Reading) -> AsyncIterator[ToolServer]:
     await made.close()
 
 
+def permit(
+    server: ToolServer, shown: str, made: list[Answer] | None = None, *, at_once: bool = False, **given: Any
+) -> None:
+    """Permit one call with these arguments; `made` gets what was answered."""
+    server.permit(shown, given, (made if made is not None else []).append, at_once=at_once)
+
+
 async def test_a_call_runs_once_for_each_decision(server: ToolServer, reading: Reading) -> None:
     text, is_error = await server.answer("reading_search", {"query": "x"})
     assert is_error
     assert "not allowed" in text
-    server.permit("mcp__parachute__hang")
-    server.permit("reading_search")
+    permit(server, "mcp__parachute__hang")
+    permit(server, "reading_search", query="x")
     assert (await server.answer("reading_search", {"query": "x"}))[1] is True
-    server.permit(SHOWN)
+    permit(server, SHOWN, query="x")
     assert await server.answer("reading_search", {"query": "x"}) == ("Found: x", False)
     assert (await server.answer("reading_search", {"query": "x"}))[1] is True
-    server.permit(SHOWN)
+    permit(server, SHOWN, query="x")
     server.end_turn()
     assert (await server.answer("reading_search", {"query": "x"}))[1] is True
     assert len(reading.calls) == 1
 
 
+async def test_a_permit_is_for_the_arguments_that_were_judged(server: ToolServer, reading: Reading) -> None:
+    judged, forged = (
+        {"query": "x", "options": {"b": 1, "a": ["ä"]}},
+        {"query": "forged", "options": {"b": 1, "a": ["ä"]}},
+    )
+    for _ in range(2):
+        permit(server, SHOWN, **judged)
+    for arguments in (forged, {}, {**judged, "more": 1}, {**judged, "options": {"b": True, "a": ["ä"]}}):
+        assert (await server.answer("reading_search", arguments))[1] is True
+    assert reading.calls == []
+    turned = {"options": {"a": ["ä"], "b": 1}, "query": "x"}
+    both = [await server.answer("reading_search", each) for each in (turned, judged)]
+    assert both == [("Found: x", False)] * 2
+    assert [arguments for _, arguments, _ in reading.calls] == [judged, judged]
+    assert (await server.answer("reading_search", judged))[1] is True
+
+
+async def test_what_the_owner_was_shown_is_made_whatever_the_program_sends(
+    server: ToolServer, reading: Reading
+) -> None:
+    made: list[Answer] = []
+    permit(server, SHOWN, made, at_once=True, query="x")
+    assert (await server.answer("reading_search", {"query": "forged"}))[1] is True
+    assert await server.answer("reading_search", {"query": "x"}) == ("Found: x", False)
+    assert (await server.answer("reading_search", {"query": "x"}))[1] is True
+    assert ([arguments for _, arguments, _ in reading.calls], made) == ([{"query": "x"}], [("Found: x", False)])
+
+
 async def test_a_tool_of_another_session_does_not_exist(reading: Reading) -> None:
     server = ToolServer("one", (), reading)
-    server.permit(SHOWN)
+    permit(server, SHOWN, query="x")
     assert await server.answer("reading_search", {"query": "x"}) == ("There is no tool 'reading_search'.", True)
     assert server.configuration() == {}
     assert reading.calls == []
 
 
 async def test_the_end_of_a_turn_stops_what_runs(server: ToolServer, reading: Reading) -> None:
-    server.permit("mcp__parachute__hang")
+    permit(server, "mcp__parachute__hang")
     call = asyncio.create_task(server.answer("hang", {}))
     await reading.hanging.wait()
     server.end_turn()
@@ -135,7 +172,7 @@ async def test_the_end_of_a_turn_stops_what_runs(server: ToolServer, reading: Re
 
 
 async def test_a_caller_that_leaves_stops_its_call(server: ToolServer, reading: Reading) -> None:
-    server.permit("mcp__parachute__hang")
+    permit(server, "mcp__parachute__hang")
     call = asyncio.create_task(server.answer("hang", {}))
     await reading.hanging.wait()
     call.cancel()
@@ -148,7 +185,7 @@ async def test_a_tool_that_takes_too_long(
     server: ToolServer, reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tools, "CALL_SECONDS", 0.01)
-    server.permit("mcp__parachute__hang")
+    permit(server, "mcp__parachute__hang")
     text, is_error = await server.answer("hang", {})
     assert is_error
     assert "did not answer" in text
@@ -157,7 +194,7 @@ async def test_a_tool_that_takes_too_long(
 
 async def test_an_agent_cannot_have_any_number_of_calls_at_work(server: ToolServer, reading: Reading) -> None:
     for _ in range(9):
-        server.permit("mcp__parachute__hang")
+        permit(server, "mcp__parachute__hang")
     calls = {asyncio.create_task(server.answer("hang", {})) for _ in range(9)}
     done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
     (refused,) = done
@@ -169,7 +206,7 @@ async def test_an_agent_cannot_have_any_number_of_calls_at_work(server: ToolServ
 
 async def test_half_characters_do_not_break_the_answer(server: ToolServer, reading: Reading) -> None:
     reading.answers["reading_search"] = "a\ud800b"
-    server.permit(SHOWN)
+    permit(server, SHOWN, query="x")
     assert await server.answer("reading_search", {"query": "x"}) == ("a?b", False)
 
 

@@ -12,8 +12,9 @@ from parachute.base.database import Database
 from parachute.chat.agent_processes.client import AgentClient
 from parachute.chat.agent_processes.models import AgentSpecification, ToolDecision
 from parachute.chat.agent_processes.options import prepare_files
+from parachute.chat.agent_processes.permits import arguments_hash
 from parachute.chat.runs import store
-from parachute.chat.runs.events import Done, Event, Text, TextDelta
+from parachute.chat.runs.events import Done, Event, Text, TextDelta, ToolUse
 from parachute.chat.runs.interaction import Interaction
 from parachute.chat.runs.log import EventLog
 from parachute.chat.runs.postponed import PostponedCalls
@@ -28,9 +29,10 @@ from parachute.sandbox.engines.execution import Execution
 from parachute.security.audit.service import Audit
 from parachute.security.origin import Origin
 from parachute.security.permissions.policy import Policy
-from tests.chat.agent_processes.module_tools import Reading
+from tests.chat.agent_processes.module_tools import Reading, offered
 
 SESSION = "11111111-2222-4333-8444-555555555555"
+SEARCH = "mcp__parachute__reading_search"
 DONE = Done(SESSION, "Hello", model=None, duration_ms=1)
 
 
@@ -81,9 +83,11 @@ class Unknown:
         return False
 
 
-def interaction(run: Run, audit: Audit, folder: Path, postponed: PostponedCalls | None = None) -> Interaction:
+def interaction(
+    run: Run, audit: Audit, folder: Path, postponed: PostponedCalls | None = None, tools: tuple[str, ...] = ()
+) -> Interaction:
     """The handler of a direct session without trust mode, whose person answers nothing."""
-    policy = Policy("direct", folder, folder / ".parachute", folder, user_home=folder)
+    policy = Policy("direct", folder, folder / ".parachute", folder, user_home=folder, mcp_tools=tools)
 
     async def again() -> Policy:
         return policy
@@ -96,10 +100,10 @@ def interaction(run: Run, audit: Audit, folder: Path, postponed: PostponedCalls 
 
 async def test_a_question_without_an_answer_goes_on_with_none(run: Run, audit: Audit, tmp_path: Path) -> None:
     handler = interaction(run, audit, tmp_path)
-    handler.tool_shown("call")
+    handler.tool_used("call", "AskUserQuestion", {})
     assert await handler.ask([{"question": "Which?"}], "call") == {}
     assert run.questions == {}
-    assert json.loads(handler.answers["call"]) == {"answers": {}}
+    assert json.loads(handler.answers["call"][0]) == {"answers": {}}
 
 
 async def test_a_permission_without_an_answer_is_denied(run: Run, audit: Audit, tmp_path: Path) -> None:
@@ -158,6 +162,27 @@ async def test_a_refusal_is_recorded_without_what_looks_like_a_secret(run: Run, 
     written = path.read_text()
     assert '"success": false' in written
     assert "abcdefgh12345" not in written
+
+
+async def test_card_result_and_record_of_a_call_are_what_the_server_made_of_it(
+    run: Run, audit: Audit, tmp_path: Path
+) -> None:
+    handler = interaction(run, audit, tmp_path, tools=(SEARCH,))
+    handler.records.know([offered("reading_search")])
+    handler.tool_used("call", SEARCH, {"query": "harmless"})
+    assert (await handler.decide(SEARCH, {"query": "judged"}, "call")).allowed
+    # What is forged in the program's name: another call of that id, and a result before there is one.
+    handler.tool_used("call", SEARCH, {"query": "harmless"})
+    handler.records.reported("call", is_error=False)
+    handler.tool_made("call", ("No such book.", True))
+    assert handler.result_of("call", ("Found: harmless", False)) == ("No such book.", True)
+    run.log.append(DONE)
+    cards = [event.tool.input async for _, event in run.log.read() if isinstance(event, ToolUse)]
+    assert cards == [{"query": "judged"}]
+    await audit.written()
+    (path,) = (tmp_path / "audit").iterdir()
+    (record,) = map(json.loads, path.read_text().splitlines())
+    assert (record["success"], record["arguments"]) == (False, arguments_hash({"query": "judged"}))
 
 
 @pytest.mark.parametrize(

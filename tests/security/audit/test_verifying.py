@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from parachute.security.audit.days import Days
 from parachute.security.audit.seals import SealsUnreadable
+from parachute.security.audit.service import Audit
 from parachute.security.audit.verifying import Verification, verify
+from tests.support.waiting import until
 
 from .conftest import Recorded, note
 
@@ -115,6 +117,58 @@ async def test_records_of_an_older_version_stay_outside_of_the_chain(recorded: R
     await recorded.write(2)
     found = verified(recorded)
     assert (found.records, found.before, found.problems) == (2, 1, ())
+
+
+@pytest.mark.parametrize("change", [None, "emptied", "last removed", "removed", "chained anew", "unchained"])
+async def test_what_was_taken_away_while_nobody_looked_is_said_for_ever(recorded: Recorded, change: str | None) -> None:
+    await recorded.write(7)
+    path = recorded.path(FIRST)
+    if change is None:
+        path.unlink()
+    elif change == "chained anew":
+        kept = [json.loads(line) for line in path.read_text().splitlines()[::2]]
+        path.unlink()
+        forging = Audit(recorded.folder, now=lambda: f"{FIRST}T08:00:00Z")
+        for each in kept:
+            note(forging, each["target_endpoint"])
+        await forging.written()
+    else:
+        path.write_bytes(b"".join(line + b"\n" for line in CHANGES[change](path.read_bytes().splitlines())))
+    for _ in range(3):
+        await recorded.write(9)  # more than there were before
+        assert verified(recorded).problems
+    if change is not None:
+        assert recorded.open().seals.read()[FIRST].records >= 27
+
+
+async def test_a_decision_of_the_owner_is_sealed_before_the_computer_can_be_turned_off(recorded: Recorded) -> None:
+    audit = recorded.open()
+    note(audit, event_type="approval")
+    await audit.written()  # and then it is killed
+    path = recorded.path(FIRST)
+    path.write_bytes(b"")
+    await recorded.write(3)
+    assert ("seal_broken", FIRST) in {(each.kind, each.day) for each in verified(recorded).problems}
+
+
+async def test_a_day_that_is_not_over_is_sealed_without_anything_new(recorded: Recorded) -> None:
+    audit = recorded.open(seconds=0, seal_seconds=0.01)
+    audit.start()
+    note(audit)
+    await until(lambda: [each.records for each in recorded.open().seals.read().values()] == [1], "it is sealed")
+    await audit.close()
+
+
+async def test_days_of_others_are_found_and_have_no_day_of_ours_removed(recorded: Recorded) -> None:
+    await recorded.write(2)
+    for number in range(1, 5):
+        recorded.path(f"2030-01-0{number}").write_bytes(recorded.path(FIRST).read_bytes())
+    recorded.moment += timedelta(days=1)
+    audit = recorded.open(keep_days=3)
+    note(audit)
+    await audit.close()
+    assert recorded.path(FIRST).exists()
+    assert ("2030-01-01", "day_unknown") in {(each.day, each.kind) for each in verified(recorded).problems}
 
 
 async def test_seals_that_others_wrote_are_not_believed(recorded: Recorded) -> None:
