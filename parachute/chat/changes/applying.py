@@ -53,7 +53,7 @@ async def apply(places: Places, view: View) -> Applied:
                     raise outcome.error
             view.known |= scan.noted
             looked_at = scan.visited | {each.path for each in candidates}
-            await _forget(places.store, view, view.waiting - looked_at)
+            await _forget(places.store, view, view.waiting.keys() - looked_at)
     except (OSError, ParachuteError) as error:
         known = disk_error(error) if isinstance(error, OSError) else error
         problem = str(known or error)
@@ -90,7 +90,7 @@ async def _note(places: Places, view: View, plan: Plan) -> None:
 
 async def _take(places: Places, view: View, planner: Planner, plan: Plan, outcome: Outcome) -> None:
     """Remember what became of a batch."""
-    held = {each.path for each in plan.held}
+    held = {each.path: each for each in plan.held}
     for change in plan.changes:
         reason = outcome.left.get(change.path)
         if change.path in outcome.written:
@@ -103,17 +103,17 @@ async def _take(places: Places, view: View, planner: Planner, plan: Plan, outcom
                 late = Held(view.number, change.path, change.path, reason, change.before.state, change.after)
                 await places.store.hold([late])
             planner.conflict(change.path)
-            held.add(change.path)
+            held[change.path] = late
             plan.done[change.path] = change.seen
         elif change.content is not None:
             change.content.drop()  # the next look copies it again
     view.known |= {path: seen for path, seen in plan.done.items() if seen}
-    await _forget(places.store, view, (view.waiting & plan.done.keys()) - held)
-    view.waiting = (view.waiting - outcome.written.keys()) | held
+    await _forget(places.store, view, (view.waiting.keys() & plan.done.keys()) - held.keys())
+    view.waiting = {path: each for path, each in view.waiting.items() if path not in outcome.written} | held
 
 
 async def _forget(store: ChangeStore, view: View, paths: set[str]) -> None:
     """What waited at these paths is not there any more."""
     if paths:
         await store.unhold(view.session, paths, thrown=False)
-        view.waiting -= paths
+        view.waiting = {path: each for path, each in view.waiting.items() if path not in paths}

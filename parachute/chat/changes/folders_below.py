@@ -5,14 +5,19 @@ through it (Documentation/filesystems/overlayfs.rst, "Changes to underlying file
 """
 
 import os
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from parachute.base.folders import Folder
 
 _MOST = 100_000
 """Entries that are remembered; in a larger project every change of a folder counts as the owner's."""
+
+
+class _IsOurs(Protocol):
+    def __call__(self, path: str, *, is_there: bool = True) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -34,8 +39,8 @@ class FoldersBelow:
         What was `written` to the project, and what is in the upper folder of the view, is what its agent did.
         """
 
-        def is_ours(path: str) -> bool:
-            return path in written or _is_in(upper, path)
+        def is_ours(path: str, *, is_there: bool = True) -> bool:
+            return path in written or _is_in(upper, path, is_there)
 
         if not self._folders:
             for part in parts:
@@ -48,7 +53,7 @@ class FoldersBelow:
                 is_changed |= self._look_again(project, is_ours, path)
         return is_changed
 
-    def _look_again(self, project: Folder, is_ours: Callable[[str], bool], path: str) -> bool:
+    def _look_again(self, project: Folder, is_ours: _IsOurs, path: str) -> bool:
         seen = self._folders[path]
         try:
             status = project.status(path) if path else os.fstat(project.fileno())
@@ -57,19 +62,21 @@ class FoldersBelow:
             now = _listed(project, path)
         except OSError:
             self._forget(path)
-            return not is_ours(path)
+            return not is_ours(path, is_there=False)
         is_known = self._entries <= _MOST
         self._replace(path, now)
         changed = [
             name for name in seen.inodes.keys() | now.inodes.keys() if seen.inodes.get(name) != now.inodes.get(name)
         ]
-        is_changed = not is_known or not all(is_ours(_joined(path, name)) for name in changed)
+        is_changed = not is_known or not all(
+            is_ours(_joined(path, name), is_there=name in now.inodes) for name in changed
+        )
         for name in changed:
             self._forget(_joined(path, name))
             is_changed |= self._add(project, is_ours, _joined(path, name))
         return is_changed
 
-    def _add(self, project: Folder, is_ours: Callable[[str], bool], path: str) -> bool:
+    def _add(self, project: Folder, is_ours: _IsOurs, path: str) -> bool:
         """Remember a folder, if it is one, and those below it; return whether one has something of the owner's."""
         is_owners, waiting = False, [path]
         while waiting:
@@ -107,9 +114,9 @@ def _joined(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def _is_in(upper: Folder, path: str) -> bool:
+def _is_in(upper: Folder, path: str, is_there: bool) -> bool:
     """Return whether the agent of the view wrote to a path, or removed it or a folder above it."""
     try:
         return upper.status(path) is not None
     except OSError:
-        return True  # a folder above it is none any more
+        return not is_there  # a folder above it is none any more: the agent has put nothing there

@@ -107,6 +107,8 @@ class Planner:
             present.drop()
             wanted.drop()
             return []
+        if reason not in NEVER_APPLIED and self._is_owners(each, present):
+            reason = "conflict"
         reason = reason or each.place.reason or self._judge(each, present, wanted)
         if reason is None and self._view.is_reviewed:
             reason = "review"
@@ -122,9 +124,11 @@ class Planner:
         if not is_kept and after.kind in ("file", "link") and reason not in NEVER_APPLIED:
             reason = "many"
         path = each.path.encode(errors="backslashreplace").decode()
-        plan.held.append(
-            Held(self._view.number, path, root, reason, present.state, after, added=added, removed=removed)
-        )
+        earlier = self._view.waiting.get(path)
+        held = Held(self._view.number, path, root, reason, present.state, after, added=added, removed=removed)
+        if earlier is not None and held == replace(earlier, number=held.number):
+            held = earlier  # it is what that run did
+        plan.held.append(held)
         plan.done[each.path] = seen
         if not is_kept:
             wanted.drop()
@@ -186,22 +190,19 @@ class Planner:
             assert wanted.content is not None
             if not git_files.is_valid(each.path.removeprefix(f"{obeyed.GIT}/"), wanted.content.chunks()):
                 return "git"
-        if self._is_owners(each, present):
-            return "conflict"
         is_told = each.path in self._told or obeyed.is_instruction(each.path)
         if is_told and wanted.state.kind != "folder" and not self._view.origin().may_instruct:
             return "origin"
         return None
 
     def _is_owners(self, each: Candidate, present: Present) -> bool:
-        """Return whether the owner has changed a path since the turn began."""
-        left = self._view.left.get(each.path)
-        if left is not None:
-            return (
-                present.signature != left.signature
-                and present.state != left.state
-                and not self._is_index(each, present)
-            )
+        """Return whether the owner has changed a path since the agent has seen it; if so it stays theirs until they answer."""
+        left, earlier = self._view.left.get(each.path), self._view.waiting.get(each.path)
+        if left is not None and (present.signature == left.signature or present.state == left.state):
+            return False
+        is_fixed = earlier is not None and (earlier.reason == "conflict" or present.state != earlier.before)
+        if left is not None or is_fixed:
+            return not self._is_index(each, present)
         if present.signature is None:
             return False  # nothing is lost where both remain: the agent's file, and the way back to none
         if present.state.kind == "other":

@@ -13,7 +13,7 @@ from parachute.chat.changes.present import status_of
 
 _MOST = 500_000
 _PRIVATE = "user.overlay."
-_OPAQUE = f"{_PRIVATE}opaque"
+OPAQUE = f"{_PRIVATE}opaque"
 _OF_PROGRAMS = f"{_PRIVATE}overlay."
 """So the kernel stores what programs in the view set themselves under the names of the overlay."""
 _KNOWN = frozenset(f"{_PRIVATE}{name}" for name in ("opaque", "origin", "impure", "uuid", "nlink"))
@@ -100,8 +100,8 @@ class Scan:
             return
         with folder:
             status, descriptor = os.fstat(folder.fileno()), folder.fileno()
-            is_opaque = _OPAQUE in os.listxattr(descriptor)
-            if unexplained(descriptor) or (is_opaque and os.getxattr(descriptor, _OPAQUE) != b"y"):
+            is_opaque = OPAQUE in os.listxattr(descriptor)
+            if unexplained(descriptor) or (is_opaque and os.getxattr(descriptor, OPAQUE) != b"y"):
                 place = Place(place.root or path, "special", place.in_git)
             names = {entry.name for entry in entries}
             if not place.reason and not place.in_git and obeyed.may_matter(names):
@@ -244,7 +244,7 @@ class Scan:
 
     def _is_hidden(self) -> bool:
         with self._upper.folder(obeyed.GIT) as folder:
-            return _OPAQUE in os.listxattr(folder.fileno())
+            return OPAQUE in os.listxattr(folder.fileno())
 
     def _place_of(self, path: str) -> Place:
         """The place of something that the view has no more."""

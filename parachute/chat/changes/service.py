@@ -110,7 +110,7 @@ class Changes:
         """Apply what the session has changed since the last time; `final` at the end of its turn. Error: NotFound before a turn."""
         view = self._view(session)
         async with self._locks[view.project]:
-            before = set(view.waiting)
+            before = dict(view.waiting)
             applied = await (self._finished(view) if final else self._applied(view))
         if before != view.waiting:
             self._changed()
@@ -322,7 +322,7 @@ class Changes:
             each.number for each in await self._store.of_session(view.session) if each.project == str(view.project)
         }
         held = [each for each in await self._store.held(view.session) if each.number in numbers]
-        view.waiting = {each.path for each in held if not each.is_thrown}
+        view.waiting = {each.path: each for each in held if not each.is_thrown}
         view.thrown = {each.path: each.after for each in held if each.is_thrown}
 
     def _prepare(self) -> None:

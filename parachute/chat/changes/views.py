@@ -9,7 +9,7 @@ from pathlib import Path
 
 from parachute.base.signatures import Signature
 from parachute.chat.changes.folders_below import FoldersBelow
-from parachute.chat.changes.models import State
+from parachute.chat.changes.models import Held, State
 from parachute.chat.changes.scanning import Seen
 from parachute.security.origin import Origin
 
@@ -41,7 +41,7 @@ class View:
     """What the owner's git index says when the turn begins: git writes it anew each time somebody asks for the status."""
     known: dict[str, Seen] = field(default_factory=dict)
     left: dict[str, Left] = field(default_factory=dict)
-    waiting: set[str] = field(default_factory=set)
+    waiting: dict[str, Held] = field(default_factory=dict)
     thrown: dict[str, State] = field(default_factory=dict)
     below: FoldersBelow = field(default_factory=FoldersBelow)
     is_outdated: bool = False
