@@ -27,8 +27,11 @@ class Conversation:
         self._interaction = interaction
         self._streamed: set[str] = set()
         self._streaming: str | None = None
+        self._is_whole = True
         self._said: list[str] = []
+        self._stretch = 0
         self._block_open = False
+        self._before = (0, False)
         self._tokens: dict[str, int] = {}
         self.model: str | None = None
         self.initialized = False
@@ -60,6 +63,8 @@ class Conversation:
             self._assistant(message)
         elif isinstance(message, UserMessage):
             self._user(message)
+        elif isinstance(message, SystemMessage) and message.subtype == "api_retry":
+            self._take_back()
         elif isinstance(message, SystemMessage) and message.subtype == "init" and not self.initialized:
             self.initialized = True
             self._run.log.append(events.Init(message.data.get("tools", [])))
@@ -67,10 +72,14 @@ class Conversation:
     def _stream(self, event: dict[str, Any]) -> None:
         kind = event.get("type")
         if kind == "message_start":
+            self._take_back()
+            self._is_whole, self._before = False, (len(self._said), self._block_open)
             self._streaming = str(event["message"].get("id"))
             self._note_model(event["message"].get("model"))
             self._note_tokens(event["message"].get("usage"))
         elif kind == "message_delta":
+            # The end of a message comes also where it was broken off; this does not.
+            self._is_whole = True
             self._note_tokens(event.get("usage"))
         elif kind == "content_block_start" and event["content_block"].get("type") == "text":
             self._begin_text()
@@ -86,6 +95,8 @@ class Conversation:
             # The program says API errors as if the model had; the result that follows has the facts.
             self.error = message.error
             return
+        if message.message_id != self._streaming:
+            self._take_back()
         self._note_model(message.model)
         for block in message.content:
             if isinstance(block, TextBlock):
@@ -97,6 +108,7 @@ class Conversation:
                     self._run.log.append(events.Thinking(block.thinking))
             elif isinstance(block, ToolUseBlock | ServerToolUseBlock):
                 self._block_open = False
+                self._before = (len(self._said), False)  # what a tool follows is said
                 arguments = block.input if isinstance(block.input, dict) else {"value": block.input}
                 self._interaction.tool_used(block.id, block.name, arguments)
             elif isinstance(block, ServerToolResultBlock):
@@ -130,7 +142,18 @@ class Conversation:
             self._say("\n\n")
         elif self._said:
             self._said.append("\n\n")
+        if not self._block_open:
+            self._stretch = len(self._said)
         self._block_open = True
+
+    def _take_back(self) -> None:
+        """Take back what was said of a message that broke off: the agent's program asks for it once more."""
+        size, was_open = self._before
+        if self._is_whole or len(self._said) == size:
+            return
+        del self._said[size:]
+        self._block_open = was_open
+        self._run.log.append(events.Text("".join(self._said[self._stretch :]) if was_open else ""))
 
     def _say(self, text: str) -> None:
         if text:

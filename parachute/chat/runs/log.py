@@ -156,6 +156,9 @@ class TextReader:
         ready = list(self.release())
         if isinstance(event, ToolUse):
             self._parts.clear()
+        elif isinstance(event, Text) and not self._as_deltas:
+            # A message broke off, and this is what was said before it.
+            self._parts = [event.content]
         if seq > self._after:
             ready.append(entry)
         return ready
@@ -183,8 +186,17 @@ def replay(events: Sequence[tuple[int, Event]], after: int, *, as_deltas: bool =
 
 def said(events: Sequence[tuple[int, Event]]) -> list[tuple[str, str]]:
     """The (role, text) pairs of the stored events of a run."""
-    return [
-        ("user" if isinstance(event, UserMessage) else "assistant", event.content)
-        for _, event in replay(events, 0)
-        if isinstance(event, UserMessage | Text)
-    ]
+    found: list[tuple[str, str]] = []
+    place: int | None = None
+    for _, event in replay(events, 0):
+        if isinstance(event, UserMessage):
+            found.append(("user", event.content))
+        elif isinstance(event, ToolUse):
+            place = None
+        elif isinstance(event, Text):
+            # It replaces the one before.
+            if place is None:
+                place = len(found)
+                found.append(("assistant", ""))
+            found[place] = ("assistant", event.content)
+    return [pair for pair in found if pair[1]]

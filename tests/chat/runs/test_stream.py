@@ -7,7 +7,17 @@ import pytest
 from tests.chat.runs.answers import answered, ended, transcript_with
 from tests.contract.models import check_stream
 from tests.support.computer import Computer
-from tests.support.messages_api import MessagesAPI, big_text, several, text, thinking, tool_use
+from tests.support.messages_api import (
+    Gate,
+    MessagesAPI,
+    big_text,
+    hold,
+    several,
+    stream_error,
+    text,
+    thinking,
+    tool_use,
+)
 from tests.support.replies import MEBIBYTE
 from tests.support.sse import bubble_of, chat
 
@@ -62,6 +72,30 @@ async def test_texts_grow_and_never_shrink(computer: Computer, api: MessagesAPI)
     texts = [event["content"] for event in stream.of_type("text")]
     assert texts[-1] == said
     assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(texts))
+
+
+async def test_an_answer_that_broke_off_is_gone_when_it_is_given_once_more(
+    computer: Computer, api: MessagesAPI
+) -> None:
+    gate = Gate()
+    half = several(text("The badger is half"), hold(gate))
+    api.script(
+        several(text("Let me look."), tool_use("Bash", {"command": "true"})),
+        stream_error("overloaded_error", "Overloaded", half),
+        text("The whole answer."),
+    )
+    async with computer.client() as client:
+        async with chat(client, "Look.") as stream:
+            await stream.until("tool_result")
+            assert (await stream.until("text"))["content"] == "The badger is half"
+            gate.open()
+            await stream.collect()
+        session = ended(stream)["sessionId"]
+        again = await client.get(f"/api/chat/{session}/events", params={"text": "delta"})
+        found = (await client.get("/api/chat", params={"search": "badger"})).json()["sessions"]
+    assert [block.text for block in bubble_of(stream.events) if block.text] == ["Let me look.", "The whole answer."]
+    assert '"type": "text"' in again.text, "who reads pieces hears that some of them are gone"
+    assert found == []
 
 
 @pytest.mark.long
