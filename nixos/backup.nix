@@ -102,7 +102,7 @@ in
       type = lib.types.nonEmptyStr;
       default = "03:30";
       example = "Mon..Fri 04:00";
-      description = "When backups are made, as `OnCalendar` of systemd.time(7).";
+      description = "When backups are made, as `OnCalendar` of systemd.time(7). Not in the hour that clocks leave out in spring: systemd makes none on that day.";
     };
 
     randomizedDelay = lib.mkOption {

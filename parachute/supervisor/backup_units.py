@@ -1,6 +1,7 @@
 """Backups by the clock: two services of the user manager, and the timers that start them."""
 
 import sys
+from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import installed, rendering
@@ -10,19 +11,35 @@ SERVICES = (f"{BACKUP}.service", f"{DRILL}.service")
 TIMERS = (f"{BACKUP}.timer", f"{DRILL}.timer")
 NAMES = (*SERVICES, *TIMERS)
 
+_YEAR = 366
 _DRILL_DAYS = {"weekly": "Sun *-*-*", "monthly": "*-*-01"}
 
 
-def render(home: Home, time: str, drill: str) -> dict[str, str]:
-    """The files by name: a backup each day at `time` (HH:MM), a drill `weekly` or `monthly` after that day's backup."""
+def render(home: Home, at: str, drill: str, zone: tzinfo | None = None) -> dict[str, str]:
+    """The files by name: a backup each day `at` (HH:MM), a drill `weekly` or `monthly` after that day's backup.
+
+    A time that clocks leave out on some day of the year is as much later as they are put forward: systemd would make none on that day.
+    """
+    at = _of_every_day(at, zone)
     return {
         SERVICES[0]: _service(home, "create", "a backup", []),
         SERVICES[1]: _service(
             home, "drill", "whether the newest backup can be restored", ["# Not while one is being made."]
         ),
-        TIMERS[0]: _timer("a backup each day", f"*-*-* {time}:00"),
-        TIMERS[1]: _timer("a drill of the backup", f"{_DRILL_DAYS[drill]} {time}:30"),
+        TIMERS[0]: _timer("a backup each day", f"*-*-* {at}:00"),
+        TIMERS[1]: _timer("a drill of the backup", f"{_DRILL_DAYS[drill]} {at}:30"),
     }
+
+
+def _of_every_day(text: str, zone: tzinfo | None) -> str:
+    wanted, today = time.fromisoformat(text), datetime.now(UTC).date()
+    for day in range(_YEAR):
+        # By way of the timestamp: what is left out comes back as the time after the gap.
+        shown = datetime.combine(today + timedelta(day), wanted, zone)
+        there = datetime.fromtimestamp(shown.timestamp(), UTC).astimezone(zone).time()
+        if there != wanted:
+            return f"{there:%H:%M}"
+    return text
 
 
 def _service(home: Home, command: str, described: str, after: list[str]) -> str:

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -10,6 +11,17 @@ from parachute.config.settings.home import Home
 from parachute.supervisor import backup_units
 
 pytestmark = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    ("zone", "at", "expected"),
+    [("Europe/Berlin", "02:30", "03:30"), ("Europe/Berlin", "03:30", "03:30"), ("UTC", "02:30", "02:30")],
+)
+def test_a_time_that_clocks_leave_out_is_the_one_after_it(tmp_path: Path, zone: str, at: str, expected: str) -> None:
+    files = backup_units.render(Home(tmp_path), at, "weekly", ZoneInfo(zone))
+    lines = [line for name in backup_units.TIMERS for line in files[name].splitlines()]
+    found = [line.split()[-1] for line in lines if line.startswith("OnCalendar=")]
+    assert found == [f"{expected}:00", f"{expected}:30"]
 
 
 @pytest.mark.parametrize("drill", ["weekly", "monthly"])
