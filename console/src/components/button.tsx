@@ -49,13 +49,12 @@ export function Button({ label, onPress, kind = "plain", icon, iconOnly, disable
   );
 }
 
-/** With `isElsewhere` it leads to a page of somebody else, which opens beside this one and learns nothing of it; with `isDownload` the browser saves what comes. */
-export function LinkButton({ label, href, icon, kind = "plain", iconOnly, isElsewhere, isDownload }: LinkProps) {
+/** With `isElsewhere` it leads to a page of somebody else, which opens beside this one and learns nothing of it. */
+export function LinkButton({ label, href, icon, kind = "plain", iconOnly, isElsewhere }: LinkProps) {
   return (
     <a
       class={`button ${kind}${iconOnly ? " icon-only" : ""}`}
       href={href}
-      download={isDownload}
       target={isElsewhere ? "_blank" : undefined}
       rel={isElsewhere ? "noopener noreferrer" : undefined}
       aria-label={iconOnly ? label : undefined}
@@ -67,4 +66,4 @@ export function LinkButton({ label, href, icon, kind = "plain", iconOnly, isElse
   );
 }
 
-type LinkProps = Pick<Props, "label" | "icon" | "kind" | "iconOnly"> & { href: string; isElsewhere?: boolean; isDownload?: boolean };
+type LinkProps = Pick<Props, "label" | "icon" | "kind" | "iconOnly"> & { href: string; isElsewhere?: boolean };

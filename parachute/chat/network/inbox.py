@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from parachute.chat.network.models import Asked, Choice
 from parachute.chat.network.service import Networks
-from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import ALWAYS, Answer, Item, Kind, Source, not_waiting
 
-_ONCE, _ALWAYS, _NEVER = "once", "always", "never"
+_ONCE, _NEVER = "once", "never"
 
 
 class HostsSource(Source):
@@ -30,7 +30,7 @@ class HostsSource(Source):
             if answer.word == _ONCE:
                 await self._networks.allow_once(asked)
             else:
-                choice: Choice = "always" if answer.word == _ALWAYS else "never"
+                choice: Choice = "always" if answer.word == ALWAYS else "never"
                 await self._networks.decide(asked.workspace, asked.host, choice, answer.who)
             return
         raise not_waiting()
@@ -51,7 +51,7 @@ def _item(asked: Asked) -> Item:
             "always": place,
             "never": f"refused in {place}, and not asked about again",
         },
-        answers=(_ONCE, _ALWAYS, _NEVER),
+        answers=(_ONCE, ALWAYS, _NEVER),
         is_owners=True,
         session=asked.session,
     )

@@ -20,8 +20,8 @@ from parachute.sandbox.egress.route import Service
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.layout import EGRESS_SOCKET
 
-_MOST = 100
-"""Hosts that may wait for a decision; a further one is refused and not asked about."""
+_MOST, _MOST_OF_SESSION = 100, 10
+"""Hosts that may wait for a decision, of all and of one conversation; a further one is refused and not asked about."""
 
 
 class NotAllowedYet(Refused):
@@ -80,8 +80,8 @@ class Networks:
         """Error: InvalidInput for a host that a session could not reach without asking for it."""
         network, (slug, since) = self.of(session, workspace), _slug(workspace)
         decided = self._decisions.of(slug, since) if network.mode != "off" else {}
-        always = [host for host, choice in decided.items() if choice == "always"]
-        reached = AllowedHosts.parse([*network.hosts, *always], private=True)
+        always, never = _chosen(decided)
+        reached = AllowedHosts.parse([*network.hosts, *always], private=True, refused=never)
         for host in AllowedHosts.parse(resolved(wanted.hosts, self.presets), private=True).texts():
             if not reached.cover(host):
                 raise InvalidInput(
@@ -163,29 +163,34 @@ class Networks:
                 await self._listen(session, "", opened)
 
     async def _listen(self, session: str, source: str, opened: _Opened) -> None:
-        decided = self._decisions.of(opened.workspace, opened.since)
-        allowed = (host for host, choice in decided.items() if choice == "always")
+        allowed, never = _chosen(self._decisions.of(opened.workspace, opened.since))
         once = self._once.get((session, opened.workspace), ())
         hosts: Sequence[str] = (*opened.network.hosts, *allowed, *sorted(once))
         if opened.network.mode == "off":
             hosts = ()
         elif opened.within is not None:
             hosts = AllowedHosts.parse(hosts, private=True).common(opened.within).texts()
-        unlisted = partial(self._refuse, session, source, opened)
-        path = opened.folder / EGRESS_SOCKET
         await self._egress.open(
-            _owner(session), hosts, path, kind="agent", private=True, unlisted=unlisted, services=opened.services
+            _owner(session),
+            hosts,
+            opened.folder / EGRESS_SOCKET,
+            kind="agent",
+            private=True,
+            refused=never,
+            unlisted=partial(self._refuse, session, source, opened),
+            services=opened.services,
         )
 
     def _refuse(self, session: str, source: str, opened: _Opened, target: Target) -> Refused:
         host = entry_of(target)
+        _, never = _chosen(self._decisions.of(opened.workspace, opened.since))
+        if AllowedHosts.parse((), refused=never).refuses(target):
+            return Refused(f"The owner has refused {host}.", "Do without it.")
         if opened.network.mode != "ask":
             return Refused(
                 f"This conversation may not reach {host}: it is not on the list of allowed hosts.",
                 "Do without it, or ask the owner to add it.",
             )
-        if host in self._decisions.of(opened.workspace, opened.since):  # one that is allowed does not come here
-            return Refused(f"The owner has refused {host}.", "Do without it.")
         try:
             AllowedHosts.parse([host])
         except InvalidInput:
@@ -194,7 +199,8 @@ class Networks:
             )
         key = opened.workspace, host
         if key not in self._asked:
-            if len(self._asked) >= _MOST:
+            mine = sum(each.session == session for each in self._asked.values())
+            if len(self._asked) >= _MOST or mine >= _MOST_OF_SESSION:
                 return Refused(f"{host} is not allowed, and too many hosts wait for the owner.", "Ask the owner.")
             self._asked[key] = Asked(opened.workspace, host, session, source or opened.workspace, now())
             self._changed()
@@ -208,6 +214,12 @@ class Networks:
             raise NotFound(f"{asked.host} does not wait for a decision any more.", key="not_waiting")
         del self._asked[asked.workspace, asked.host]
         self._changed()
+
+
+def _chosen(decided: Mapping[str, Choice]) -> tuple[list[str], list[str]]:
+    """The hosts that were allowed for good, and those that were refused."""
+    always = [host for host, choice in decided.items() if choice == "always"]
+    return always, [host for host in decided if host not in always]
 
 
 def _slug(workspace: Workspace | None) -> tuple[str, str]:

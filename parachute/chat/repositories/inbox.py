@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from parachute.chat.repositories.models import Asked, Choice
 from parachute.chat.repositories.service import Repositories
-from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import ALWAYS, Answer, Item, Kind, Source, not_waiting
 
-_ONCE, _ALWAYS, _NEVER = "once", "always", "never"
+_ONCE, _NEVER = "once", "never"
 
 
 class RepositoriesSource(Source):
@@ -30,7 +30,7 @@ class RepositoriesSource(Source):
             if answer.word == _ONCE:
                 self._repositories.allow_once(asked, answer.who)
             else:
-                choice: Choice = "always" if answer.word == _ALWAYS else "never"
+                choice: Choice = "always" if answer.word == ALWAYS else "never"
                 await self._repositories.decide(asked.workspace, asked.repository, asked.access, choice, answer.who)
             return
         raise not_waiting()
@@ -54,7 +54,7 @@ def _item(asked: Asked) -> Item:
         source=asked.source,
         since=asked.since,
         details=details,
-        answers=(_ONCE, _ALWAYS, _NEVER) if asked.workspace else (_ONCE, _NEVER),
+        answers=(_ONCE, ALWAYS, _NEVER) if asked.workspace else (_ONCE, _NEVER),
         is_owners=True,
         session=asked.session,
     )

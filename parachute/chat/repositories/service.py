@@ -18,8 +18,8 @@ from parachute.sandbox.git.tokens import Tokens
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.service import Audit
 
-_MOST = 100
-"""Repositories that may wait for a decision; a further one is refused and not asked about."""
+_MOST, _MOST_OF_SESSION = 100, 10
+"""Repositories that may wait for a decision, of all and of one conversation; a further one is refused and not asked about."""
 
 _ASK = "Ask the owner: in a workspace `parachute git allow` allows it."
 
@@ -154,7 +154,8 @@ class Repositories:
             )
         key = place.workspace, repository, access
         if key not in self._asked:
-            if len(self._asked) >= _MOST:
+            mine = sum(each.session == place.session for each in self._asked.values())
+            if len(self._asked) >= _MOST or mine >= _MOST_OF_SESSION:
                 return Refused(f"{repository} is not allowed, and too many wait for the owner.", _ASK)
             self._asked[key] = Asked(*key, place.session, place.source, now())
             self.changed()

@@ -75,7 +75,7 @@ class Commands:
 
     async def _own(self, chat: LinkedChat, update: Update, language: Language) -> str:
         presented = update.text.partition(" ")[2].strip()
-        if chat.kind != "private" or not presented or not self.codes.take(chat.platform, presented):
+        if chat.kind != "private" or not presented or not self.codes.take(chat.platform, chat.chat, presented):
             return say(language, "wrong_code")
         await self.chats.set_owner(chat.platform, chat.chat)
         await self.owner_changed()

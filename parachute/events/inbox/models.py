@@ -41,6 +41,8 @@ CONFIRMED: frozenset[Kind] = frozenset(
 
 ALLOW, DENY = "allow", "deny"
 APPROVE, REJECT = "approve", "reject"
+ALWAYS = "always"
+"""Reach a host or a repository for good, which needs a confirmation where it is decided unasked, too."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Item:
 
     def is_confirmed(self, word: str) -> bool:
         """Return whether this answer needs a confirmation from a browser."""
-        return self.kind in CONFIRMED and word not in (DENY, REJECT)
+        return word == ALWAYS or (self.kind in CONFIRMED and word not in (DENY, REJECT))
 
     def as_json(self) -> dict[str, Any]:
         """The form for apps."""

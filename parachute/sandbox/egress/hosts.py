@@ -115,6 +115,12 @@ class Pattern:
         # A `*.` entry ends in a name, never in a number, so no address can match it.
         return target.host.endswith(f".{self.host}") if self.below else target.host == self.host
 
+    def refuses(self, host: str, port: int | None) -> bool:
+        """True if it stands for a host where it is refused: without a port of its own for every port there."""
+        if self.port is not None and self.port != port:
+            return False
+        return host.endswith(f".{self.host}") if self.below else host == self.host
+
     def covers(self, other: "Pattern") -> bool:
         """True if it stands for everything that another entry stands for."""
         if self.port is not None and self.port != other.port:
@@ -132,16 +138,21 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """The hosts that a listener may reach; an empty list reaches nothing."""
+    """The hosts that a listener may reach; an empty list reaches nothing, and `refused` ones go before all that is allowed."""
 
     patterns: tuple[Pattern, ...]
+    refused: tuple[Pattern, ...] = ()
 
     @classmethod
-    def parse(cls, hosts: Iterable[object], *, private: bool = False) -> "AllowedHosts":
+    def parse(cls, hosts: Iterable[object], *, private: bool = False, refused: Iterable[object] = ()) -> "AllowedHosts":
         """Read a list such as `["api.example.org", "*.example.org:8443"]`; error: InvalidInput naming each wrong entry.
 
-        `private`: the owner wrote it, and may name machines of the network at home.
+        `private`: the owner wrote it, and may name machines of the network at home. A refused entry without a port is of all ports.
         """
+        return cls(cls._patterns(hosts, private=private), cls._patterns(refused, private=True))
+
+    @staticmethod
+    def _patterns(hosts: Iterable[object], *, private: bool) -> tuple[Pattern, ...]:
         patterns, problems = [], []
         for index, entry in enumerate(hosts):
             if index >= _ENTRIES:
@@ -156,26 +167,31 @@ class AllowedHosts:
                 f"hosts: {'; '.join(problems)}.",
                 "Write names such as `api.example.org`, `*.example.org` or `api.example.org:8443`.",
             )
-        return cls(tuple(dict.fromkeys(patterns)))
+        return tuple(dict.fromkeys(patterns))
+
+    def refuses(self, target: Target) -> bool:
+        """True if a request was refused, whatever the list allows."""
+        return any(pattern.refuses(target.host, target.port) for pattern in self.refused)
 
     def allows(self, target: Target) -> bool:
         """True if a request may go there."""
-        return any(pattern.allows(target) for pattern in self.patterns)
+        return not self.refuses(target) and any(pattern.allows(target) for pattern in self.patterns)
 
     def allows_private(self, target: Target) -> bool:
         """True if a request may also go to a private address, because the list names that machine."""
-        return any(pattern.is_private and pattern.allows(target) for pattern in self.patterns)
+        return not self.refuses(target) and any(each.is_private and each.allows(target) for each in self.patterns)
 
     def cover(self, entry: str) -> bool:
-        """True if they allow everything that another entry does; error: ValueError for what is none."""
+        """True if they allow what another entry does, of a `*.` perhaps without refused ones; error: ValueError for what is none."""
         wanted = Pattern.parse(entry, private=True)
-        return any(pattern.covers(wanted) for pattern in self.patterns)
+        is_refused = any(pattern.refuses(wanted.host, wanted.port) for pattern in self.refused)
+        return not is_refused and any(pattern.covers(wanted) for pattern in self.patterns)
 
     def common(self, other: "AllowedHosts") -> "AllowedHosts":
         """What both lists allow."""
         both = [each for each in self.patterns if any(wide.covers(each) for wide in other.patterns)]
         both += [each for each in other.patterns if any(wide.covers(each) for wide in self.patterns)]
-        return AllowedHosts(tuple(dict.fromkeys(both)))
+        return AllowedHosts(tuple(dict.fromkeys(both)), (*self.refused, *other.refused))
 
     def texts(self) -> list[str]:
         """The entries in their normal form."""

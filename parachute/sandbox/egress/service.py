@@ -56,18 +56,20 @@ class Egress:
         *,
         kind: Literal["module", "agent", "connector"] = "module",
         private: bool = False,
+        refused: Iterable[str] = (),
         unlisted: Unlisted | None = None,
         services: Mapping[Target, Service] | None = None,
         named: Target | None = None,
     ) -> None:
         """Listen on a socket for an owner, whose folder only this user can enter; an open listener gets the new list.
 
-        `private`: the list is the computer's owner's, and may name machines at home. `unlisted` refuses what is not on it;
+        `private`: the list is the computer's owner's, and may name machines at home. `refused` hosts go before it, and `unlisted`
+        refuses what is not on it;
         requests to the targets of `services` are theirs. `named`: one target that the owner wrote as an address, which alone may
         be this machine.
         Errors: InvalidInput naming each wrong host, or a path too long for a socket; then nothing has changed.
         """
-        allowed = AllowedHosts.parse(hosts, private=private)
+        allowed = AllowedHosts.parse(hosts, private=private, refused=refused)
         if len(str(socket_path).encode()) > _PATH_LIMIT:
             raise InvalidInput(f"The path {socket_path} is too long for a socket ({_PATH_LIMIT} bytes).")
         async with self._changing:

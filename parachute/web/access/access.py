@@ -119,7 +119,9 @@ class AccessMiddleware:
             is_own = await self._peers.is_own(peer, server)
             client = replace(client, is_local=is_own is not False, is_other_user=is_own is False)
         caller = self._who(scope, headers, client, need)
-        if _is_open(need, client) or _is_enough(need, caller):
+        # Whoever shows a key has what that may, no more because of where it comes from.
+        is_open = _is_open(need, client) and (need.audience == "everyone" or caller.key is None)
+        if is_open or _is_enough(need, caller):
             if need.is_confirmed:
                 check_confirmed(caller)
             return caller, client

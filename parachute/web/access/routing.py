@@ -29,7 +29,8 @@ class Rule:
     """One line of the table: paths at or below `path`, where what stands in braces is any one segment.
 
     `written` is the module whose scope is needed to change something, where that reaches further than `module`. What
-    `is_confirmed` is changed from a browser only for some minutes after its owner has signed in or confirmed.
+    `is_confirmed` is changed from a browser only for some minutes after its owner has signed in or confirmed, and what
+    `is_read_confirmed` only read then.
     """
 
     path: str
@@ -41,6 +42,7 @@ class Rule:
     writers: Audience = "callers"
     is_exact: bool = False
     is_confirmed: bool = False
+    is_read_confirmed: bool = False
 
 
 RULES = (
@@ -129,7 +131,7 @@ RULES = (
     # What runs with all rights from then on.
     Rule("/api/updates", "updates", read="admin", write="admin", writers="credential", is_confirmed=True),
     # All of the journal, the entities and the conversations at once.
-    Rule("/api/export", "export", read="admin", write="admin", is_exact=True),
+    Rule("/api/export", "export", read="admin", write="admin", is_exact=True, is_read_confirmed=True),
     Rule("/api/logs", "logs", read="admin", write="admin"),
     # Who needs a key, what agents may do and where everything lies: no program of this machine changes it without a key.
     Rule("/api/config", "config", read="admin", write="admin", writers="credential", is_confirmed=True),
@@ -147,8 +149,8 @@ RULES = (
     # A workspace decides about folders, limits and the owner's own MCP servers.
     Rule("/api/workspaces", "chat", written="workspaces", write="admin"),
     # What agents reach: the owner alone decides.
-    Rule("/api/network", "network", write="admin"),
-    Rule("/api/git", "git", write="admin"),
+    Rule("/api/network", "network", write="admin", is_confirmed=True),
+    Rule("/api/git", "git", write="admin", is_confirmed=True),
     Rule("/api/claude-code", "chat"),
     # What each may spend is the owner's word.
     Rule("/api/usage/limits", "chat", written="usage", write="admin"),
@@ -201,7 +203,7 @@ def needed(method: str, path: str) -> Need:
     for segments, rule in _COMPILED:
         module = _match(segments, rule, parts)
         if module is not None and is_reading:
-            return Need(module, rule.read, rule.readers)
+            return Need(module, rule.read, rule.readers, rule.is_read_confirmed)
         if module is not None:
             return Need(rule.written or module, rule.write, rule.writers, rule.is_confirmed)
     return Need(EVERY_MODULE, "admin", is_confirmed=True)

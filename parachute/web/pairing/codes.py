@@ -11,18 +11,20 @@ from parachute.security.keys.models import Caller, Scope
 from parachute.web.pairing.models import SECONDS, Code, new_code, typed
 
 _MOST_OPEN = 20
-_WRONG_TRIES = 5
 
 
 class Codes:
-    """Codes, each of which is taken once; after five wrong tries all of them end."""
+    """Codes, each of which is taken once.
+
+    No number of wrong tries ends one, or strangers could: each peer has a few (`Tries`), and of 650,000 million codes twenty are
+    right for five minutes.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         # So few characters are found from a plain hash; with this one only in this process.
         self._salt = secrets.token_bytes(32)
         self._open: dict[str, Code] = {}
-        self._wrong = 0
         self._lock = threading.Lock()
 
     def make(self, maker: Caller, name: str | None, scopes: tuple[Scope, ...]) -> tuple[Code, str]:
@@ -47,7 +49,7 @@ class Codes:
                 raise NotFound("There is no such code any more.", "It was used, or its time is over.")
 
     def take(self, presented: str) -> Code | None:
-        """The code that somebody has typed, which is over with that; None if there is none, which counts as a wrong try."""
+        """The code that somebody has typed, which is over with that; None if there is none."""
         digest = self._digest(typed(presented))
         with self._lock:
             self._forget()
@@ -57,19 +59,11 @@ class Codes:
                     found = code
             if found is not None:
                 del self._open[found.id]
-            elif self._open:
-                self._wrong += 1
-                if self._wrong >= _WRONG_TRIES:
-                    self._open.clear()
-            if not self._open:
-                self._wrong = 0
             return found
 
     def _forget(self) -> None:
         now = self._clock()
         self._open = {code.id: code for code in self._open.values() if now < code.ends}
-        if not self._open:
-            self._wrong = 0
 
     def _digest(self, characters: str) -> bytes:
         return hmac.digest(self._salt, characters.encode(errors="replace"), hashlib.sha256)

@@ -217,7 +217,28 @@ async def test_only_so_many_hosts_wait(world: World) -> None:
     for number in range(100):
         await world.ask("a", f"http://host{number}.example.org/")
     assert "too many hosts wait" in await world.ask("a")
-    assert len(world.networks.waiting()) == 100
+    assert len(world.networks.waiting()) == 10
+    await world.open("b")
+    assert "has been asked" in await world.ask("b"), "one conversation does not ask in place of all"
+
+
+async def test_what_was_refused_is_stronger_than_every_list(world: World) -> None:
+    await world.internet.serve(PUBLIC, 8443, hello)
+    world.internet.names["evil.example.org"] = world.internet.names["api.example.org"]
+    listed = replace(BOAT, network=Network("list", ("*.example.org", "evil.example.org", "evil.example.org:8443")))
+    await world.open("a", listed)
+    evil = ("http://evil.example.org/", "http://evil.example.org:8443/")
+    assert await world.reached("a", evil[0])
+    await world.networks.decide("boat", "evil.example.org", "never", "owner")
+    await world.networks.decide("boat", "evil.example.org:8443", "always", "owner")
+    for url in evil:
+        assert "The owner has refused" in await world.ask("a", url)
+    assert await world.reached("a")
+    session = Session(id="a", created_at=NOW, updated_at=NOW)
+    with pytest.raises(InvalidInput):
+        world.networks.check_within(session, listed, Network("list", ("evil.example.org",)))
+    await world.networks.decide("boat", "*.example.org", "never", "owner")
+    assert not await world.reached("a")
 
 
 async def test_hosts_that_are_left_to_a_conversation_are_those_of_its_workspace_that_are_named(world: World) -> None:

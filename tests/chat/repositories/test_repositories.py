@@ -190,4 +190,4 @@ async def test_only_so_many_repositories_wait(world: GitWorld) -> None:
     for number in range(100):
         await world.git("a", repository=f"git.example.org/owner/{number}")
     assert "too many wait" in await world.git("a")
-    assert len(world.waiting()) == 100
+    assert len(world.waiting()) == 10

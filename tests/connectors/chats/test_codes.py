@@ -7,9 +7,9 @@ from parachute.connectors.chats.models import shown_name
 def test_a_code_is_taken_once() -> None:
     codes = OwnerCodes()
     code = codes.make("telegram")
-    assert not codes.take("discord", code)
-    assert codes.take("telegram", f" {code[:4].lower()}-{code[4:]} ")
-    assert not codes.take("telegram", code)
+    assert not codes.take("discord", "1", code)
+    assert codes.take("telegram", "1", f" {code[:4].lower()}-{code[4:]} ")
+    assert not codes.take("telegram", "1", code)
 
 
 def test_a_code_ends() -> None:
@@ -17,15 +17,17 @@ def test_a_code_ends() -> None:
     codes = OwnerCodes(lambda: now[0])
     code = codes.make("telegram")
     now[0] = SECONDS
-    assert not codes.take("telegram", code)
+    assert not codes.take("telegram", "1", code)
 
 
-def test_five_wrong_tries_end_it() -> None:
+def test_five_wrong_tries_of_a_chat_end_its_own_and_nobody_elses() -> None:
     codes = OwnerCodes()
     code = codes.make("telegram")
-    for _ in range(5):
-        assert not codes.take("telegram", "ä" * 8)
-    assert not codes.take("telegram", code)
+    for chat in ("2", "3"):
+        for _ in range(5):
+            assert not codes.take("telegram", chat, "ä" * 8)
+        assert not codes.take("telegram", chat, code)
+    assert codes.take("telegram", "1", code)
 
 
 def test_names_are_one_short_line_that_hides_nothing() -> None:

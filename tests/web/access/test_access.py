@@ -75,6 +75,16 @@ def test_a_wrong_key_never_falls_back_to_anything(gate: MakeGate, auth_mode: str
         assert made.call("GET", "/supervisor/status", headers, client=client).status == 401
 
 
+def test_a_key_may_no_more_on_this_computer_than_it_may(gate: MakeGate) -> None:
+    made = gate()
+    narrow = made.keys.create("journal", [Scope("daily", ("read",))])[1]
+    wide = made.keys.create("watch", [Scope("supervisor", ("read",))])[1]
+    for path in ("/supervisor/status", "/supervisor/models"):
+        assert made.call("GET", path, {"X-API-Key": narrow}).status == 403
+        assert made.call("GET", path, {"X-API-Key": wide}).status == 200
+        assert made.call("GET", path).status == 200, "the app shows no key here"
+
+
 def test_two_keys_in_one_request_are_refused(gate: MakeGate) -> None:
     made = gate()
     _, secret = made.keys.create("phone")

@@ -159,6 +159,8 @@ def test_a_decision_needs_a_confirmation_and_reading_does_not(gate: MakeGate) ->
     answer = made.call("POST", "/api/auth/keys", cookie)
     assert (answer.status, answer.json["key"]) == (403, "confirmation_needed")
     assert answer.hint
+    for method, path in [("PUT", "/api/network/decisions"), ("PUT", "/api/git/tokens"), ("GET", "/api/export")]:
+        assert made.call(method, path, cookie).json["key"] == "confirmation_needed"
     for method, path in [("GET", "/api/auth/keys"), ("POST", "/api/chat"), ("POST", "/api/panic")]:
         assert made.call(method, path, cookie).status == 200
     key = made.keys.create("app")[1]

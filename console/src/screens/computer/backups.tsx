@@ -1,6 +1,6 @@
 /** Backups: how they are, making one with its steps, those that there are, and restoring one. */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, listeners } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { Form } from "~/components/field";
 import { Ago, Badge, Empty, Facts, Loaded, Notice, Progress, Section } from "~/components/layout";
@@ -10,19 +10,23 @@ import { load, type Running } from "~/components/restoring/models";
 import { Restoring } from "~/components/restoring/restoring";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
-import { may } from "~/state/session";
+import { may, type Me } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import type { BackupStatus, Drill, Operation } from "./models";
 import { t } from "./texts";
 
 const ARCHIVE = "/api/export";
 
-/** Everything as plain files: the browser saves what comes, and shows how far it is. */
+/** Everything as plain files: the browser saves what comes, and shows how far it is, but cannot ask for a confirmation meanwhile. */
 function Carry() {
+  const save = async () => {
+    const me = await api.get<Me>("/api/pairing/me");
+    if (!me.signed_in || me.confirmed_until || (await listeners.confirm())) location.assign(ARCHIVE);
+  };
   return (
     <Section title={t("carry")}>
       <p>{t("carry_text")}</p>
-      <LinkButton label={t("carry_save")} icon="download" href={ARCHIVE} isDownload />
+      <Button label={t("carry_save")} icon="download" onPress={save} />
     </Section>
   );
 }
