@@ -14,6 +14,7 @@ from parachute.chat.changes.models import NEVER_APPLIED, NOTHING, ChangeSet, Hel
 from parachute.chat.changes.ordering import in_order
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import look
+from parachute.chat.changes.together import in_use
 from parachute.chat.changes.undoing import change_to
 from parachute.chat.changes.views import Left
 from parachute.chat.changes.writing import Outcome
@@ -44,6 +45,17 @@ def applicable(held: Sequence[Held], waiting: Sequence[Held]) -> list[Held]:
     return [each for each in waiting if each.path in can or (each.path in above and each.after.kind == "folder")]
 
 
+def whole(held: Sequence[Held], waiting: Sequence[Held]) -> list[Held]:
+    """What is answered together with these: all of a database that is in use."""
+    roots = {each.root for each in held if each.reason == "in_use"}
+    return [each for each in waiting if each in held or (each.reason == "in_use" and each.root in roots)]
+
+
+def in_use_by_a_program(path: str) -> Conflict:
+    """The error of what cannot be replaced now."""
+    return Conflict(f"A running program has {path} open.", "Close the program, and answer again.", key="in_use")
+
+
 async def apply_held(places: Places, found: ChangeSet, held: Sequence[Held], began_ns: int) -> dict[str, Left]:
     """Write what waits, as it was when it was held, and note it as a change of its own; how each path was left.
 
@@ -53,6 +65,12 @@ async def apply_held(places: Places, found: ChangeSet, held: Sequence[Held], beg
         number = await places.store.begin(found.session, Path(found.project), "answer", began_ns, undone=found.number)
         async with places.keeping:
             changes, changed = await asyncio.to_thread(_planned, places, project, held)
+            busy = await asyncio.to_thread(_busy, project, changes)
+            if busy is not None:
+                for change in changes:
+                    change.before.drop()
+                await places.store.end(number)
+                raise in_use_by_a_program(busy)
             if changed:
                 await places.store.hold(changed)
                 await places.store.end(number)
@@ -99,6 +117,12 @@ def _planned(places: Places, project: Folder, held: Sequence[Held]) -> tuple[lis
         return [], changed
     places.blobs.keep(each.before.content for each in changes if each.before.content)
     return in_order(changes), []
+
+
+def _busy(project: Folder, changes: Sequence[Change]) -> str | None:
+    """One of these paths that a running program has open."""
+    paths = {each.path for each in changes if each.before.state.kind != "folder"}
+    return next((path for path in sorted(paths) if in_use(project, path, paths)), None)
 
 
 def _emptied(places: Places, project: Folder, path: str) -> list[Change]:

@@ -14,6 +14,7 @@ from parachute.chat.changes.models import Applied, Entry, Held
 from parachute.chat.changes.planning import Change, Plan, Planner
 from parachute.chat.changes.scanning import Scan
 from parachute.chat.changes.store import ChangeStore
+from parachute.chat.changes.together import root_of
 from parachute.chat.changes.views import View
 from parachute.chat.changes.writing import Outcome, write
 
@@ -100,7 +101,8 @@ async def _take(places: Places, view: View, planner: Planner, plan: Plan, outcom
             async with places.keeping:
                 if change.content is not None:
                     await asyncio.to_thread(places.blobs.keep, [change.content])
-                late = Held(view.number, change.path, change.path, reason, change.before.state, change.after)
+                root = root_of(change.path) if reason == "in_use" else change.path
+                late = Held(view.number, change.path, root, reason, change.before.state, change.after)
                 await places.store.hold([late])
             planner.conflict(change.path)
             held[change.path] = late

@@ -23,6 +23,7 @@ Reason = Literal[
     "failed",
     "review",
     "origin",
+    "in_use",
 ]
 
 SENTENCES: dict[Reason, str] = {
@@ -39,6 +40,7 @@ SENTENCES: dict[Reason, str] = {
     "unreadable": "This file cannot be read.",
     "failed": "This could not be written.",
     "review": "This workspace wants its changes reviewed.",
+    "in_use": "A running program has this open, or has not closed the database that it belongs to.",
     "origin": "Agents obey this file, and what the conversation had read did not come from you alone.",
 }
 

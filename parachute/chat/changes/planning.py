@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature
-from parachute.chat.changes import git_files, obeyed
+from parachute.chat.changes import git_files, obeyed, together
 from parachute.chat.changes.blobs import Blobs, Staged, TooLarge
+from parachute.chat.changes.databases import says_the_same
 from parachute.chat.changes.differences import LONGEST, counts
 from parachute.chat.changes.models import NEVER_APPLIED, NOTHING, Held, Reason, State
 from parachute.chat.changes.present import Present, look, status_of
-from parachute.chat.changes.scanning import Candidate, Seen, unexplained
+from parachute.chat.changes.scanning import Candidate, Seen, is_hidden, unexplained
 from parachute.chat.changes.views import View
 
 _MOST_HELD = 5000
@@ -69,6 +70,8 @@ class Planner:
         """Why the rest of a commit waits, once a part of it does."""
         self._has_looked = False
         self._held_bytes = 0
+        self._unsettled: dict[str, bool] = {}
+        """Databases that were looked at, with True for those that are decided as a whole."""
 
     def plan(self, candidates: Iterable[Candidate]) -> Plan:
         """Decide; whatever waits or is replaced is kept afterwards. Error: OSError, of the state directory or a full disk."""
@@ -93,6 +96,15 @@ class Planner:
 
     def _decide(self, each: Candidate, plan: Plan) -> list[Staged]:
         """Decide about one; the contents that are to be kept."""
+        database = together.database_of(each.path)
+        if database not in self._unsettled:
+            self._unsettled[database] = self._is_unsettled(each)
+            if self._unsettled[database]:
+                plan.done[each.path] = each.seen
+                return self._decide_database(database, plan)
+        if self._unsettled[database] or together.is_momentary(self._project, self._upper, each.path):
+            plan.done[each.path] = each.seen
+            return []
         present, wanted, seen, reason = self._read(each)
         after = wanted.state
         if after.kind == "none" and each.wanted != "none":
@@ -133,6 +145,39 @@ class Planner:
         if not is_kept:
             wanted.drop()
         return [wanted.content] if is_kept and wanted.content else []
+
+    def _is_unsettled(self, each: Candidate) -> bool:
+        if each.wanted == "folder" or each.git or each.place.reason:
+            return False
+        return together.is_unsettled(self._project, self._upper, each.path)
+
+    def _decide_database(self, path: str, plan: Plan) -> list[Staged]:
+        """Decide about a database and what lies beside it: all of it waits, or an agent has only read and nothing has changed."""
+        reason: Reason = "in_use"
+        view, owner = dict[str, Present](), dict[str, Present]()
+        for suffix in together.MEMBERS:
+            for folder, found in ((self._project, owner), (self._upper, view)):
+                try:
+                    found[suffix] = look(self._blobs, folder, path + suffix, self._limit)
+                except (TooLarge, PermissionError):
+                    reason, found[suffix] = "large", self._only_named(folder, path + suffix)
+            if view[suffix].state.kind == "other":
+                view[suffix] = Present(NOTHING)
+            elif view[suffix].state == NOTHING and not is_hidden(self._upper, path + suffix):
+                view[suffix] = owner[suffix]
+        if reason == "in_use" and says_the_same(view, owner):
+            self._view.is_outdated = True  # the agent goes on with the owner's
+            return []
+        kept = []
+        for suffix, wanted in view.items():
+            before, after = owner[suffix].state, wanted.state
+            if before.kind == after.kind == "none":
+                continue
+            if wanted.content is not None:
+                kept.append(wanted.content)
+                reason = reason if self._may_hold(wanted.content) else "many"
+            plan.held.append(Held(self._view.number, path + suffix, path, reason, before, after))
+        return kept
 
     def _read(self, each: Candidate) -> tuple[Present, Present, Seen, Reason | None]:
         """What the owner has, what the view has, how that is known again, and why it cannot be applied."""
@@ -184,9 +229,9 @@ class Planner:
             self._has_looked = True
             if self._has_obeyed():
                 self._commit = "commit"
+        if self._commit and each.git in ("ref", "head", "index"):
+            return self._commit
         if each.git and wanted.state.kind == "file":
-            if self._commit and each.git != "object":
-                return self._commit
             assert wanted.content is not None
             if not git_files.is_valid(each.path.removeprefix(f"{obeyed.GIT}/"), wanted.content.chunks()):
                 return "git"

@@ -12,6 +12,7 @@ from parachute.chat.changes.models import Entry, State
 from parachute.chat.changes.ordering import in_order
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import look
+from parachute.chat.changes.together import torn
 from parachute.chat.changes.undoing import change_to
 from parachute.chat.changes.writing import remove_unfinished, write
 
@@ -52,6 +53,14 @@ def _left(places: Places, project: Path, entries: Sequence[Entry]) -> tuple[set[
                     back.append(change_to(places.blobs, each.path, present, each.replaced))
                     continue
                 present.drop()
+        others = left | {each.path for each in back}
+        apart = torn({each.path for each in entries} - others, others)
+        for each in entries:
+            if each.path in apart:
+                with contextlib.suppress(OSError, ParachuteError):
+                    present = look(places.blobs, folder, each.path, _ANY_SIZE)
+                    if present.state == each.after and each.replaced is not None:
+                        back.append(change_to(places.blobs, each.path, present, each.replaced))
         written = write(folder, in_order(back)).written
         return left | written.keys(), {path: each.state for path, each in written.items()}
     return left, {}

@@ -56,6 +56,22 @@ def unexplained(descriptor: int) -> bool:
     )
 
 
+def is_hidden(upper: Folder, path: str) -> bool:
+    """Return whether a view hides what the owner has at a path that its upper layer does not have."""
+    above = ""
+    for name in path.split("/")[:-1]:
+        above = f"{above}/{name}".lstrip("/")
+        status = status_of(upper, above)
+        if status is None:
+            return False
+        if not stat.S_ISDIR(status.st_mode):
+            return True
+        with upper.folder(above) as folder:
+            if OPAQUE in os.listxattr(folder.fileno()):
+                return True
+    return False
+
+
 class Scan:
     """One look at the upper layer; `known` is what was handled as it is, `visited` becomes all that the view has, and `noted` more to know.
 

@@ -12,7 +12,7 @@ from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailabl
 from parachute.base.files import private_folder
 from parachute.base.folders import Folder
 from parachute.chat.changes import git_files
-from parachute.chat.changes.answering import Word, applicable, apply_held, digest_of
+from parachute.chat.changes.answering import Word, applicable, apply_held, digest_of, in_use_by_a_program, whole
 from parachute.chat.changes.applying import Places, apply, noted, write_noted
 from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.clock import FileClock
@@ -98,6 +98,8 @@ class Changes:
             view = View(session, project, upper, number, began, is_reviewed, parts, origin=origin)
             if earlier is not None:
                 view.known, view.left = earlier.known, earlier.left
+                for path in (path for path, each in earlier.waiting.items() if each.reason in ("in_use", "commit")):
+                    view.known.pop(path, None)  # the program may have ended meanwhile
                 view.below = earlier.below if earlier.parts == parts else FoldersBelow()
             await self._load_waiting(view)
             view.index = await asyncio.to_thread(self._index, project)
@@ -176,6 +178,8 @@ class Changes:
             raise Conflict(
                 "What is there has changed at this very moment.", "Look at it again.", key="changed_meanwhile"
             )
+        if "in_use" in outcome.left.values():
+            raise in_use_by_a_program(min(outcome.left))
         if outcome.left:
             raise Unavailable(f"{min(outcome.left)} could not be written.", key="not_written")
         return number
@@ -244,7 +248,7 @@ class Changes:
             raise not_waiting()
         async with self._locks[Path(found.project)]:
             waiting = [each for each in await self._store.held(number=number) if not each.is_thrown]
-            held = [each for each in waiting if is_chosen(each.path, paths)]
+            held = whole([each for each in waiting if is_chosen(each.path, paths)], waiting)
             if not held:
                 raise not_waiting()
             if digest is not None and digest != digest_of(waiting):

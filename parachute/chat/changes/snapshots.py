@@ -15,6 +15,7 @@ from parachute.chat.changes.blobs import Blobs, Staged, TooLarge
 from parachute.chat.changes.differences import LONGEST, counts
 from parachute.chat.changes.models import NOTHING, Entry, State
 from parachute.chat.changes.present import look
+from parachute.chat.changes.together import is_momentary
 
 _MOST = 50_000
 _DEEPEST = 100
@@ -130,6 +131,8 @@ class _Taking:
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError:
+            return
+        if is_momentary(root, root, path):
             return
         signature = signature_of(status)
         known = self._known.get(path)

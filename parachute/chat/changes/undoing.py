@@ -12,6 +12,7 @@ from parachute.chat.changes.models import ChangeSet, Entry, SetKind, State, Undo
 from parachute.chat.changes.ordering import in_order
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import Present, look
+from parachute.chat.changes.together import torn
 
 _ANY_SIZE = 1 << 62
 
@@ -81,8 +82,13 @@ def _planned(blobs: Blobs, project: Folder, entries: Sequence[Entry]) -> tuple[l
             present.drop()
             continue
         changes.append(change_to(blobs, each.path, present, each.before))
-    blobs.keep(each.before.content for each in changes if each.before.content)
-    return in_order(changes), same, conflicts
+    apart = torn([each.path for each in changes], conflicts)
+    for change in changes:
+        if change.path in apart:
+            change.before.drop()
+    whole = [change for change in changes if change.path not in apart]
+    blobs.keep(change.before.content for change in whole if change.before.content)
+    return in_order(whole), same, [*conflicts, *apart]
 
 
 def change_to(blobs: Blobs, path: str, present: Present, after: State) -> Change:

@@ -4,7 +4,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -14,8 +14,10 @@ from parachute.base.signatures import signature_of
 from parachute.base.syncing import MANY_FILES, sync_file_system
 from parachute.base.unfinished import UNFINISHED
 from parachute.chat.changes.models import Reason
+from parachute.chat.changes.obeyed import GIT
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import status_of
+from parachute.chat.changes.together import database_of, in_use
 from parachute.chat.changes.views import Left
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
@@ -23,6 +25,10 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 
 class Meanwhile(Exception):
     """Something else is there than was planned for."""
+
+
+class InUse(Exception):
+    """A running program has it open."""
 
 
 @dataclass(slots=True)
@@ -37,16 +43,19 @@ class Outcome:
 def write(project: Folder, changes: Sequence[Change]) -> Outcome:
     """Write one change after the other, in this order; whatever is in the outcome is on the disk."""
     outcome, folders = Outcome(), set[str]()
-    are_many = len(changes) > MANY_FILES
+    are_many, batch = len(changes) > MANY_FILES, {each.path for each in changes}
+    is_torn = False
     for change in changes:
-        if outcome.error is not None:
-            outcome.left[change.path] = None
+        if outcome.error is not None or (is_torn and _is_of_commit(change)):
+            outcome.left[change.path] = None if outcome.error is not None else "commit"
             continue
         try:
             with _reachable(project, change.path):
-                _write(project, change, synced=not are_many)
+                _write(project, change, batch, synced=not are_many)
         except Meanwhile:
             outcome.left[change.path] = "conflict"
+        except InUse:
+            outcome.left[change.path] = "in_use"
         except OSError as error:
             outcome.left[change.path] = None if change.after.kind == "none" and _is_folder(change) else "failed"
             if error.errno in _FULL:
@@ -57,6 +66,7 @@ def write(project: Folder, changes: Sequence[Change]) -> Outcome:
             folders.add(change.path.rpartition("/")[0])
             if change.content is not None:
                 change.content.drop()
+        is_torn = is_torn or (_is_of_commit(change) and change.path in outcome.left)
     if are_many:
         sync_file_system(project.fileno())
         return outcome
@@ -76,11 +86,16 @@ def remove_unfinished(project: Folder, paths: Sequence[str]) -> None:
                     folder.remove(name)
 
 
+def _is_of_commit(change: Change) -> bool:
+    """Return whether a part of a commit; folders of references that are not empty stay without harm."""
+    return change.path.startswith(f"{GIT}/") and not _is_folder(change)
+
+
 def _is_folder(change: Change) -> bool:
     return change.before.state.kind == "folder"
 
 
-def _write(project: Folder, change: Change, *, synced: bool) -> None:
+def _write(project: Folder, change: Change, batch: Container[str], *, synced: bool) -> None:
     path, before, after = change.path, change.before.state, change.after
     if after.kind == "file":
         with project.replacement(path, 0o600) as new:
@@ -89,13 +104,13 @@ def _write(project: Folder, change: Change, *, synced: bool) -> None:
             new.dress(after.mode, after.modified_ns)
             if synced:
                 new.sync()
-            _make_way(project, change)
+            _make_way(project, change, batch)
             if not new.commit(None if before.kind in ("none", "folder") else "anything", synced=False):
                 raise Meanwhile
     elif after.kind == "link":
-        _place_link(project, change)
+        _place_link(project, change, batch)
     elif after.kind == "folder":
-        _make_way(project, change)
+        _make_way(project, change, batch)
         if before.kind != "folder":
             if before.kind != "none":
                 project.remove(path)
@@ -105,7 +120,7 @@ def _write(project: Folder, change: Change, *, synced: bool) -> None:
                 raise Meanwhile from error
         _set_mode(project, path, after.mode)
     else:
-        _check(project, change)
+        _check(project, change, batch)
         if before.kind == "folder":
             project.remove_folder(path)
         else:
@@ -126,13 +141,13 @@ def _copy(new: Replacement, change: Change) -> None:
         raise Meanwhile  # a power cut, or a broken disk, has changed what was kept
 
 
-def _place_link(project: Folder, change: Change) -> None:
+def _place_link(project: Folder, change: Change, batch: Container[str]) -> None:
     text = os.fsdecode(b"".join(change.content.chunks()) if change.content else b"")
     parent, _, name = change.path.rpartition("/")
     temporary = f"{parent}/{unfinished_name(name)}".lstrip("/")
     project.make_link(temporary, text)
     try:
-        _make_way(project, change)
+        _make_way(project, change, batch)
         if change.before.state.kind in ("none", "folder"):
             if not project.rename(temporary, project, change.path, replacing=False):
                 raise Meanwhile
@@ -142,9 +157,9 @@ def _place_link(project: Folder, change: Change) -> None:
         project.remove(temporary)
 
 
-def _make_way(project: Folder, change: Change) -> None:
+def _make_way(project: Folder, change: Change, batch: Container[str]) -> None:
     """See that what is there is what was planned for; a folder goes, for a file in its place."""
-    _check(project, change)
+    _check(project, change, batch)
     if _is_folder(change) and change.after.kind != "folder":
         try:
             project.remove_folder(change.path)
@@ -152,13 +167,17 @@ def _make_way(project: Folder, change: Change) -> None:
             raise Meanwhile from error
 
 
-def _check(project: Folder, change: Change) -> None:
+def _check(project: Folder, change: Change, batch: Container[str]) -> None:
     status, planned = status_of(project, change.path), change.before
     if _is_folder(change):
         if status is None or not stat.S_ISDIR(status.st_mode):
             raise Meanwhile
     elif (signature_of(status) if status else None) != planned.signature:
         raise Meanwhile
+    # A new file may belong to a database that is there, or to a commit.
+    may_matter = status is not None or database_of(change.path) != change.path or _is_of_commit(change)
+    if may_matter and not _is_folder(change) and change.after.kind != "folder" and in_use(project, change.path, batch):
+        raise InUse
 
 
 def _set_mode(project: Folder, path: str, mode: int) -> None:
