@@ -40,7 +40,8 @@ class Intake:
     """Answers connectors. `knock` gets what strangers did, without their words, `press` a button in a chat that was let in.
 
     `wake` is called with a chat in which something waits, `let_in` with one that a list of the settings lets in, `remove` with
-    names of shared files that nobody needs, `state_changed` with a state, and `owner_seen` when the owner is in their own chat.
+    names of shared files that nobody needs, `state_changed` with a state, `owner_seen` when the owner is in their own chat, and `revise`
+    with a message that was changed or deleted.
     """
 
     configuration: BotConfiguration
@@ -53,6 +54,7 @@ class Intake:
     remove: Callable[[Platform, Sequence[str]], Awaitable[None]] | None = None
     state_changed: Callable[[Platform, State], Awaitable[None]] = _no_change
     owner_seen: Callable[[], None] = lambda: None
+    revise: Callable[[Platform, Update], Awaitable[None]] = _nothing
 
     async def start(self, platform: str) -> Start:
         """What a connector needs to begin; error: Conflict if it shall not run."""
@@ -129,7 +131,7 @@ class Intake:
                 for index, (before, is_open) in enumerate(stored):
                     if is_open and (before.chat.id, before.message) == (update.chat.id, update.message):
                         stored[index] = (replace(before, text=update.text[:_LONGEST]), True)
-                await self.store.rewrite(platform, replace(update, text=update.text[:_LONGEST]))
+                await self.revise(platform, replace(update, text=update.text[:_LONGEST]))
             case "deleted":
                 stored[:] = [
                     (_without_words(each), False)
@@ -137,7 +139,7 @@ class Intake:
                     else (each, is_open)
                     for each, is_open in stored
                 ]
-                await self.store.withdraw(platform, update.chat.id, update.message)
+                await self.revise(platform, update)
             case "joined" | "left":
                 pass
         return False

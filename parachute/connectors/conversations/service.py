@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from parachute.base.errors import Conflict, NotFound, ParachuteError
-from parachute.chat.runs.broken_off import BrokenOff
+from parachute.chat.runs.broken_off import Begun, BrokenOff
 from parachute.chat.runs.request import Attachment, TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
-from parachute.connectors.chats.models import LABELS, LinkedChat
+from parachute.connectors.chats.models import LABELS, LinkedChat, shown_name
 from parachute.connectors.chats.sessions import ChatSessions
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import Platform
@@ -44,6 +44,9 @@ log = logging.getLogger(__name__)
 _AT_ONCE = 4
 """Chats that are answered at the same time: each has an agent of its own in the memory."""
 
+_LOOKED_THROUGH = 200
+"""Messages that wait, among which the one is sought that stops an answer."""
+
 _TRIES = 3
 _PAUSE_SECONDS, _LONGEST_PAUSE = 10.0, 300.0
 
@@ -72,6 +75,7 @@ class Conversations:
     broken_off: BrokenOff
     _working: dict[_Key, asyncio.Task[None]] = field(default_factory=dict, init=False)
     _arrived: dict[_Key, asyncio.Event] = field(default_factory=dict, init=False)
+    _asking: dict[_Key, asyncio.Lock] = field(default_factory=dict, init=False)
     _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE), init=False)
     _resumed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
@@ -107,6 +111,16 @@ class Conversations:
             await asyncio.wait({task})
         if chat.session:
             await self.stop(chat.session)
+
+    async def revise(self, platform: Platform, update: Update) -> None:
+        """Take a message as it is now, or out: until an agent is asked nothing else reaches it, and afterwards it is told."""
+        async with self._lock(_Key(platform, update.chat.id)):
+            if update.kind == "edited":
+                await self.store.rewrite(platform, update)
+                return
+            withdrawn = await self.store.withdraw(platform, update)
+        names = [file.path for each in withdrawn for file in each.update.files if file.path]
+        await remove_files(self.connectors.files(platform), names)
 
     async def stop(self, session: str) -> bool:
         """Stop the answer in a session; False if there is none."""
@@ -232,33 +246,29 @@ class Conversations:
                 await answer.replay(said)
                 await self._finish(chat, batch)
                 return
-        attachments, notes = await attachments_of(self.connectors.files(chat.platform), updates, language)
-        message, begun = text_of(chat, updates, notes), None
+        begun: Begun | None = None
         if batch.tries:
-            begun = await self.broken_off.take_up(session.id, batch.run or 0, message)
+            _, notes = await attachments_of(self.connectors.files(chat.platform), updates, language)
+            begun = await self.broken_off.take_up(session.id, batch.run or 0, text_of(chat, updates, notes))
         if begun is not None:
             await answer.resume(begun.said)
-            message, attachments = begun.message, []
         if refusal := await self._refusal(session, batch):
             await answer.refuse(say(language, refusal, sign=chat.sign))
             await self._finish(chat, batch)
             return
-        run = await self._begin(chat, batch, session, updates, message, attachments, answer)
+        run = await self._begin(chat, batch, session, updates, answer, begun)
         if run is None:
             await self._finish(chat, batch)
             return
-        await self.store.begun(batch.id, session.id, run.log.run)
-        lock = asyncio.Lock()
-        adding = asyncio.create_task(self._add_meanwhile(chat, batch, run, lock), name=f"more for {chat.platform}")
+        stopping = asyncio.create_task(self._stop_if_asked(chat), name=f"stop for {chat.platform}")
         try:
             await answer.follow(run.log.read())
         finally:
-            adding.cancel()
-            await asyncio.wait({adding})
+            stopping.cancel()
+            await asyncio.wait({stopping})
         if run.interrupted:
             raise asyncio.CancelledError  # this server ends, and the next one goes on with it
-        async with lock:
-            await self._finish(chat, batch)
+        await self._finish(chat, batch)
 
     async def _refusal(self, session: Session, batch: Batch) -> str | None:
         """Why a message is not answered here, as the name of a sentence."""
@@ -277,18 +287,35 @@ class Conversations:
         batch: Batch,
         session: Session,
         updates: list[Update],
-        message: str,
-        attachments: list[Attachment],
         answer: Answer,
+        begun: Begun | None,
     ) -> Run | None:
-        """Begin the run of a batch as soon as its session is free; None if it was refused, which was said."""
-        senders = ", ".join(dict.fromkeys(update.sender.id for update in updates))
-        caller = f"{LABELS[chat.platform]} {senders}"[:200]
+        """Begin the run of a batch as soon as its session is free; None if it was refused, which was said, or nothing is left of it."""
+        heard = {update.id: update for update in updates}
+        before = {each.update.id: each.update for each in await self.store.of_batch(batch.id)}
         await self.store.trying(batch.id)
+        files: list[Attachment] = []
+        refused = ""
         while True:
-            request = TurnRequest(message=message, session_id=session.id, attachments=attachments)
             try:
-                return await self.runs.begin(request, caller, typed=False, origin=Origin.GUEST)
+                # What was changed or deleted until now is; what comes after it finds that the agent was asked.
+                async with self._lock(_Key(chat.platform, chat.chat)):
+                    stored = [each.update for each in await self.store.of_batch(batch.id)]
+                    if not stored:
+                        return None
+                    current = [heard[each.id] if each == before[each.id] else each for each in stored]
+                    notes = await self.store.notes(chat.platform, chat.chat)
+                    if begun is None:
+                        message, files = await self._message(chat, current, answer.language, refused)
+                    else:
+                        message = begun.message
+                    message = "\n\n".join((message, *(each.update.text for each in notes)))
+                    senders = ", ".join(dict.fromkeys(update.sender.id for update in current))
+                    caller = f"{LABELS[chat.platform]} {senders}"[:200]
+                    request = TurnRequest(message=message, session_id=session.id, attachments=files)
+                    run = await self.runs.begin(request, caller, typed=False, origin=Origin.GUEST)
+                    await self.store.begun(batch.id, session.id, run.log.run, notes)
+                    return run
             except Conflict as error:
                 if error.key != "busy":
                     raise
@@ -296,16 +323,27 @@ class Conversations:
             except Stopped:
                 raise
             except ParachuteError as error:
-                if error.key == "offline_model" and attachments:
-                    names = [each.file_name for each in attachments]
-                    left = [say(answer.language, "file_left_out", name=name, why=error.message) for name in names]
-                    message, attachments = "\n\n".join((message, *left)), []
+                if error.key == "offline_model" and files:
+                    refused = error.message
                     continue
                 if error.status >= 500:
                     raise
                 log.warning("A message of %s was refused: %s", chat.platform, error)
                 await answer.refuse(say(answer.language, "failed"))
                 return None
+
+    async def _message(
+        self, chat: LinkedChat, updates: list[Update], language: Language, refused: str
+    ) -> tuple[str, list[Attachment]]:
+        """The text of updates and their files; without these where the agent's model `refused` them."""
+        if not refused:
+            files, left = await attachments_of(self.connectors.files(chat.platform), updates, language)
+            return text_of(chat, updates, left), files
+        names = [shown_name(file.name) or file.kind for update in updates for file in update.files]
+        return text_of(chat, updates, [say(language, "file_left_out", name=name, why=refused) for name in names]), []
+
+    def _lock(self, key: _Key) -> asyncio.Lock:
+        return self._asking.setdefault(key, asyncio.Lock())
 
     async def _until_free(self, session: str) -> None:
         """Wait until what the owner has asked in the same conversation is answered."""
@@ -315,35 +353,15 @@ class Conversations:
         # Its end is stored a moment later, and it may be only just beginning.
         await asyncio.sleep(0.05)
 
-    async def _add_meanwhile(self, chat: LinkedChat, batch: Batch, run: Run, lock: asyncio.Lock) -> None:
-        """Put messages that come during a run into it, in their order, and stop it when that is asked."""
+    async def _stop_if_asked(self, chat: LinkedChat) -> None:
+        """Stop a run when that is asked during it; all else that comes waits, where its people can still change it."""
         arrived = self._arrived[_Key(chat.platform, chat.chat)]
         while True:
-            takes = True
-            for each in await self.store.waiting(chat.platform, chat.chat, MOST_UPDATES):
-                if name := command_of(each.update):
-                    takes = False
-                    if name == "stop":
-                        await self._carry_out(chat, name, each)
-                    continue
-                if not takes:
-                    continue
-                if not is_answered(chat, run.session, each.update):
-                    await self._done(chat, [each])
-                    continue
-                takes = not each.update.files and await self._inject(batch, run, chat, each, lock)
+            for each in await self.store.waiting(chat.platform, chat.chat, _LOOKED_THROUGH):
+                if command_of(each.update) == "stop":
+                    await self._carry_out(chat, "stop", each)
             await arrived.wait()
             arrived.clear()
-
-    async def _inject(self, batch: Batch, run: Run, chat: LinkedChat, stored: Stored, lock: asyncio.Lock) -> bool:
-        async with lock:
-            try:
-                await self.runs.inject(run.session.id, text_of(chat, [stored.update]))
-            except ParachuteError:
-                return False  # it is answered next
-            # Not before: what could not be put in goes on waiting, whenever the computer ends.
-            await self.store.take(batch, [stored.number])
-        return True
 
     async def _finish(self, chat: LinkedChat, batch: Batch) -> None:
         stored = await self.store.of_batch(batch.id)

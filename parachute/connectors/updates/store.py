@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from parachute.base.clock import now
 from parachute.base.database import Database
@@ -53,8 +53,17 @@ class Batch:
     tries: int
 
 
+_NOT_ASKED = (
+    "platform = ? AND chat = ? AND message = ? AND "
+    "(state = 'waiting' OR (state = 'taken' AND batch IN (SELECT id FROM batches WHERE run IS NULL)))"
+)
+_FIND_NOT_ASKED = f"SELECT number, body FROM updates WHERE {_NOT_ASKED}"  # noqa: S608 - a constant
+_FIND_ASKED = "SELECT max(came_at) FROM updates WHERE platform = ? AND chat = ? AND message = ? AND state IN ('taken', 'done', 'note')"
+"""An update of which an agent was asked keeps the id of its message, all others lose it."""
+
+
 class UpdateStore:
-    """Updates from their arrival to their answer: waiting, taken by a batch, done."""
+    """Updates from their arrival to their answer: waiting, taken by a batch, done; a note goes with the next batch."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -100,7 +109,7 @@ class UpdateStore:
     async def open_chats(self) -> list[tuple[str, str]]:
         """Chats in which something waits or was being answered."""
         rows = await self._database.rows(
-            "SELECT DISTINCT platform, chat FROM updates WHERE state != 'done' LIMIT 10000"
+            "SELECT DISTINCT platform, chat FROM updates WHERE state IN ('waiting', 'taken') LIMIT 10000"
         )
         return [(platform, chat) for platform, chat in rows]
 
@@ -115,29 +124,59 @@ class UpdateStore:
     async def count_waiting(self, platform: str | None = None, chat: str | None = None) -> int:
         """How many updates wait, in one chat or in all."""
         row = await self._database.row(
-            "SELECT count(*) FROM updates WHERE state != 'done' AND (?1 IS NULL OR platform = ?1) AND (?2 IS NULL OR chat = ?2)",
+            "SELECT count(*) FROM updates WHERE state IN ('waiting', 'taken') AND (?1 IS NULL OR platform = ?1) AND (?2 IS NULL OR chat = ?2)",
             (platform, chat),
         )
         return int(row[0]) if row else 0
 
-    async def rewrite(self, platform: str, update: Update) -> bool:
-        """Give a message that waits the text it has now; False if none waits."""
-        query = "SELECT number, body FROM updates WHERE platform = ? AND chat = ? AND message = ? AND state = 'waiting'"
-        found = await self._stored(query, (platform, update.chat.id, update.message))
+    async def rewrite(self, platform: str, update: Update) -> None:
+        """Give a message that no agent has been asked the text it has now; to the agent of another one it is said."""
+        found = await self._stored(_FIND_NOT_ASKED, (platform, update.chat.id, update.message))
         for each in found:
             body = {**asdict(each.update), "text": update.text}
             await self._database.write(
-                "UPDATE updates SET body = ? WHERE number = ? AND state = 'waiting'",
+                "UPDATE updates SET body = ? WHERE number = ? AND body != ''",
                 (json.dumps(body, ensure_ascii=False), each.number),
             )
-        return bool(found)
+        if not found:
+            await self._note(platform, update, f"was changed since by who wrote it. It says now:\n{update.text}")
 
-    async def withdraw(self, platform: str, chat: str, message: str) -> None:
-        """Forget a message that waits: whoever wrote it has deleted it."""
-        await self._database.write(
-            "UPDATE updates SET state = 'done', body = '' WHERE platform = ? AND chat = ? AND message = ? AND state = 'waiting'",
-            (platform, chat, message),
-        )
+    async def withdraw(self, platform: str, update: Update) -> list[Stored]:
+        """Forget a message that no agent has been asked, since it was deleted; to the agent of another one it is said.
+
+        Returns what was forgotten.
+        """
+        place = (platform, update.chat.id, update.message)
+        found = await self._stored(_FIND_NOT_ASKED, place)
+        await self.done([each.number for each in found])
+        if not found:
+            await self._note(
+                platform, update, "was deleted by who wrote it: do not repeat what it said, and do not use it."
+            )
+        return found
+
+    async def notes(self, platform: str, chat: str) -> list[Stored]:
+        """Notes about messages that an agent was asked and that were changed since, for its next message."""
+        query = "SELECT number, body FROM updates WHERE platform = ? AND chat = ? AND state = 'note' ORDER BY number"
+        return await self._stored(query, (platform, chat))
+
+    async def _note(self, platform: str, update: Update, sentence: str) -> None:
+        place = (platform, update.chat.id, update.message)
+        row = await self._database.row(_FIND_ASKED, place)
+        if row is None or row[0] is None:
+            return
+        moment = str(row[0])[:16].replace("T", " ")
+        body = asdict(replace(update, text=f"[The message of {moment} UTC {sentence}]"))
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                "UPDATE updates SET state = 'done', body = '' WHERE platform = ? AND chat = ? AND message = ? AND state = 'note'",
+                place,
+            )
+            await connection.execute(
+                "INSERT OR IGNORE INTO updates (platform, id, chat, message, body, state, came_at) "
+                "VALUES (?, ?, ?, ?, ?, 'note', ?)",
+                (platform, update.id, *place[1:], json.dumps(body, ensure_ascii=False), row[0]),
+            )
 
     async def take(self, batch: Batch, numbers: Sequence[int]) -> None:
         """Begin a batch, or add to it; what it has is not taken by another one."""
@@ -165,15 +204,20 @@ class UpdateStore:
         """Note that a batch is about to be answered: one that ends the server each time is given up."""
         await self._database.write("UPDATE batches SET tries = tries + 1, run = NULL WHERE id = ?", (batch,))
 
-    async def begun(self, batch: str, session: str, run: int) -> None:
-        """Note the run that answers a batch."""
-        await self._database.write("UPDATE batches SET session = ?, run = ? WHERE id = ?", (session, run, batch))
+    async def begun(self, batch: str, session: str, run: int, notes: Sequence[Stored] = ()) -> None:
+        """Note the run that answers a batch, and the notes that went with it."""
+        async with self._database.transaction() as connection:
+            await connection.execute("UPDATE batches SET session = ?, run = ? WHERE id = ?", (session, run, batch))
+            for each in notes:
+                await connection.execute(
+                    "UPDATE updates SET state = 'done', body = '' WHERE number = ?", (each.number,)
+                )
 
     async def finish(self, batch: str) -> None:
         """Note that a batch was answered, and forget what was written."""
         async with self._database.transaction() as connection:
             await connection.execute(
-                "UPDATE updates SET state = 'done', body = '', message = '', batch = NULL WHERE batch = ?", (batch,)
+                "UPDATE updates SET state = 'done', body = '', batch = NULL WHERE batch = ?", (batch,)
             )
             await connection.execute("DELETE FROM batches WHERE id = ?", (batch,))
 

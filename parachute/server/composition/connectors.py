@@ -119,6 +119,7 @@ async def build_connectors(
     )
     intake.knock, intake.wake, intake.let_in = pairing.knock, conversations.wake, let_in
     intake.press, intake.state_changed, intake.owner_seen = notices.press, bots.state_changed, notices.owner_seen
+    intake.revise = conversations.revise
     intake.remove = lambda platform, names: remove_files(connectors.files(platform), names)
     chat.preparation.reading = FileSending(
         chats, updates, connectors, deliveries, sandbox.sandboxes.opened, storage.audit

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from tests.connectors.bots.requests import asked_with
 from tests.connectors.bots.talking import Bot
 from tests.contract.bots import BotsConfig, BotsStatus, Outcome
 from tests.contract.dart import check
 from tests.support.matrix_api import BOT, TOKEN, MatrixAPI
-from tests.support.messages_api import text, tool_use
+from tests.support.messages_api import Gate, hold, text, tool_use
 
 QUESTION = {
     "question": "Which colour?",
@@ -129,6 +130,34 @@ def test_a_stranger_waits_is_let_in_and_is_answered(rooms: Rooms) -> None:
     rooms.api.write(room, user, "!help")
     rooms.wait_text(room, "!new: begin a new conversation")
     rooms.bot.command("bots", "unlink", "matrix", room)
+
+
+def test_what_is_changed_or_taken_back_during_an_answer_never_reaches_the_model(rooms: Rooms) -> None:
+    def waiting() -> int:
+        return int(rooms.bot.call("GET", "/api/bots/status")["connectors"]["matrix"]["waiting_messages"])
+
+    user = rooms.api.person("Eve")
+    room = rooms.let_in(user)
+    gate = Gate()
+    rooms.bot.model.script(hold(gate, text("Slowly.")), text("To the rest."), text("To the last."))
+    rooms.api.write(room, user, "begin")
+    gate.wait_reached()
+    changed = rooms.api.write(room, user, "the plan of yesterday")
+    secret = rooms.api.write(room, user, "a secret badger")
+    rooms.bot.computer.wait_until(lambda: waiting() == 3, "all wait")
+    rooms.api.edit(room, user, changed, "the plan of today")
+    rooms.api.redact(room, user, secret)
+    rooms.bot.computer.wait_until(lambda: waiting() == 2, "one was taken back")
+    gate.open()
+    rooms.wait_text(room, "To the rest.")
+    rooms.api.redact(room, user, changed)
+    rooms.api.write(room, user, "and now?")
+    rooms.wait_text(room, "To the last.")
+    asked = [str(each.body) for each in rooms.bot.model.requests]
+    assert not any("badger" in each or "plan of yesterday" in each for each in asked)
+    assert any("plan of today" in each for each in asked)
+    (last,) = asked_with(rooms.bot, "and now?")
+    assert "was deleted by who wrote it" in last
 
 
 def test_a_private_room_that_becomes_a_group_is_let_in_anew(rooms: Rooms) -> None:

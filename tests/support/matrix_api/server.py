@@ -67,6 +67,10 @@ class MatrixAPI(MessengerAPI):
         new = {"msgtype": "m.text", "body": body}
         return self.write(room, user, f"* {body}", **{"m.new_content": new, "m.relates_to": relation})
 
+    def redact(self, room: str, user: str, message: str) -> str:
+        """Somebody takes a message back."""
+        return self.world.redact(room, message, user)
+
     def react(self, room: str, user: str, message: str, key: str) -> str:
         """Somebody reacts to a message."""
         relation = {"rel_type": "m.annotation", "event_id": message, "key": key}
