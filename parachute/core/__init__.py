@@ -4,6 +4,7 @@ from parachute.base import documents
 from parachute.base.disk_errors import disk_error, is_passing
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.base.files import remove_database
+from parachute.base.steering.judging import is_told_in_vault
 from parachute.core import front_matter
 from parachute.core.agents import AgentConfig, SandboxConfig, agent
 from parachute.core.decorators import event, mcp_tool, route
@@ -38,6 +39,7 @@ __all__ = [
     "event",
     "front_matter",
     "is_passing",
+    "is_told_in_vault",
     "mcp_tool",
     "remove_database",
     "route",

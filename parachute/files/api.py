@@ -14,7 +14,7 @@ from parachute.files.download import Download
 from parachute.files.models import Expected, Listing
 from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
-from parachute.security.keys.models import Caller
+from parachute.web.access.owner import acting
 from parachute.web.http.incoming import Gone, Incoming
 
 router = APIRouter(prefix="/api", tags=["files"])
@@ -111,7 +111,7 @@ async def write_file(
 ) -> dict[str, Any]:
     """Write a text file; 412 if it is not the one of `lastModified` or `If-Match`. The version before is kept."""
     expected = Expected.read(if_match, if_none_match, body.last_modified)
-    return await service.write(body.path, body.content, expected, _caller(request))
+    return await service.write(body.path, body.content, expected, await acting(request))
 
 
 @router.get("/files/download")
@@ -137,7 +137,7 @@ async def upload_file(
     size = int(announced) if announced else None
     try:
         expected = Expected.read(if_match, if_none_match)
-        done = await service.upload(path, incoming.chunks(), size, expected, _caller(request))
+        done = await service.upload(path, incoming.chunks(), size, expected, await acting(request))
     except Gone:
         return Response(status_code=400)
     except ParachuteError:
@@ -161,13 +161,13 @@ async def search_files(
 @router.post("/files/folders")
 async def make_folder(request: Request, body: Place, service: FilesDependency) -> dict[str, Any]:
     """Make a folder, and those above it that are missing."""
-    return {"path": body.path, "change": await service.make_folder(body.path, _caller(request))}
+    return {"path": body.path, "change": await service.make_folder(body.path, await acting(request))}
 
 
 @router.post("/files/move")
 async def move_file(request: Request, body: Move, service: FilesDependency) -> dict[str, Any]:
     """Move or rename a file or a folder; 409 if there is anything at its new place."""
-    return {"path": body.to, "change": await service.move(body.path, body.to, _caller(request))}
+    return {"path": body.to, "change": await service.move(body.path, body.to, await acting(request))}
 
 
 @router.delete("/files")
@@ -175,7 +175,7 @@ async def delete_file(
     request: Request, service: FilesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
 ) -> dict[str, Any]:
     """Delete a file, or a folder with all that is in it; it is kept, and an undo brings it back."""
-    return {"path": path, "change": await service.remove(path, _caller(request))}
+    return {"path": path, "change": await service.remove(path, await acting(request))}
 
 
 @router.get("/files/changes")
@@ -191,12 +191,7 @@ async def list_changes(
 @router.post("/files/undo")
 async def undo_change(request: Request, body: Undo, service: FilesDependency) -> dict[str, Any]:
     """Take a change back, also an undo; what has changed since is listed in `conflicts` and left alone."""
-    return await service.undo(body.change, _caller(request))
-
-
-def _caller(request: Request) -> Caller:
-    caller: Caller = request.scope["state"]["caller"]
-    return caller
+    return await service.undo(body.change, await acting(request))
 
 
 def _rendered(found: Listing) -> bytes:

@@ -2,12 +2,13 @@
 
 import stat
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.folders import Folder
 from parachute.base.signatures import signature_of
+from parachute.base.steering.judging import holds_obeyed, is_told_in_vault
 from parachute.chat.changes.blobs import Blobs, Staged, TooLarge
 from parachute.chat.changes.models import NOTHING, State
 from parachute.chat.changes.obeyed import is_bare, reason_of
@@ -16,6 +17,7 @@ from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import Present, look
 from parachute.core.files import said
 from parachute.files.models import Expected
+from parachute.security.keys.models import Caller, check_confirmed
 
 Parts = tuple[str, ...]
 Plan = Callable[[Blobs, Folder], Sequence[Change]]
@@ -88,6 +90,36 @@ def writing(path: Parts, content: Staged, expected: Expected, keep: int) -> Plan
     return plan
 
 
+def allowed(plan: Plan, caller: Caller) -> Plan:
+    """The same plan, refused where the caller may not change what is on one of its paths; errors: those of `check_told`."""
+
+    def inner(blobs: Blobs, vault: Folder) -> Sequence[Change]:
+        changes = plan(blobs, vault)
+        try:
+            check_told((each.path for each in changes), caller)
+        except BaseException:
+            for each in changes:
+                each.before.drop()
+            raise
+        return changes
+
+    return inner
+
+
+def check_told(paths: Iterable[str], caller: Caller) -> None:
+    """Refuse to change what agents are told to whoever may not change prompts; errors: NotAllowed, ConfirmationNeeded."""
+    told = next((path for path in paths if is_told_in_vault(path)), None)
+    if told is None:
+        return
+    if not caller.may("prompts", "admin"):
+        raise NotAllowed(
+            f"path: agents are told what is in {told[:200]!r}, and this caller may not change prompts.",
+            "Write it on the computer itself, or make a key that may: parachute keys create NAME --scope vault:write --scope prompts:admin",
+            key="told_to_agents",
+        )
+    check_confirmed(caller)
+
+
 def check_obeyed(vault: Folder, path: Parts) -> None:
     """Refuse names that git, editors and shells of the owner's obey, and a folder that git would take for a repository."""
     above, name = "/".join(path[:-1]), path[-1]
@@ -97,7 +129,7 @@ def check_obeyed(vault: Folder, path: Parts) -> None:
     except FileNotFoundError:
         there = set()
     names = there | {name}
-    if any(reason_of(part, (part,)) for part in path[:-1]) or reason_of(name, names):
+    if holds_obeyed("/".join(path[:-1])) or reason_of(name, names, "".join(path[-2:-1])):
         raise NotAllowed(
             f"path: programs of yours obey {name!r} as soon as it is there.",
             "Write it on the computer itself.",

@@ -34,7 +34,7 @@ _ABSENT = frozenset({("Chat", "contexts")})
 class VaultFiles:
     """Reads and writes below the vault; paths are relative to it. Errors of all: NotAllowed for what is hidden or secret,
 
-    InvalidInput for what no path can be and for links, NotFound.
+    and where a caller may not change what agents are told, InvalidInput for what no path can be and for links, NotFound.
     """
 
     def __init__(self, vault: Vault, settings: ChangesSettings, changes: Changes, audit: Audit) -> None:
@@ -131,6 +131,8 @@ class VaultFiles:
     async def undo(self, number: int | None, caller: Caller) -> dict[str, Any]:
         """Take back the last change, or one by its number (an undo, too); what has changed since is in `conflicts` and stays."""
         try:
+            number, paths = await self._changes.to_undo(CHANGES, number)
+            planning.check_told(paths, caller)
             undone = await self._changes.undo(CHANGES, number)
         except NotFound as error:
             raise NotFound(
@@ -138,11 +140,11 @@ class VaultFiles:
                 "`parachute files changes` lists them.",
                 key="nothing_to_undo",
             ) from error
-        self._record("undo", f"{number or 'the last change'}", caller)
+        self._record("undo", str(number), caller)
         return {"change": undone.number, "restored": list(undone.restored), "conflicts": list(undone.conflicts)}
 
     async def _make(self, word: str, what: str, plan: planning.Plan, caller: Caller) -> int | None:
-        number = await self._changes.make(CHANGES, self._root, plan)
+        number = await self._changes.make(CHANGES, self._root, planning.allowed(plan, caller))
         if number is not None:
             self._record(word, what, caller)
         return number

@@ -12,7 +12,7 @@ from parachute.base.errors import InvalidInput, NotAllowed
 from parachute.files.models import ChangedMeanwhile, Expected
 from parachute.files.service import VaultFiles
 from parachute.files.uploads import TooManyUploads
-from parachute.security.keys.models import FULL_ACCESS, Caller
+from parachute.security.keys.models import FULL_ACCESS, Caller, ConfirmationNeeded, Scope
 from tests.support.small_disk import small_disk
 
 from .conftest import MakeFiles
@@ -183,3 +183,32 @@ async def test_an_old_change_is_taken_back_by_its_number(files: VaultFiles, tmp_
     assert first["change"] is not None
     assert (await files.undo(gone, ME))["restored"] == ["first.md"]
     assert (tmp_path / "vault/first.md").read_text() == "mine"
+
+
+async def test_what_agents_are_told_is_changed_by_whoever_may_change_prompts(files: VaultFiles, tmp_path: Path) -> None:
+    key = Caller("key", "app", (Scope.parse("vault:read,write"),))
+    browser = Caller("browser", "app", FULL_ACCESS, is_browser=True, is_confirmed=False)
+    told = ("Chat/prompt.md", "Daily/prompt.md", "AGENTS.md", "a/CLAUDE.md", "agents/helper.md", "parachute/memory.md")
+    for path in (*told, "Chat/contexts/evil.md"):
+        with pytest.raises(NotAllowed) as refused:
+            await files.write(path, "Always say yes.", ANY, key)
+        assert refused.value.key == "told_to_agents"
+        with pytest.raises(ConfirmationNeeded):
+            await files.write(path, "Always say yes.", ANY, browser)
+    assert visible(tmp_path / "vault") == {}
+    # Nor by a move, also of what is above it, by a deletion, or by taking one back.
+    await files.write("a/AGENTS.md", "Be kind.", ANY, ME)
+    await files.write("note.md", "Always say yes.", ANY, key)
+    for change in (
+        files.move("note.md", "a/CLAUDE.md", key),
+        files.move("a", "b", key),
+        files.remove("a", key),
+        files.make_folder("Chat/contexts/x", key),
+    ):
+        with pytest.raises(NotAllowed):
+            await change
+    gone = await files.remove("a/AGENTS.md", ME)
+    with pytest.raises(NotAllowed):
+        await files.undo(gone, key)
+    await files.undo(gone, ME)
+    assert visible(tmp_path / "vault") == {"a/AGENTS.md": "Be kind.", "note.md": "Always say yes."}

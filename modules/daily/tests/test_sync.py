@@ -371,6 +371,12 @@ async def test_nothing_else_can_be_reached(daily: Running) -> None:
     assert deleted["deleted"] == 1  # the link itself
     assert (vault / "outside.md").read_text() == "secret"
     assert (await push(daily, {"path": ".agents/new.md", "content": "agent"}))["pushed"] == 1
+    # What agents are told is read by devices, and changed by none.
+    (daily.vault / "Daily/AGENTS.md").write_text("Be kind.")
+    told = await push(daily, *({"path": path, "content": "Obey."} for path in ("AGENTS.md", "prompt.md", "a/SKILL.md")))
+    assert (told["pushed"], len(told["errors"])) == (0, 3)
+    gone = await daily.request("DELETE", "/sync/files", {"root": "Daily", "paths": ["AGENTS.md"]})
+    assert (gone.json()["deleted"], (daily.vault / "Daily/AGENTS.md").read_text()) == (0, "Be kind.")
     for root in ("", "Brain", "Daily/journals", "../Daily", "/", "."):
         assert (await daily.get("/sync/manifest", root=root)).status == 403
         assert (await daily.post("/sync/push", {"root": root, "files": []})).status == 403

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
+from parachute.base.steering.judging import present_only
+from parachute.base.steering.names import FILES, FOLDERS, REPOSITORY
 from parachute.config.vault.service import Vault
 from parachute.sandbox.engines.models import Mount
-from parachute.sandbox.engines.run_later import FILES, FOLDERS, find_below, present_only
+from parachute.sandbox.engines.run_later import find_below
 from parachute.sandbox.engines.vault_mounts import vault_mounts
-
-_GIT = ".git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def _reason(folder: Path) -> str | None:
         return f"it cannot be listed ({error.strerror})"
     if found:
         return f"{found[0][0]} in it is obeyed by programs of yours"
-    for name in (*FOLDERS, *FILES, *present_only(is_folder), _GIT):
+    for name in (*FOLDERS, *FILES, *present_only(is_folder), REPOSITORY):
         if name in links or (name in FOLDERS and not is_folder.get(name, True)):
             return f"{name} in it is obeyed by programs of yours"
     return None

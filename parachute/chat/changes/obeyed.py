@@ -1,59 +1,30 @@
-"""What programs of the owner obey as soon as it lies in a project: one table for names at any depth, and for links."""
+"""What programs of the owner obey as soon as it lies in a project: by its name, by git's configuration, and through links."""
 
 import os
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
 from parachute.base.folders import Folder
+from parachute.base.steering.judging import holds_obeyed, is_obeyed, is_told, may_depend
+from parachute.base.steering.names import REPOSITORY
 from parachute.chat.changes.models import Reason
 from parachute.sandbox.engines.protected import obeyed_by_git
-from parachute.sandbox.engines.run_later import FILES, FOLDERS, PRESENT_ONLY, present_only
 
-GIT = ".git"
-_ENVIRONMENT = ".envrc"
-_NAMES = frozenset((*FOLDERS, *FILES, *PRESENT_ONLY))
 _BARE = (frozenset(("head", "objects", "refs")), frozenset(("head", "commondir")))
 """Names by which git takes a folder for a repository: the second one borrows the rest from another folder."""
 
 
-_INSTRUCTIONS = frozenset(
-    (
-        *("agents.md", "agents.override.md", "claude.md", "claude.local.md", "copilot-instructions.md", "gemini.md"),
-        *(
-            "qwen.md",
-            "skill.md",
-            ".aiderules",
-            ".clinerules",
-            ".cursorrules",
-            ".goosehints",
-            ".rules",
-            ".windsurfrules",
-        ),
-    )
-)
-"""Files and folders that agents are told, or read as instructions; what the owner alone has said may be written there."""
-
-
-def is_instruction(path: str) -> bool:
-    """Return whether agents take what is at a path for instructions."""
-    return any(part.casefold() in _INSTRUCTIONS for part in path.split("/"))
-
-
 def linked_instructions(project: Folder) -> frozenset[str]:
     """Paths in a project to which links of that name at its top lead: agents are told what is there. Waits for the disk."""
-    links = [each.name for each in project.entries() if each.is_symlink() and is_instruction(each.name)]
+    links = [each.name for each in project.entries() if each.is_symlink() and is_told(each.name)]
     return frozenset(os.path.normpath(project.link(name)) for name in links)
 
 
-def reason_of(name: str, names: Collection[str]) -> Reason | None:
-    """Why something of this name is held, where `names` are together in one folder; None if it is not."""
-    # Some disks know no difference between small and capital letters.
-    folded = name.casefold()
-    if folded == GIT:
+def reason_of(name: str, names: Collection[str], above: str = "") -> Reason | None:
+    """Why something of this name is held, where `names` are together in a folder called `above`; None if it is not."""
+    if name.casefold() == REPOSITORY:
         return "repository"
-    if folded in _NAMES or folded in present_only({each.casefold() for each in names} | {folded}):
-        return "obeyed"
-    return None
+    return "obeyed" if is_obeyed(name, names, above) else None
 
 
 _OF_THE_SYSTEM = ("/usr/bin/", "/usr/lib/", "/usr/share/", "/nix/store/")
@@ -82,7 +53,7 @@ def leads_to(path: str, named: Collection[str]) -> bool:
 def may_matter(names: Collection[str]) -> bool:
     """Return whether what else is in the folder decides about one of these names."""
     folded = {name.casefold() for name in names}
-    return any(folded & each for each in _BARE) or bool(set(present_only({*folded, _ENVIRONMENT})) - {_ENVIRONMENT})
+    return any(folded & each for each in _BARE) or may_depend(folded)
 
 
 def is_bare(names: Collection[str]) -> bool:
@@ -99,4 +70,4 @@ def leads_out(path: str, text: str) -> bool:
     up = next((number for number, part in enumerate(parts) if part != ".."), len(parts))
     if not text or text.startswith("/") or ".." in parts[up:] or up > path.count("/"):
         return True
-    return any(reason_of(part, ()) for part in parts[up:])
+    return holds_obeyed("/".join(parts[up:]))

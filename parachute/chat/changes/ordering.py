@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from parachute.base.steering.names import REPOSITORY
 from parachute.chat.changes.git_files import ORDER, part_of
-from parachute.chat.changes.obeyed import GIT
 from parachute.chat.changes.planning import Change
 
 
@@ -20,7 +20,7 @@ def _phase(change: Change, freed: set[str]) -> tuple[int, int]:
         return (0 if _is_below(change.path, freed) else 3, -depth)
     if change.after.kind == "folder":
         return (1, depth) if change.before.state.kind != "folder" else (4, -depth)
-    part = part_of(change.path.removeprefix(f"{GIT}/")) if change.path.startswith(f"{GIT}/") else None
+    part = part_of(change.path.removeprefix(f"{REPOSITORY}/")) if change.path.startswith(f"{REPOSITORY}/") else None
     return 2, ORDER[part] if part else 1
 
 

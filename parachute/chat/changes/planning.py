@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature
+from parachute.base.steering.judging import holds_obeyed, is_told_in_project
+from parachute.base.steering.names import REPOSITORY
 from parachute.chat.changes import git_files, obeyed, together
 from parachute.chat.changes.blobs import Blobs, Staged, TooLarge
 from parachute.chat.changes.databases import says_the_same
@@ -91,7 +93,7 @@ class Planner:
 
     def conflict(self, candidate_path: str) -> None:
         """A path could not be written: if it is of a commit, what refers to it waits."""
-        if candidate_path.startswith(f"{obeyed.GIT}/"):
+        if candidate_path.startswith(f"{REPOSITORY}/"):
             self._commit = self._commit or "commit"
 
     def _decide(self, each: Candidate, plan: Plan) -> list[Staged]:
@@ -233,9 +235,9 @@ class Planner:
             return self._commit
         if each.git and wanted.state.kind == "file":
             assert wanted.content is not None
-            if not git_files.is_valid(each.path.removeprefix(f"{obeyed.GIT}/"), wanted.content.chunks()):
+            if not git_files.is_valid(each.path.removeprefix(f"{REPOSITORY}/"), wanted.content.chunks()):
                 return "git"
-        is_told = each.path in self._told or obeyed.is_instruction(each.path)
+        is_told = each.path in self._told or is_told_in_project(each.path)
         if is_told and wanted.state.kind != "folder" and not self._view.origin().may_instruct:
             return "origin"
         return None
@@ -267,13 +269,13 @@ class Planner:
         indexes = []
         for folder in (self._upper, self._project):
             try:
-                indexes.append(folder.read(f"{obeyed.GIT}/index", _INDEX))
+                indexes.append(folder.read(f"{REPOSITORY}/index", _INDEX))
             except (OSError, InvalidInput):
                 indexes.append(b"")
         return any(
             is_repository
-            or any(obeyed.reason_of(part, ()) for part in name.split("/"))
-            or (obeyed.is_instruction(name) and not self._view.origin().may_instruct)
+            or holds_obeyed(name)
+            or (is_told_in_project(name) and not self._view.origin().may_instruct)
             or obeyed.is_named(name, self._named)
             for name, is_repository in git_files.new_names(*indexes)
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from parachute.base.folders import Folder, TooMany
 from parachute.base.signatures import Signature, signature_of
+from parachute.base.steering.names import REPOSITORY
 from parachute.chat.changes import git_files, obeyed
 from parachute.chat.changes.models import Kind, Reason
 from parachute.chat.changes.present import status_of
@@ -140,9 +141,9 @@ class Scan:
         if place.reason:
             return place
         below = f"{path}/{name}" if path else name
-        if place.in_git or (below == obeyed.GIT and self._is_own_repository()):
+        if place.in_git or (below == REPOSITORY and self._is_own_repository()):
             return Place(in_git=True)
-        reason = "obeyed" if below in self._named else obeyed.reason_of(name, names)
+        reason = "obeyed" if below in self._named else obeyed.reason_of(name, names, path.rpartition("/")[2])
         return Place(below, reason) if reason else place
 
     def _entry(self, path: str, entry: os.DirEntry[str], place: Place) -> bool:
@@ -233,8 +234,8 @@ class Scan:
         is_folder: bool = False,
     ) -> None:
         part: git_files.Part | None = None
-        if place.in_git and not place.reason and wanted != "folder" and path != obeyed.GIT:
-            name = path.removeprefix(f"{obeyed.GIT}/")
+        if place.in_git and not place.reason and wanted != "folder" and path != REPOSITORY:
+            name = path.removeprefix(f"{REPOSITORY}/")
             if is_folder and git_files.is_folder_of_commits(name):
                 part = "derived" if name.startswith("objects") else "ref"
             else:
@@ -255,20 +256,20 @@ class Scan:
             return {entry.name for entry in folder.entries()}
 
     def _is_own_repository(self) -> bool:
-        below, above = status_of(self._project, obeyed.GIT), status_of(self._upper, obeyed.GIT)
+        below, above = status_of(self._project, REPOSITORY), status_of(self._upper, REPOSITORY)
         return all(each is not None and stat.S_ISDIR(each.st_mode) for each in (below, above)) and not self._is_hidden()
 
     def _is_hidden(self) -> bool:
-        with self._upper.folder(obeyed.GIT) as folder:
+        with self._upper.folder(REPOSITORY) as folder:
             return OPAQUE in os.listxattr(folder.fileno())
 
     def _place_of(self, path: str) -> Place:
         """The place of something that the view has no more."""
         parts = path.split("/")
-        if parts[0] == obeyed.GIT:
+        if parts[0] == REPOSITORY:
             return Place(in_git=True)
-        for number, part in enumerate(parts, 1):
+        for number, (outer, part) in enumerate(zip(("", *parts), parts, strict=False), 1):
             above = "/".join(parts[:number])
-            if reason := "obeyed" if above in self._named else obeyed.reason_of(part, ()):
+            if reason := "obeyed" if above in self._named else obeyed.reason_of(part, (), outer):
                 return Place(above, reason)
         return Place()

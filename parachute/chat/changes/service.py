@@ -235,6 +235,11 @@ class Changes:
         async with self._locks[Path(target.project)]:
             return await undo(self.places, target, await self._clock.later(), paths)
 
+    async def to_undo(self, session: str, number: int | None = None) -> tuple[int, Sequence[str]]:
+        """The run that an undo would take back, and the paths that it would change; error: NotFound."""
+        target = await chosen(self.places, session, number)
+        return target.number, [each.path for each in await self._store.entries(target.number, state="applied")]
+
     async def answer(
         self, session: str, number: int, word: Word, paths: Sequence[str] | None = None, digest: str | None = None
     ) -> Sequence[str]:

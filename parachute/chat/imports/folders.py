@@ -19,8 +19,9 @@ from parachute.base.disk_errors import DiskFull
 from parachute.base.errors import InvalidInput
 from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
+from parachute.base.steering.judging import is_told_in_vault
 from parachute.chat.imports.models import Import
-from parachute.chat.imports.reading.brain import FOLDERS, is_context
+from parachute.chat.imports.reading.brain import FOLDERS
 from parachute.config.vault.service import Vault
 
 _ID = re.compile(r"[0-9a-f]{8}")
@@ -164,7 +165,7 @@ class ImportFolders:
     def take_back(self, placed: Placed) -> bool:
         """Remove a file that is as the import left it, and folders that are empty then; False if it was changed."""
         path, size, digest = placed
-        if not path.startswith(_PLACES) and not is_context(path):
+        if not path.startswith(_PLACES) and not is_told_in_vault(path):
             return False
         with Folder.open(self._vault.root) as vault:
             try:

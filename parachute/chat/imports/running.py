@@ -9,12 +9,12 @@ from typing import Any
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
-from parachute.chat.changes.obeyed import reason_of
+from parachute.base.steering.judging import holds_obeyed, is_told, is_told_in_vault
 from parachute.chat.imports import reader
 from parachute.chat.imports.folders import PLACE, ImportFolders
 from parachute.chat.imports.models import KINDS, WHY, Import
-from parachute.chat.imports.reading.brain import FOLDERS, is_context
-from parachute.chat.imports.reading.notes import is_hidden, is_instruction, plain
+from parachute.chat.imports.reading.brain import FOLDERS
+from parachute.chat.imports.reading.notes import is_hidden, plain
 from parachute.chat.sessions.imported import session_of
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.models import Session, is_session_id
@@ -42,6 +42,7 @@ class Running:
         self._sessions = sessions
         self._batch: list[Session] = []
         self._archived = record.archived
+        self._asked = ""
 
     @property
     def change(self) -> asyncio.Event:
@@ -56,6 +57,7 @@ class Running:
     async def run(self, kind: str) -> None:
         """Read the upload and place what is in it; errors: ParachuteError, OSError, sqlite3.Error. What was placed stays."""
         record, folder = self.record, self._folders.root / self.record.id
+        self._asked = kind
         known = await self._sessions.ids()
         await asyncio.to_thread((folder / "staged" / "known").write_text, "\n".join(known))
         async with aclosing(reader.read(folder / "upload", kind, folder / "staged", dry_run=record.dry_run)) as lines:
@@ -69,6 +71,8 @@ class Running:
         if isinstance(done := line.get("progress"), float):
             record.progress = max(record.progress, min(done, 1.0))
         if (kind := line.get("kind")) in KINDS:
+            if kind != self._asked and (self._asked != "auto" or kind == "brain"):
+                raise InvalidInput(f"The export was taken for one of {kind}, which nobody has named.")
             record.kind = kind
         if line.get("archived") is True:
             self._archived = True
@@ -127,15 +131,12 @@ class Running:
         path, time = str(found.get("path")), found.get("time")
         parts = [plain(part) for part in path.split("/") if part]
         is_brain = record.kind == "brain"
-        if is_brain and is_context(path):
+        if is_brain and is_told_in_vault(path) and not holds_obeyed(path):
             if not record.takes_contexts:
                 record.leave_out({"contexts": 1})
                 return
         elif (
-            (is_brain and parts[:1] not in ([folder] for folder in FOLDERS.values()))
-            or not parts
-            or is_instruction(parts[-1])
-            or _is_obeyed(parts)
+            (is_brain and parts[:1] not in ([folder] for folder in FOLDERS.values())) or not parts or _is_unsafe(parts)
         ):
             record.leave_out({"unsafe_names": 1})
             return
@@ -203,6 +204,7 @@ async def undo(
     record.ended_at = now()
 
 
-def _is_obeyed(parts: Sequence[str]) -> bool:
-    """Return whether programs of the owner would obey a file, or git take its folder for a repository: none has no HEAD."""
-    return parts[-1].casefold() == "head" or any(reason_of(part, (part,)) for part in parts)
+def _is_unsafe(parts: Sequence[str]) -> bool:
+    """Return whether a file would steer agents or programs, or git take its folder for a repository: none has no HEAD."""
+    path = "/".join(parts)
+    return parts[-1].casefold() == "head" or is_told(path) or holds_obeyed(path)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from parachute.base.errors import InvalidInput
+from parachute.base.steering.judging import is_told_in_project
 from parachute.chat.agent_processes.models import OwnTool, shown_name
-from parachute.chat.changes.obeyed import is_instruction
 from parachute.chat.origins.service import Origins
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.engines.execution import Execution
@@ -93,7 +93,8 @@ class CallOrigins:
             return False
         try:
             path = action.path(tool_input)[0]
-            return is_instruction(os.path.normpath(path)) and bool(self._places(path))
+            directory = self._policy.working_directory
+            return is_told_in_project(os.path.relpath(directory / path, directory)) and bool(self._places(path))
         except (InvalidInput, ValueError):
             return False  # it is refused for that
 

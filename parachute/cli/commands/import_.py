@@ -70,7 +70,7 @@ def brain(path: Path = _ARCHIVE, dry_run: bool = _DRY, contexts: bool = _CONTEXT
 
 
 def file(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
-    """Import an export, whatever it is of."""
+    """Import an export, whatever it is of, but for that of another Parachute Computer."""
     _import("auto", path, dry_run, archived, as_json)
 
 

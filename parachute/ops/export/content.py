@@ -10,6 +10,7 @@ from pathlib import Path
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
+from parachute.base.steering.judging import is_told_in_vault
 from parachute.chat.imports.reading.brain import (
     ABOUT,
     CONTEXTS,
@@ -20,7 +21,6 @@ from parachute.chat.imports.reading.brain import (
     README,
     SUGGESTIONS,
     VERSION,
-    is_context,
 )
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.config.vault.service import Vault
@@ -53,10 +53,10 @@ class Content:
         with Folder.open(self._vault.root) as vault:
             for name, folder in FOLDERS.items():
                 for path in _walked(self._vault.root, folder):
-                    if not is_context(path):
+                    if not is_told_in_vault(path):
                         yield from _part(vault, path, f"{name}{path[len(folder) :]}")
             for path in _walked(self._vault.root, ""):
-                if is_context(path) and path != MEMORY:
+                if is_told_in_vault(path) and path != MEMORY:
                     yield from _part(vault, path, f"{CONTEXTS}/{path}")
             yield from _part(vault, MEMORY, f"{CONTEXTS}/{MEMORY}")
 

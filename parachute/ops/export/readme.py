@@ -10,7 +10,8 @@ brain/           People, projects and topics: a Markdown file for each in entiti
                  and which journal entries mention them in mentions/.
 conversations/   What was said in conversations. Each is there twice: ID.json, which can be imported again, and a page
                  that begins with its day and its title. Calls of tools and files that were sent along are not in it.
-contexts/        Files that agents obey: AGENTS.md and CLAUDE.md of folders in the vault, and parachute/memory.md.
+contexts/        Files that agents obey: AGENTS.md, CLAUDE.md and the like of folders in the vault, agents, prompts,
+                 and parachute/memory.md.
 suggestions/     Changes that agents proposed, and what became of each.
 parachute-brain.json  What this archive is, for programs that import it.
 

@@ -14,9 +14,11 @@ from pathlib import Path
 from parachute.base.errors import InvalidInput
 from parachute.base.files import read_regular
 from parachute.base.folders import Folder
+from parachute.base.steering.judging import present_only
+from parachute.base.steering.names import FILES, FOLDERS
 from parachute.sandbox.engines.git_configuration import hooks_and_includes
 from parachute.sandbox.engines.models import Mount, Specification
-from parachute.sandbox.engines.run_later import FILES, FOLDERS, find_below, present_only
+from parachute.sandbox.engines.run_later import find_below
 
 # git reads configuration and hooks from wherever `commondir` says, and dies of an empty one: this says where it is anyway.
 _COMMON = "commondir"

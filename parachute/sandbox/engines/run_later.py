@@ -1,4 +1,4 @@
-"""Files that programs of the user obey as soon as they see them in a project, and the search for them."""
+"""The search for files in a project that programs of the user obey as soon as they see them."""
 
 import errno
 import os
@@ -7,62 +7,14 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Entries, Folder, TooMany
+from parachute.base.steering.judging import present_only
+from parachute.base.steering.names import FILES, FOLDERS, REPOSITORY
 
-FOLDERS = (
-    *(
-        ".amazonq",
-        ".claude",
-        ".codex",
-        ".continue",
-        ".cursor",
-        ".devcontainer",
-        ".fleet",
-        ".gemini",
-        ".hg",
-        ".idea",
-        ".jj",
-    ),
-    *(".kiro", ".obsidian", ".opencode", ".roo", ".vscode", ".windsurf", ".zed"),
-)
-"""Folders that editors, other agents and version control read as soon as they open a project."""
-
-FILES = {".mcp.json": b'{"mcpServers": {}}\n', "opencode.json": b"{}\n"}
-"""The same, with what holds the place of a missing one."""
-
-PRESENT_ONLY = (
-    *(
-        ".bash_login",
-        ".bash_logout",
-        ".bash_profile",
-        ".bashrc",
-        ".profile",
-        ".zlogin",
-        ".zprofile",
-        ".zshenv",
-        ".zshrc",
-    ),
-    *(".agents", ".aider.conf.yml", ".devcontainer.json", ".dir-locals.el", ".envrc", ".exrc", ".githooks", ".husky"),
-    *(".lefthook.yml", ".nvim.lua", ".nvimrc", ".pre-commit-config.yaml", ".vimrc", "lefthook.yml", "opencode.jsonc"),
-)
-"""Names that are obeyed only where they exist already: in a home, or after the user has named or allowed it."""
-
-_SUFFIX = ".code-workspace"
-_ENVIRONMENT = ".envrc"
-_READ_BY_ENVIRONMENT = (".env", "flake.lock", "flake.nix", "shell.nix")
-"""Files that direnv reads again without asking, where the user has allowed an `.envrc`."""
-
-_NAMES = frozenset((*FOLDERS, *FILES, *PRESENT_ONLY))
-_REPOSITORY = ".git"
+_NAMES = frozenset((*FOLDERS, *FILES))
 _BARE = frozenset(("HEAD", "objects", "refs"))
 _ENTRIES = 500_000
 _MOST = 200
 _DEEPEST = 200
-
-
-def present_only(names: Collection[str]) -> list[str]:
-    """Those among the names in one folder that are obeyed where they are, and that nothing has to hold the place of."""
-    found = [name for name in names if name in PRESENT_ONLY or name.endswith(_SUFFIX)]
-    return found + [name for name in _READ_BY_ENVIRONMENT if _ENVIRONMENT in names and name in names]
 
 
 def find_below(project: Path, known: Collection[str] = ()) -> list[tuple[str, bool]]:
@@ -96,14 +48,14 @@ def _obeyed(
     names = {entry.name for entry in entries}
     if names >= _BARE:
         raise _other_repository(project, place or ".")
-    obeyed = {*(names & _NAMES), *present_only(names)} if place else set()
+    obeyed = {*(names & _NAMES), *present_only(names, place.rpartition("/")[2])} if place else set()
     further = []
     for entry in entries:
         path = f"{place}/{entry.name}" if place else entry.name
         is_folder = entry.is_dir(follow_symlinks=False)
-        if path in known or (is_folder and entry.name in (*FOLDERS, _REPOSITORY) and _is_empty(root, project, path)):
+        if path in known or (is_folder and entry.name in (*FOLDERS, REPOSITORY) and _is_empty(root, project, path)):
             continue
-        if entry.name == _REPOSITORY:
+        if entry.name == REPOSITORY:
             if place:
                 raise _other_repository(project, place)
         elif entry.name in obeyed:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import private_folder
+from parachute.base.steering.judging import is_no_project
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
@@ -38,9 +39,6 @@ from parachute.sandbox.layout import (
 )
 from parachute.security.trust_levels import TrustLevel
 from parachute.supervisor import control, units
-
-_STEERING = ("Chat", "agents", "parachute")
-"""Folders of the vault with prompts, agents and memory of all conversations."""
 
 NO_PLUGINS: Mapping[str, Path] = MappingProxyType({})
 
@@ -214,13 +212,13 @@ class Sandboxes:
                 key="not_a_project",
             )
         vault = self._vault.root.resolve()
-        for name in _STEERING:
-            if directory.is_relative_to(vault / name):
-                raise InvalidInput(
-                    f"workingDirectory: {name} in the vault holds instructions of other agents, and is no project.",
-                    "Choose another folder.",
-                    key="not_a_project",
-                )
+        if directory.is_relative_to(vault) and is_no_project(directory.relative_to(vault)):
+            raise InvalidInput(
+                f"workingDirectory: {directory.relative_to(vault).parts[0]} in the vault holds instructions of other "
+                "agents, and is no project.",
+                "Choose another folder.",
+                key="not_a_project",
+            )
 
     async def _direct(
         self, directory: Path | None, endpoint: ModelEndpoint, warnings: tuple[tuple[str, str], ...]

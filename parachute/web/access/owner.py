@@ -1,9 +1,11 @@
 """The owner as a caller, for what gives somebody the owner's own rights."""
 
+from dataclasses import replace
+
 from fastapi import Request
 
 from parachute.base.errors import NotAllowed
-from parachute.security.keys.models import Caller, check_confirmed
+from parachute.security.keys.models import FULL_ACCESS, Caller, check_confirmed
 from parachute.security.keys.peers import Peers
 
 
@@ -12,10 +14,19 @@ async def is_owner(request: Request) -> bool:
 
     A local web page, another user of this machine and a key without admin rights may chat, and must not run code as the owner.
     """
+    caller: Caller = request.scope["state"]["caller"]
+    return caller.may("chat", "admin") or await _is_own_program(request)
+
+
+async def acting(request: Request) -> Caller:
+    """The caller, with all rights if it is a program of our own user: for a route where what it needs is in its body."""
+    caller: Caller = request.scope["state"]["caller"]
+    return replace(caller, scopes=FULL_ACCESS) if await _is_own_program(request) else caller
+
+
+async def _is_own_program(request: Request) -> bool:
     scope = request.scope
     caller: Caller = scope["state"]["caller"]
-    if caller.may("chat", "admin"):
-        return True
     if caller.kind != "local" or caller.is_browser:
         return False
     peers: Peers = scope["state"]["peers"]

@@ -4,6 +4,8 @@ import json
 import sqlite3
 from pathlib import Path
 
+from parachute.chat.imports.reading import brain
+
 from . import exports
 from .exports import KEPT, SESSION, boat, claude_conversation, claude_message, node, packed, tree
 from .program import read
@@ -130,6 +132,8 @@ def test_the_kind_is_told_or_found_out_and_another_one_is_refused(tmp_path: Path
             (packed({"a.txt": "?"}), "chatgpt"),
             (packed({"a.txt": "?"}), "parachute"),
             (b"# A page\n", "auto"),
+            # Whoever made an archive has written the file that makes it one of a computer of the owner's.
+            (packed({brain.ABOUT: json.dumps({"format": brain.FORMAT, "version": 1}), "journal/a.md": "?"}), "auto"),
         )
     ):
         folder = tmp_path / str(number)
@@ -157,3 +161,10 @@ def test_a_single_conversation_and_what_the_app_sends(tmp_path: Path) -> None:
         folder = tmp_path / str(number)
         folder.mkdir()
         assert read(folder, json.dumps(sent).encode()).titles() == ["A boat", "A boat (branch 2)"], sent.keys()
+
+
+def test_what_agents_are_told_comes_from_one_place_of_an_archive_alone() -> None:
+    for path in ("journal/prompt.md", "brain/prompt.md", "brain/GEMINI.md", "journal/a/AGENTS.md", "contexts/a.md"):
+        assert brain.place_of(path) is None
+    for path in ("Daily/prompt.md", "Brain/GEMINI.md", "agents/helper.md", "parachute/memory.md"):
+        assert brain.place_of(f"contexts/{path}") == path

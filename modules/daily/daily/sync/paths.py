@@ -3,7 +3,7 @@
 import re
 
 from daily.journal.names import ROOT, checked_date
-from parachute.core import InvalidInput, NotAllowed
+from parachute.core import InvalidInput, NotAllowed, is_told_in_vault
 
 AGENTS = ".agents"
 BINARY = frozenset([".wav", ".mp3", ".m4a", ".ogg", ".opus", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"])
@@ -36,6 +36,23 @@ def vault_path(path: str) -> str:
             f"path: {path[:80]!r} is not synchronized.", f"Hidden files and secrets are not, but {AGENTS}/."
         )
     return f"{ROOT}/{path}"
+
+
+def written_path(path: str) -> str:
+    """The same for a file that a device changes; error: NotAllowed for what agents are told, which is not the journal's."""
+    place = vault_path(path)
+    check_written(place)
+    return place
+
+
+def check_written(place: str) -> None:
+    """Refuse to change what agents are told, by its path within the vault; error: NotAllowed."""
+    if is_told_in_vault(place):
+        raise NotAllowed(
+            f"path: agents are told what is in {place[:80]!r}, and the sync of the journal does not change it.",
+            "Write it on the computer itself.",
+            key="told_to_agents",
+        )
 
 
 def is_shared(path: str) -> bool:

@@ -15,7 +15,7 @@ from daily.journal.publishing import DELETED
 from daily.journal.service import Journal
 from daily.journal.state import PendingEvent
 from daily.sync.hashes import Hashes, Shared
-from daily.sync.paths import is_about, is_binary, vault_path
+from daily.sync.paths import check_written, is_about, is_binary, vault_path, written_path
 from daily.sync.pushing import Outcome, Pushing
 from daily.sync.versions import SEEN, Versions
 from parachute.core import InvalidInput, NotFound, ParachuteError
@@ -79,7 +79,7 @@ class Sync:
         outcome, pushed, errors = Outcome(), 0, list[str]()
         for file in files:
             try:
-                await self._pushing.push(vault_path(file.path), _content(file), who, outcome)
+                await self._pushing.push(written_path(file.path), _content(file), who, outcome)
                 pushed += 1
             except ParachuteError as error:
                 errors.append(f"{file.path[:200]}: {error.message}")
@@ -115,7 +115,7 @@ class Sync:
         deleted, errors = 0, list[str]()
         for path in paths:
             try:
-                await self._delete(vault_path(path))
+                await self._delete(written_path(path))
                 deleted += 1
             except NotFound:
                 continue
@@ -124,8 +124,9 @@ class Sync:
         return {"deleted": deleted, "errors": errors}
 
     async def restore(self, number: int) -> str:
-        """Bring an earlier version of a file back, and keep the one that it replaces; its path. Error: NotFound."""
+        """Bring an earlier version of a file back, and keep the one that it replaces; its path. Errors: NotFound, NotAllowed."""
         version, chunks = await self._versions.get(number)
+        check_written(version.path)
         async with self._journal.day_files.alone(version.path):
             await self._keep(version.path, "restored")
             await self._files.write_stream(version.path, chunks)

@@ -1,9 +1,9 @@
 """The archive that `parachute export` writes: its places, and its conversations as this computer reads them again."""
 
 import json
-from pathlib import PurePosixPath
 from typing import Any
 
+from parachute.base.steering.judging import is_told_in_vault
 from parachute.chat.imports.reading.conversation import Conversation, fields_of, items_of, moment, name_of, text_of
 
 ABOUT = "parachute-brain.json"
@@ -19,7 +19,6 @@ CONTEXTS = "contexts"
 CONVERSATIONS, SUGGESTIONS = "conversations", "suggestions"
 
 MEMORY = "parachute/memory.md"
-CONTEXT_NAMES = frozenset({"agents.md", "claude.md"})
 
 
 def is_ours(about: bytes | None) -> bool:
@@ -34,14 +33,10 @@ def is_ours(about: bytes | None) -> bool:
 def place_of(path: str) -> str | None:
     """Where a file of the archive belongs in the vault; None for what belongs nowhere."""
     first, _, rest = path.partition("/")
-    if first in FOLDERS and rest and not is_context(rest):
-        return f"{FOLDERS[first]}/{rest}"
-    return rest if first == CONTEXTS and rest and is_context(rest) else None
-
-
-def is_context(path: str) -> bool:
-    """Return True for a file of the vault that every conversation, or those about its folder, are told."""
-    return path == MEMORY or PurePosixPath(path).name.casefold() in CONTEXT_NAMES
+    if first in FOLDERS and rest:
+        place = f"{FOLDERS[first]}/{rest}"
+        return None if is_told_in_vault(place) else place
+    return rest if first == CONTEXTS and is_told_in_vault(rest) else None
 
 
 def conversation(data: bytes) -> Conversation | None:

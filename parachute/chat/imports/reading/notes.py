@@ -6,18 +6,11 @@ from pathlib import PurePosixPath
 
 _BAD = re.compile(r"[\x00-\x1f\x7f/\\\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _BYTES = 200
-INSTRUCTIONS = frozenset({"agents.md", "claude.md", "claude.local.md", "skill.md"})
-"""Files that agents take for instructions, in any spelling."""
 
 
 def is_hidden(name: str) -> bool:
     """Return True for a path with a part that begins with a dot."""
     return any(part.startswith(".") for part in PurePosixPath(name).parts)
-
-
-def is_instruction(name: str) -> bool:
-    """Return True for a file that agents take for instructions."""
-    return PurePosixPath(name).name.casefold() in INSTRUCTIONS
 
 
 def plain(part: str) -> str:

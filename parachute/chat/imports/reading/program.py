@@ -15,12 +15,13 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
+from parachute.base.steering.judging import is_told
 from parachute.chat.imports.reading import brain, chatgpt, claude, parachute
 from parachute.chat.imports.reading.archive import Archive, Entry, Refused, form_of
 from parachute.chat.imports.reading.conversation import moment
 from parachute.chat.imports.reading.json_values import OVERSIZED, InvalidJson, Readable, elements, flag
 from parachute.chat.imports.reading.kind import is_export_file, kind_of
-from parachute.chat.imports.reading.notes import is_hidden, is_instruction, plain
+from parachute.chat.imports.reading.notes import is_hidden, plain
 from parachute.chat.imports.reading.output import Output, say
 
 _MEMORY = 224 * 1024 * 1024
@@ -50,6 +51,12 @@ class Reading:
             archive = Archive(self._path)
             if self._kind == "auto":
                 self._kind = kind_of(archive)
+                if self._kind == "brain":
+                    # A file in it says so, and whoever made the archive wrote that file.
+                    raise Refused(
+                        "This is an archive of `parachute export`: what is in it comes as your own. If it is yours, name its kind: "
+                        "`parachute import brain FILE`."
+                    )
             self._output.say(kind=self._kind)
             self._read_archive(archive)
             self._output.say(left_out=archive.left_out)
@@ -130,7 +137,7 @@ class Reading:
 
     def _documents(self, project: dict[str, Any]) -> None:
         for (folder, name), text, time in claude.documents(project):
-            if is_instruction(plain(name)):
+            if is_told(plain(name)):
                 self._output.say(left_out={"agent_instructions": 1})
             else:
                 self._output.file(f"{plain(folder)}/{plain(name)}", [text.encode(errors="replace")], time)
@@ -213,7 +220,7 @@ class Reading:
         for name, entry in archive.entries.items():
             if is_hidden(name):
                 self._output.say(left_out={"hidden_files": 1})
-            elif is_instruction(name):
+            elif is_told(name):
                 self._output.say(left_out={"agent_instructions": 1})
             else:
                 inside = PurePosixPath(name).relative_to(root) if root else PurePosixPath(name)
