@@ -46,3 +46,8 @@ class Execution:
     parts: tuple[str, ...] = ("",)
     cache: Path | None = None
     plugins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_online(self) -> bool:
+        """True where hosts of the internet may be reached."""
+        return self.mode == "direct" or self.network.mode != "off"
