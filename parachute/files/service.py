@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from parachute.base.errors import InvalidInput, NotFound
@@ -27,6 +28,9 @@ LARGEST_TEXT = 2 * 1024 * 1024
 CHANGES = ":files"
 """What stands for a session where changes are kept; no session has a colon in its id."""
 
+Moved = Callable[[Path, Path], Awaitable[None]]
+"""Is told before something is moved, so that what is known of where it came from goes with it."""
+
 _ABSENT = frozenset({("Chat", "contexts")})
 """Folders that the app lists whether or not anybody has made them (contract, section 13.11)."""
 
@@ -37,10 +41,11 @@ class VaultFiles:
     and where a caller may not change what agents are told, InvalidInput for what no path can be and for links, NotFound.
     """
 
-    def __init__(self, vault: Vault, settings: ChangesSettings, changes: Changes, audit: Audit) -> None:
+    def __init__(self, vault: Vault, settings: ChangesSettings, changes: Changes, moved: Moved, audit: Audit) -> None:
         self._root = vault.root.resolve()
         self._keep = settings.keep_megabytes << 20
         self._changes = changes
+        self._moved = moved
         self._audit = audit
         self._uploads = Uploads(vault)
 
@@ -115,6 +120,7 @@ class VaultFiles:
         """Move a file or a folder to where nothing is; the number of the change."""
         parts, target = vault_path(path, Access.WRITE), vault_path(to, Access.WRITE)
         names = f"{'/'.join(parts)} to {'/'.join(target)}"
+        await self._moved(self._root.joinpath(*parts), self._root.joinpath(*target))
         return await self._make("move", names, planning.moving(parts, target, self._keep), caller)
 
     async def remove(self, path: str, caller: Caller) -> int | None:

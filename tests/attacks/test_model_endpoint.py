@@ -94,3 +94,28 @@ async def test_between_turns_nothing_is_asked(
         installation.gateway.resume("one")
         assert (await client.post("/v1/messages", json=question())).status_code == 200
     assert len(api.requests) == 2
+
+
+async def test_a_search_by_a_program_is_a_way_out_like_any_other(
+    installation: Installation, endpoint: ModelEndpoint, api: MessagesAPI
+) -> None:
+    went_out: list[str] = []
+
+    async def searched(session: str) -> None:
+        assert api.requests == []  # before anything is found
+        went_out.append(session)
+
+    installation.gateway.application.searched = searched
+    asked = question(tools=[{"type": "web_search_20250305", "name": "web_search"}])
+    endpoint.is_online = False
+    async with agent(endpoint) as client:
+        assert (await client.post("/v1/messages", json=asked)).status_code == 403
+        assert went_out == []
+        endpoint.is_online = True
+        api.script(text("Found."))
+        assert (await client.post("/v1/messages", json=asked)).status_code == 200
+        assert went_out == ["one"]
+        api.requests.clear()
+        api.script(text("Yes."))
+        assert (await client.post("/v1/messages", json=question())).status_code == 200
+        assert went_out == ["one"]

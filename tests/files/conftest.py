@@ -31,7 +31,7 @@ async def make_files(tmp_path: Path) -> AsyncIterator[MakeFiles]:
             settings = ChangesSettings(keep_megabytes=64)
             changes = Changes(settings, tmp_path / "changes", database, lambda: None)
             await changes.start()
-            files = VaultFiles(vault, settings, changes, Audit(tmp_path / "audit"))
+            files = VaultFiles(vault, settings, changes, changes.lineage.moved, Audit(tmp_path / "audit"))
             await files.start()
             return files
 

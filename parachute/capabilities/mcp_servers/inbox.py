@@ -1,6 +1,7 @@
 """MCP servers that wait for an approval, in the inbox."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -8,9 +9,14 @@ from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers.catalog import Listed, Review
 from parachute.capabilities.mcp_servers.models import Runnable
 from parachute.capabilities.mcp_servers.service import McpServers
+from parachute.capabilities.mcp_servers.words import described
 from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
+from parachute.modules.runtime.models import OfferedTool
 
 SIGN_IN = "sign_in"
+
+_SHOWN = 64 * 1024
+"""Characters of what a server says of its tools, above which nobody reads them."""
 
 
 class McpServersSource(Source):
@@ -23,9 +29,10 @@ class McpServersSource(Source):
         self._catalog = servers.catalog
 
     async def items(self) -> Sequence[Item]:
-        """Return every server of the file that is not what was approved, and every one that wants its owner to sign in."""
+        """Return every server that is not what was approved, says of its tools what nobody has seen, or wants its owner to sign in."""
         waiting = [item for item, _ in await asyncio.to_thread(self._waiting)]
         listed = await asyncio.to_thread(self._catalog.listed)
+        waiting += [item for item, _, _ in await asyncio.to_thread(self._unseen)]
         return [*waiting, *(self._login(each.runnable) for each in listed if each.runnable and each.needs_login)]
 
     async def answer(self, item: Item, answer: Answer) -> None:
@@ -37,7 +44,14 @@ class McpServersSource(Source):
             if found.hash == item.hash and review is not None:
                 await asyncio.to_thread(self._catalog.approve, review)
                 return
+        for shown, server, digest in await asyncio.to_thread(self._unseen):
+            if shown.hash == item.hash and shown.answers:
+                await asyncio.to_thread(self._servers.words.approve, server, digest)
+                return
         raise not_waiting()
+
+    def _unseen(self) -> list[tuple[Item, str, str]]:
+        return [(_words(*each), each[0].server.name, each[2]) for each in self._servers.unseen()]
 
     def _login(self, runnable: Runnable) -> Item:
         server = runnable.server
@@ -86,3 +100,23 @@ class McpServersSource(Source):
             command=f"parachute mcp approve {server.name}",
         )
         return item, review
+
+
+def _words(runnable: Runnable, tools: Sequence[OfferedTool], digest: str) -> Item:
+    """Show what a server says of its tools; what is too long to be shown whole cannot be approved."""
+    server, shown = runnable.server, described(tools)
+    is_whole = len(json.dumps(shown)) <= _SHOWN
+    return Item(
+        kind="mcp_server",
+        key=f"words {server.name}",
+        title=f"{server.name} says what its tools do",
+        source=server.name,
+        details={
+            "server": server.name,
+            "digest": digest,
+            "tools": shown if is_whole else [each.name for each in tools],
+        },
+        answers=(APPROVE,) if is_whole else (),
+        is_owners=True,
+        command=f"parachute mcp tools {server.name}",
+    )

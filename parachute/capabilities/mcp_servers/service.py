@@ -19,6 +19,13 @@ from parachute.capabilities.mcp_servers.remote.service import Remote
 from parachute.capabilities.mcp_servers.results import offered_of
 from parachute.capabilities.mcp_servers.running import Running
 from parachute.capabilities.mcp_servers.statuses import Statuses
+from parachute.capabilities.mcp_servers.words import (
+    Words,
+    described,
+    digest_of_words,
+    need_approval,
+    origin_of_answers,
+)
 from parachute.chat.agent_processes.listed_tools import server_tool_listed
 from parachute.chat.agent_processes.models import ModuleTools, ServerTool, shown_name
 from parachute.chat.agent_processes.tools import CALL_SECONDS
@@ -65,6 +72,8 @@ class McpServers:
     ) -> None:
         self.catalog = Catalog(home, settings.vault, settings.project_folders, others)
         self.statuses = Statuses()
+        self.words = Words(home.root)
+        self._changed: Callable[[], None] = lambda: None
         self.remote = Remote(settings, self.catalog, egress, audit)
         self.remote.logins.done = self._ask_anew
         self._here = callback_address(settings.port)
@@ -95,7 +104,8 @@ class McpServers:
         await self.remote.close()
 
     def on_change(self, changed: Callable[[], None]) -> None:
-        """Call this when a login begins or ends to be wanted."""
+        """Call this when a login begins or ends to be wanted, or a server describes its tools anew."""
+        self._changed = changed
         self.links.changed = self.remote.logins.changed = changed
 
     async def listed(self) -> tuple[Listed, ...]:
@@ -124,6 +134,7 @@ class McpServers:
         wanted = [each for each in listed if _chosen(choice, plugins, each.server)]
         runnable = [each.runnable for each in wanted if each.runnable is not None]
         found = await asyncio.gather(*(self._tools(each) for each in runnable))
+        approved = await asyncio.to_thread(self.words.approved)
         tools: list[ServerTool] = []
         warnings = [
             ("MCP server", f"{each.server.name[:40]} is left out. {each.problems[0]}")
@@ -134,7 +145,7 @@ class McpServers:
             if isinstance(answer, ParachuteError):
                 warnings.append(("MCP server", f"{each.server.name} is left out. {answer}"))
             else:
-                tools += self._server_tools(each, answer, choice, allowed_tools)
+                tools += self._server_tools(each, answer, choice, allowed_tools, approved)
         return tuple(tools), tuple(warnings[:5])
 
     async def call(self, server: str, tool: str, arguments: dict[str, Any]) -> str:
@@ -174,6 +185,7 @@ class McpServers:
     async def remove(self, name: str) -> None:
         """Take a server out of the file and end it; errors: NotFound, NotAllowed for the computer's own."""
         await asyncio.to_thread(self.catalog.remove, name)
+        await asyncio.to_thread(self.words.withdraw, name)
         self._known.pop(name, None)
         self.statuses.forget(name)
         await self._running.end(name)
@@ -271,15 +283,39 @@ class McpServers:
             raise
         self._failed.pop(name, None)
         self.statuses.note(runnable, None)
+        return await self.learn(runnable, said)
+
+    async def learn(self, runnable: Runnable, said: list[dict[str, Any]]) -> tuple[OfferedTool, ...]:
+        """Take a list of tools from a server; until the owner has seen what it says of them, it counts as the server's words."""
+        name = runnable.server.name
         tools = offered_of(name, said)
         self._known[name] = _Known(runnable, tools)
         await asyncio.to_thread(self._keep, runnable, tools)
+        self._changed()
         return tools
 
+    def unseen(self) -> list[tuple[Runnable, tuple[OfferedTool, ...], str]]:
+        """The servers whose owner has not seen what they say of their tools, each with these and the hash of it; waits."""
+        approved, found = self.words.approved(), []
+        for runnable in (each.runnable for each in self.catalog.listed()):
+            if runnable is None or not need_approval(runnable):
+                continue
+            known = self._known.get(runnable.server.name)
+            tools = known.tools if known is not None and known.runnable == runnable else self._kept(runnable)
+            if tools and (digest := digest_of_words(runnable, tools)) not in approved:
+                found.append((runnable, tools, digest))
+        return found
+
     def _server_tools(
-        self, runnable: Runnable, tools: Iterable[OfferedTool], choice: Choice, allowed_tools: tuple[str, ...] | None
+        self,
+        runnable: Runnable,
+        tools: Sequence[OfferedTool],
+        choice: Choice,
+        allowed_tools: tuple[str, ...] | None,
+        approved: frozenset[str],
     ) -> Iterable[ServerTool]:
-        server = runnable.server
+        server, origin = runnable.server, origin_of_answers(runnable)
+        is_seen = not need_approval(runnable) or digest_of_words(runnable, tools) in approved
         for tool in tools:
             made = ServerTool(
                 tool.module,
@@ -288,7 +324,8 @@ class McpServers:
                 tool.input_schema,
                 call=partial(self.call, server.name, tool.name),
                 server=server.name,
-                origin=_origin_of(runnable),
+                origin=origin,
+                described=Origin.OWNER if is_seen else origin,
             )
             if allowed_tools is not None and not server_tool_listed(server.name, tool.name, allowed_tools):
                 continue
@@ -306,10 +343,7 @@ class McpServers:
             return None
 
     def _keep(self, runnable: Runnable, tools: tuple[OfferedTool, ...]) -> None:
-        described = [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in tools
-        ]
-        document = {"digest": runnable.approval.digest, "tools": described}
+        document = {"digest": runnable.approval.digest, "tools": described(tools)}
         try:
             atomic_write(self.catalog.folders(runnable.server.name).tools, json.dumps(document))
         except OSError as error:
@@ -320,13 +354,6 @@ def _retrieve(task: "asyncio.Task[tuple[OfferedTool, ...]]") -> None:
     # Nobody may be waiting for it any more; what went wrong was logged.
     if not task.cancelled():
         task.exception()
-
-
-def _origin_of(runnable: Runnable) -> Origin:
-    """The origin of what a server answers: one without a network knows only what is on this machine."""
-    if runnable.server.is_remote:
-        return Origin.REMOTE_MCP
-    return Origin.WEB if runnable.approval.hosts else Origin.OWN_FILE
 
 
 def _chosen(choice: Choice, plugins: Choice, server: Server) -> bool:

@@ -18,14 +18,15 @@ from parachute.security.permissions.actions import MODULE_SERVER, server_tool_na
 class OwnTool(OfferedTool):
     """A tool of the computer itself that one run has, and nobody else; `call` checks the arguments and answers the agent.
 
-    `prompt` is what the system prompt says of it, `origin` that of what it answers, None where that is the computer's own word.
-    `reads` is the field of its input that names a file of the agent's.
+    `prompt` is what the system prompt says of it, `origin` that of what it answers, None where that is the computer's own word,
+    `described` that of what it says of itself. `reads` is the field of its input that names a file of the agent's.
     """
 
     call: Callable[[dict[str, Any]], Coroutine[Any, Any, str]]
     prompt: str = ""
     reads: str = ""
     origin: Origin | None = None
+    described: Origin = Origin.OWNER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +99,7 @@ class AgentSpecification:
             "engine": execution.engine,
             "directory": execution.directory.replace(self.session, ""),
             "roots": sorted((inside, str(folder)) for inside, folder in execution.roots.items()),
+            "cache": str(execution.cache or ""),
             "writable": [path.replace(self.session, "") for path in execution.writable],
             "limits": astuple(execution.limits),
             "prompt": self.system_prompt,

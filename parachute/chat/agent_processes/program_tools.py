@@ -12,7 +12,7 @@ class Needs(StrEnum):
 
     NOTHING = ""
     NETWORK = "a network: its mode is not `off`"
-    CLAUDE = "Claude as the provider, whose service does the work"
+    SEARCH = "Claude as the provider, whose service does the work, and a network: its mode is not `off`"
     PERSON = "somebody who can answer: a conversation of a person"
     SKILLS = "a skill that the conversation may use"
 
@@ -52,7 +52,7 @@ PROGRAM_TOOLS = (
         "through the proxy, so that each host is allowed or asked about; the program asks nobody else first",
         Needs.NETWORK,
     ),
-    ProgramTool("WebSearch", "searches the web", "at Anthropic, not from this machine", Needs.CLAUDE),
+    ProgramTool("WebSearch", "searches the web", "at Anthropic, not from this machine", Needs.SEARCH),
     ProgramTool(
         "Skill",
         "reads the instructions of a skill",
@@ -76,9 +76,9 @@ def offered(
     """Return those of the tools that work where a session runs; with the offline model there are none."""
     if provider.is_offline:
         return ()
-    missing = set() if provider.name == "anthropic" else {Needs.CLAUDE}
-    if execution.mode == "sandboxed" and execution.network.mode == "off":
-        missing.add(Needs.NETWORK)
+    missing = set() if provider.name == "anthropic" else {Needs.SEARCH}
+    if not execution.is_online:
+        missing |= {Needs.NETWORK, Needs.SEARCH}
     if not has_skills:
         missing.add(Needs.SKILLS)
     return tuple(name for name in names if _NEEDS.get(name) not in missing)

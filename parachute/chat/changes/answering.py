@@ -9,7 +9,7 @@ from typing import Literal
 
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.base.folders import Folder
-from parachute.chat.changes.applying import Places, noted, write_noted
+from parachute.chat.changes.applying import Places, note_origin, noted, write_noted
 from parachute.chat.changes.models import NEVER_APPLIED, NOTHING, ChangeSet, Held
 from parachute.chat.changes.ordering import in_order
 from parachute.chat.changes.planning import Change
@@ -76,8 +76,7 @@ async def apply_held(places: Places, found: ChangeSet, held: Sequence[Held], beg
                 await places.store.end(number)
                 raise Conflict(f"{changed[0].path} has changed meanwhile.", "Look at it again.", key="changed")
             # The owner has seen it, and an agent has written it all the same.
-            written = (each.path for each in changes if each.after.kind in ("file", "link"))
-            await places.lineage.wrote(Path(found.project), written, found.origin or Origin.AGENT_FILE)
+            await note_origin(places, Path(found.project), changes, found.origin or Origin.AGENT_FILE)
             await places.store.start(noted(number, changes))
         outcome = await write_noted(places.store, number, project, changes)
     await _keep_waiting(places, held, outcome)

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
 from parachute.chat.changes import obeyed
 from parachute.chat.changes.blobs import Blobs
+from parachute.chat.changes.contents import unpacked
 from parachute.chat.changes.lineage import Lineage
 from parachute.chat.changes.models import Applied, Entry, Held
 from parachute.chat.changes.planning import Change, Plan, Planner
@@ -17,6 +19,7 @@ from parachute.chat.changes.store import ChangeStore
 from parachute.chat.changes.together import root_of
 from parachute.chat.changes.views import View
 from parachute.chat.changes.writing import Outcome, write
+from parachute.security.origin import Origin
 
 _BATCH = 1_000
 
@@ -78,14 +81,31 @@ def noted(number: int, changes: Iterable[Change]) -> list[Entry]:
     ]
 
 
+async def note_origin(places: Places, project: Path, changes: Sequence[Change], origin: Origin) -> None:
+    """Note where changes come from that are about to be written: names, contents, and what git has of these."""
+    written = [each for each in changes if each.after.kind != "none"]
+    # What was there before, and is elsewhere now, came from where it came from.
+    before = {each.before.state.hash for each in changes}
+    files = [each.after for each in written if each.after.kind == "file" and each.after.hash not in before]
+    contents = [(each.hash, each.size) for each in files]
+    paths = [f"{each.path}/" if each.after.kind == "folder" else each.path for each in written]
+    for each in written:
+        part = each.path.removeprefix(f"{obeyed.GIT}/objects/")
+        if each.content is not None and part.startswith("pack/"):
+            paths.append("")  # files that come from it have hashes that nobody knows
+        elif each.content is not None and part != each.path:
+            content = await asyncio.to_thread(unpacked, each.content.chunks())
+            contents += [content] if content is not None else []
+    await places.lineage.wrote(project, paths, origin, contents)
+
+
 async def _note(places: Places, view: View, plan: Plan) -> None:
     if plan.held:
         await places.store.set_origin(view.number, view.origin())
         await places.store.hold(plan.held)
     if plan.changes:
         await places.store.set_origin(view.number, view.origin())
-        written = (each.path for each in plan.changes if each.after.kind in ("file", "link"))
-        await places.lineage.wrote(view.project, written, view.origin())
+        await note_origin(places, view.project, plan.changes, view.origin())
         await places.store.start(noted(view.number, plan.changes))
 
 

@@ -1,16 +1,21 @@
-"""Files that runs wrote, with the lowest of what had entered the run: whoever reads one of them reads that."""
+"""Origins of files: of their contents, wherever these are now, and of places at which something else may have come of them."""
 
 import asyncio
+import itertools
+import json
 import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from parachute.base.database import Database
+from parachute.chat.changes.contents import RANK, Content, Contents
 from parachute.security.origin import Origin, lowest
 
 _MOST = 2_000
-"""Files of one project that are known one by one; of more than these all of it counts."""
+"""Places of one project that agents wrote and that are known one by one; of more than these all of it counts."""
+_PAGE = 500
+_GIT = ".git"
 
 
 def m0003_lineage(connection: sqlite3.Connection) -> None:
@@ -24,18 +29,26 @@ def m0003_lineage(connection: sqlite3.Connection) -> None:
 
 
 class Lineage:
-    """Remembers what runs wrote; the row of a project itself stands for all that is in it."""
+    """Remembers what runs wrote and imports brought.
+
+    The row of a project stands for all that is in it, that of a repository for all that git shows of it; one that ends with a slash
+    stands for the name of a folder. Where a file has been changed since, its place is what is left to tell.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._contents = Contents(database)
 
-    async def wrote(self, project: Path, paths: Iterable[str], origin: Origin) -> None:
-        """Note files that a run is about to write; an origin that was lower stays."""
+    async def wrote(
+        self, project: Path, paths: Iterable[str], origin: Origin, contents: Iterable[Content] = ()
+    ) -> None:
+        """Note places that a run is about to write, and what it writes there; an origin that was lower stays."""
         place = os.path.realpath(project)
-        files = {place if path in ("", ".") else f"{place}/{path}" for path in paths}
+        files = {_row(place, path) for path in paths}
         if not files:
             return
         origin = lowest(Origin.AGENT_FILE, origin)
+        await self._contents.came(contents, origin)
         async with self._database.transaction() as connection:
             query = "SELECT file, origin FROM lineage WHERE project = ?"
             async with connection.execute(query, (place,)) as cursor:
@@ -49,21 +62,60 @@ class Lineage:
             rows = [(file, place, lowest(origin, known.get(file, origin)).value) for file in files]
             await connection.executemany("INSERT OR REPLACE INTO lineage VALUES (?, ?, ?)", rows)
 
-    async def lowest_of(self, places: Sequence[Path]) -> Origin | None:
-        """The lowest origin among the files that runs wrote at these places or below them; None if there are none."""
-        found: set[tuple[str, str]] = set()
-        for place in map(os.path.realpath, places):
-            above = [str(each) for each in Path(place).parents]
-            marks = ", ".join("?" * len(above))
-            query = (
-                "SELECT file, origin FROM lineage WHERE file = ? OR (file > ? AND file < ?) "  # noqa: S608 - marks alone
-                f"OR (file = project AND file IN ({marks}))"
-            )
-            below = place.rstrip("/")
-            rows = await self._database.rows(query, (place, f"{below}/", f"{below}0", *above))
-            found |= {(str(file), str(word)) for file, word in rows}
-        # What is gone nobody reads; the lowest that is there decides.
-        order = sorted(found, key=lambda each: list(Origin).index(Origin(each[1])), reverse=True)
-        return await asyncio.to_thread(
-            lambda: next((Origin(word) for file, word in order if os.path.lexists(file)), None)
+    async def moved(self, place: Path, target: Path) -> None:
+        """Note that what is at a place, or below it, is about to be at another one, where nothing is so far."""
+        query = (
+            "INSERT OR REPLACE INTO lineage SELECT ?2 || substr(file, length(?1) + 1), ?2 || substr(file, length(?1) + 1), "
+            "origin FROM lineage WHERE file = ?1 OR (file >= ?1 || '/' AND file < ?1 || '0')"
         )
+        old, new = os.path.realpath(place), os.path.realpath(target)
+        await self._database.write(query, (old, new))
+        above = json.dumps([str(each) for each in Path(old).parents])
+        whole = await self._database.rows(
+            "SELECT origin FROM lineage WHERE file IN (SELECT value FROM json_each(?))", (above,)
+        )
+        if whole:
+            await self.wrote(Path(new), [""], lowest(*(Origin(word) for (word,) in whole)))
+
+    async def lowest_of(self, places: Sequence[Path], known: Origin = Origin.OWN_FILE) -> Origin | None:
+        """The lowest origin among what came from runs or from elsewhere at these places or below them; None if nothing did.
+
+        What is not below `known` may be left out.
+        """
+        noted = await self._of_places(places)
+        contents = await self._contents.lowest_of(places, lowest(known, noted or known))
+        return contents or noted
+
+    async def of_whole(self, folder: Path) -> Origin | None:
+        """The origin that was noted of a folder as a whole, though it may be gone."""
+        row = await self._database.row("SELECT origin FROM lineage WHERE file = ?", (os.path.realpath(folder),))
+        return Origin(row[0]) if row else None
+
+    async def _of_places(self, places: Sequence[Path]) -> Origin | None:
+        parameters: list[str] = []
+        for place in map(os.path.realpath, places):
+            below = place.rstrip("/")
+            parameters += (place, f"{below}/", f"{below}0", json.dumps([str(each) for each in Path(place).parents]))
+        one = "file = ? OR (file >= ? AND file < ?) OR file IN (SELECT value FROM json_each(?))"
+        query = (
+            f"SELECT file, origin FROM lineage WHERE {' OR '.join([one] * len(places))} "  # noqa: S608 - marks alone
+            f"ORDER BY {RANK.format('origin')} DESC, file LIMIT {_PAGE} OFFSET ?"
+        )
+        for offset in itertools.count(0, _PAGE):
+            rows = await self._database.rows(query, (*parameters, offset)) if places else []
+            found = await asyncio.to_thread(_first_that_is_there, [(str(file), str(word)) for file, word in rows])
+            if found is not None or len(rows) < _PAGE:
+                return found
+        return None
+
+
+def _first_that_is_there(rows: Sequence[tuple[str, str]]) -> Origin | None:
+    """The lowest one decides, and what is gone nobody reads."""
+    return next((Origin(word) for file, word in rows if os.path.lexists(file)), None)
+
+
+def _row(project: str, path: str) -> str:
+    """The place by which a path is known: whatever of a repository an agent wrote may be packed with the rest of it at any time."""
+    if path in ("", "."):
+        return project
+    return f"{project}/{_GIT}" if path.startswith(f"{_GIT}/") else f"{project}/{path}"

@@ -13,7 +13,7 @@ from parachute.base.files import private_folder
 from parachute.base.folders import Folder
 from parachute.chat.changes import git_files
 from parachute.chat.changes.answering import Word, applicable, apply_held, digest_of, in_use_by_a_program, whole
-from parachute.chat.changes.applying import Places, apply, noted, write_noted
+from parachute.chat.changes.applying import Places, apply, note_origin, noted, write_noted
 from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.clock import FileClock
 from parachute.chat.changes.folders_below import FoldersBelow
@@ -22,7 +22,7 @@ from parachute.chat.changes.instructions import Instructions
 from parachute.chat.changes.lineage import Lineage
 from parachute.chat.changes.models import Applied, State, Undone
 from parachute.chat.changes.planning import Change
-from parachute.chat.changes.present import status_of
+from parachute.chat.changes.present import Present, status_of
 from parachute.chat.changes.pruning import prune
 from parachute.chat.changes.recovering import recover
 from parachute.chat.changes.refreshing import free, is_stale, look_below
@@ -141,8 +141,8 @@ class Changes:
                 entries = await asyncio.to_thread(compared, self.places.blobs, number, earlier, taken.index)
                 await self._store.set_origin(number, origin)
                 await self._store.start(entries)
-            written = [each.path for each in entries if each.after.kind in ("file", "link")]
-            await self.lineage.wrote(directory, written, origin)
+            changes = [Change(each.path, Present(each.before), each.after) for each in entries]
+            await note_origin(self.places, directory, changes, origin)
             await self._store.finish(number, [each.path for each in entries], ())
             await self._store.end(number)
             await self._prune()

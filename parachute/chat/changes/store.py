@@ -6,6 +6,7 @@ from pathlib import Path
 
 from parachute.base.clock import now
 from parachute.base.database import Database
+from parachute.chat.changes.contents import m0004_contents
 from parachute.chat.changes.instructions import m0002_instructions
 from parachute.chat.changes.lineage import m0003_lineage
 from parachute.chat.changes.models import ChangeSet, Entry, Held, SetKind, State
@@ -33,7 +34,7 @@ def m0001_changes(connection: sqlite3.Connection) -> None:
     )
 
 
-ALL = (m0001_changes, m0002_instructions, m0003_lineage)
+ALL = (m0001_changes, m0002_instructions, m0003_lineage, m0004_contents)
 
 _SET = "id, session, project, kind, began_at, began_ns, ended_at, reviewed, undone, note, origin"
 _ENTRY = "number, path, state, replaced, before, after, added, removed"

@@ -11,7 +11,8 @@ from parachute.chat.agent_processes.models import OwnTool, shown_name
 from parachute.chat.origins.service import Origins
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.engines.execution import Execution
-from parachute.security.origin import Origin
+from parachute.sandbox.layout import CACHE
+from parachute.security.origin import Origin, lowest
 from parachute.security.permissions.actions import ACTION_BY_NAME, MCP_PREFIX
 from parachute.security.permissions.models import Access, Resource
 from parachute.security.permissions.policy import Policy
@@ -35,7 +36,13 @@ class CallOrigins:
     """
 
     def __init__(
-        self, origins: Origins, execution: Execution, policy: Policy, tools: Iterable[OfferedTool], module: str = ""
+        self,
+        origins: Origins,
+        execution: Execution,
+        policy: Policy,
+        tools: Iterable[OfferedTool],
+        module: str = "",
+        session: str = "",
     ) -> None:
         self._origins = origins
         self._execution = execution
@@ -46,6 +53,9 @@ class CallOrigins:
         # What is written to a view is known file by file when it is applied, and what runs directly is compared.
         live = execution.mode == "sandboxed" and execution.view is None
         self._live = [folder for inside, folder in execution.roots.items() if live and inside in execution.writable]
+        if execution.cache is not None:
+            self._live.append(execution.cache)
+        self._session = session
         self._has_written = False
 
     async def of(self, tool: str, tool_input: Mapping[str, Any], now: Origin) -> Origin | None:
@@ -58,22 +68,27 @@ class CallOrigins:
             return await self._of_tool(self._tools.get(tool))
         action = ACTION_BY_NAME.get(tool)
         if action is not None and action.resource is Resource.COMMAND:
-            return await self._of_command()
+            return await self._of_command(now)
         if action is None or action.resource is not Resource.PATH:
             return Origin.UNTRUSTED_MODULE  # nobody knows what it may bring
         if tool == "Write":
             return None
         try:
-            places = self._places(action.path(tool_input)[0])
+            path = action.path(tool_input)[0]
+            places = self._places(path)
         except (InvalidInput, ValueError):
             return None  # a call that cannot be read is refused
-        return await self._origins.of_files(places) if places else None
+        found = [await self._origins.of_files(places, now)] if places else []
+        if self._execution.cache is not None and self._is_of_cache(path):
+            found.append(await self._origins.of_cache(self._execution.cache))
+        return lowest(*found) if found else None
 
     async def note_written(self, tool: str, origin: Origin) -> None:
         """Note before a call that it may write to folders in which nobody else sees what is written."""
         action = ACTION_BY_NAME.get(tool)
         if self._live and action is not None and action.access in (Access.WRITE, Access.RUN):
             self._has_written = True
+            self._origins.shares(self._session, self._live)
             await self._origins.wrote(self._live, origin)
 
     async def end(self, origin: Origin) -> None:
@@ -107,15 +122,22 @@ class CallOrigins:
             return None  # it says whether a proposal was kept
         return await self._origins.of_module(tool.module)
 
-    async def _of_command(self) -> Origin | None:
+    async def _of_command(self, now: Origin) -> Origin | None:
         if self._execution.mode == "direct":
             return Origin.WEB  # it has the network of this machine, and every file
         if not self._execution.roots:
             return None
         # What comes through the proxy of a sandbox is taken in when it goes out.
         if self._of_everything is None:
-            self._of_everything = await self._origins.of_files(list(self._execution.roots.values()))
-        return self._of_everything
+            self._of_everything = await self._origins.of_files(list(self._execution.roots.values()), now)
+        if self._execution.cache is None:
+            return self._of_everything
+        return lowest(self._of_everything, await self._origins.of_cache(self._execution.cache))
+
+    def _is_of_cache(self, path: str) -> bool:
+        """Return whether a path of the agent's is in the caches, or above them."""
+        whole = os.path.normpath(self._policy.working_directory / path)
+        return f"{whole}/".startswith(f"{CACHE}/") or CACHE.startswith(f"{whole.rstrip('/')}/")
 
     def _places(self, path: str) -> list[Path]:
         """The places of this machine that a path of the agent means, or has below it; none for what its sandbox alone has."""

@@ -1,5 +1,6 @@
 """Origins of conversations, and of what their tools read: files, modules and the network."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,12 +9,15 @@ from parachute.chat.changes.service import Changes
 from parachute.chat.imports.folders import PLACE
 from parachute.chat.knowledge.service import INTERFACE
 from parachute.chat.origins.run_origin import RunOrigin
+from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
+from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
 from parachute.core.patterns import parts_of
 from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.service import Hosts
+from parachute.sandbox.engines import caches
 from parachute.security.origin import Origin, lowest
 
 _AGENT = "agent:"
@@ -32,6 +36,7 @@ class Origins:
         self._hosts = hosts
         self._interfaces = interfaces
         self._active: dict[str, RunOrigin] = {}
+        self._shared: dict[str, Sequence[Path]] = {}
 
     async def begin(self, session: str) -> RunOrigin:
         """The origin of a run that begins: what the conversation has read before counts until a new one begins."""
@@ -49,30 +54,56 @@ class Origins:
     async def went_out(self, owner: str) -> None:
         """Take in the network for a conversation, from whose sandbox a connection is about to be made."""
         session = owner.removeprefix(_AGENT)
+        # Whatever runs in its sandbox may put it there, also when nobody waits for it.
+        await self.wrote(self._shared.get(session, ()), Origin.WEB)
         if running := self._active.get(session):
             await running.lower(Origin.WEB)
         elif await self._sessions.find(session) is not None:
             await self._sessions.lower_origin(session, Origin.WEB)
 
-    async def of_files(self, places: Sequence[Path]) -> Origin:
-        """The lowest origin of what is at some places of this machine, or below them."""
-        written = await self._changes.lineage.lowest_of(places)
-        found = [Origin.OWN_FILE, written or Origin.OWN_FILE]
-        places = [each.resolve() for each in places]
-        root = self._vault.root.resolve()
-        imported = root / PLACE
-        for module in (host.module for host in self._hosts.running()):
-            folders = [_fixed(root, each) for each in module.manifest.permissions.write]
-            if any(_overlap(one, other) for one in places for other in folders):
-                found.append(self._hosts.origins.of(module))
-        if any(_overlap(each, imported) for each in places):
-            # An empty folder brings nothing, and most computers have none.
-            found.append(Origin.IMPORT if imported.is_dir() else Origin.OWN_FILE)
-        hidden = (self._vault.state.resolve(), self._vault.transcripts.resolve())
-        if any(_overlap(one, other) for one in places for other in hidden):
-            # Other conversations, whatever they have read.
-            found.append(Origin.IMPORT)
-        return lowest(*found)
+    async def of_files(self, places: Sequence[Path], known: Origin = Origin.OWN_FILE) -> Origin:
+        """The lowest origin of what is at some places of this machine, or below them.
+
+        One that is not below what is `known` already need not be the lowest.
+        """
+        placed = self._of_places([each.resolve() for each in places])
+        noted = await self._changes.lineage.lowest_of(places, lowest(known, placed))
+        return lowest(placed, noted or placed)
+
+    async def moved(self, place: Path, target: Path) -> None:
+        """Note that the owner is about to move something: what is known of its place goes with it."""
+        if os.path.lexists(target):
+            return  # it will be refused
+        await self._changes.lineage.moved(place, target)
+        placed = self._of_places([place.resolve()])
+        if placed.is_below(Origin.OWN_FILE):
+            await self._changes.lineage.wrote(target, [""], placed)
+
+    async def of_cache(self, folder: Path) -> Origin:
+        """The lowest origin of whoever has written to a folder of caches: nobody knows what of it is whose."""
+        return await self._changes.lineage.of_whole(folder) or Origin.AGENT_FILE
+
+    async def cache(self, home: Home, session: Session, project: Path | None) -> int:
+        """The number of those caches of a project that a conversation may share: with others that have read what it has.
+
+        Nothing is shared between those that know of you and agents alone and those that have read more.
+        """
+        if project is None:
+            return 0
+        now = lowest(await self._sessions.origin(session.id), Origin.GUEST if session.from_outside else Origin.OWNER)
+        number = 0
+        while True:
+            written = await self._changes.lineage.of_whole(caches.place_of(home, project, number))
+            if now.may_record and (written is None or written.may_record):
+                return number
+            is_as_low = written is not None and not written.may_record and not written.is_below(now)
+            if not now.may_record and (is_as_low or (written is None and number)):
+                return number
+            number += 1
+
+    def shares(self, session: str, places: Sequence[Path]) -> None:
+        """Note where the sandbox of a session writes what others read at once."""
+        self._shared[session] = places
 
     async def wrote(self, places: Sequence[Path], origin: Origin) -> None:
         """Note that a run may have written anything in these folders."""
@@ -93,6 +124,24 @@ class Origins:
         if module is None:
             return Origin.UNTRUSTED_MODULE
         return lowest(self._hosts.origins.of(module), await self._of_folders(module))
+
+    def _of_places(self, places: Sequence[Path]) -> Origin:
+        """The lowest origin that places have by what they are for."""
+        found = [Origin.OWN_FILE]
+        root = self._vault.root.resolve()
+        imported = root / PLACE
+        for module in (host.module for host in self._hosts.running()):
+            folders = [_fixed(root, each) for each in module.manifest.permissions.write]
+            if any(_overlap(one, other) for one in places for other in folders):
+                found.append(self._hosts.origins.of(module))
+        if any(_overlap(each, imported) for each in places):
+            # An empty folder brings nothing, and most computers have none.
+            found.append(Origin.IMPORT if imported.is_dir() else Origin.OWN_FILE)
+        hidden = (self._vault.state.resolve(), self._vault.transcripts.resolve())
+        if any(_overlap(one, other) for one in places for other in hidden):
+            # Other conversations, whatever they have read.
+            found.append(Origin.IMPORT)
+        return lowest(*found)
 
     async def _of_folders(self, module: ApprovedModule) -> Origin:
         permissions = module.manifest.permissions

@@ -3,18 +3,23 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from parachute.chat.agent_processes.models import OwnTool
 from parachute.chat.origins.service import Origins
 from parachute.chat.runs.run import Run
 from parachute.chat.sessions.imported import IMPORT
 from parachute.events.hooks.defaults import load_context
+from parachute.modules.runtime.models import OfferedTool
 from parachute.security.origin import Origin, lowest
 
 _MEMORY = load_context.__name__.rpartition(".")[2]
 """The hook that adds the memory: what is in it was said by the owner, or seen."""
 
 
-async def entering(run: Run, origins: Origins, told: Sequence[Path] = ()) -> Origin:
-    """The lowest origin of it; `told` are files of the prompt that an agent wrote and the owner has not seen."""
+async def entering(run: Run, origins: Origins, told: Sequence[Path] = (), tools: Sequence[OfferedTool] = ()) -> Origin:
+    """The lowest origin of it; `told` are files of the prompt that an agent wrote and the owner has not seen.
+
+    `tools` describe themselves in it.
+    """
     session, request = run.session, run.request
     found = [run.given]
     if run.profile is not None:
@@ -33,4 +38,5 @@ async def entering(run: Run, origins: Origins, told: Sequence[Path] = ()) -> Ori
         found.append(await origins.of_knowledge())
     if told:
         found += (Origin.AGENT_FILE, await origins.of_files(told))
+    found += (tool.described for tool in tools if isinstance(tool, OwnTool))
     return lowest(*found)

@@ -71,7 +71,15 @@ class SandboxInspection:
             if not shown.is_read_only:
                 view = await project_view(services, session, apply_of(services, workspace), directory)
             execution = await services.sandboxes.prepare(
-                session, "sandboxed", directory, endpoint, limits, network=network, view=view, shown=shown
+                session,
+                "sandboxed",
+                directory,
+                endpoint,
+                limits,
+                network=network,
+                view=view,
+                shown=shown,
+                cache=await services.origins.cache(services.home, session, directory),
             )
             return execution.mode == "sandboxed"
         finally:

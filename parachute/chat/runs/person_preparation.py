@@ -151,6 +151,7 @@ class PersonPreparation:
             network=network,
             view=view,
             shown=shown,
+            cache=await services.origins.cache(services.home, session, directory),
             plugins={plugin.name: plugin.folder for plugin in offered.plugins},
         )
         if wakes:

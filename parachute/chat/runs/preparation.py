@@ -114,6 +114,7 @@ class Preparation:
 async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
     """Compose the rules, the prompt and the agent of a turn: each follows from the one before."""
     execution, provider, offline = plan.execution, plan.provider, plan.provider.is_offline
+    plan.endpoint.is_online = execution.is_online
     # With a sandbox that falls back to none the plugins are gone, too.
     plugins = tuple(plugin for plugin in plan.offered.plugins if plugin.name in execution.plugins)
     skills = plan.offered.skills if plugins else ()

@@ -91,7 +91,8 @@ class Turn:
             return
         preparation, knowledge = await self._preparation.prepare_run(run, resume=known)
         run.origin = origin = await self._services.origins.begin(run.session.id)
-        await origin.lower(await entering(run, self._services.origins, preparation.prompt.by_agents))
+        told, tools = preparation.prompt.by_agents, preparation.specification.module_tools
+        await origin.lower(await entering(run, self._services.origins, told, tools))
         changes = await self._begin_changes(preparation, origin)
         content = await self._content(f"{before}{run.request.message}", preparation)
         interaction = self._interaction(preparation, origin)
@@ -203,6 +204,7 @@ class Turn:
                 preparation.policy,
                 preparation.specification.module_tools,
                 self._run.profile.owner.module if self._run.profile else "",
+                self._run.session.id,
             ),
         )
         interaction.records.know(preparation.specification.module_tools)

@@ -53,6 +53,11 @@ def refusal(body: dict[str, Any], *, searches: bool = True) -> str | None:
     return None
 
 
+def may_search(body: dict[str, Any]) -> bool:
+    """Return whether a request lets the provider search the web."""
+    return any(str(tool.get("type")).startswith(_SEARCH) for tool in _list(body.get("tools")))
+
+
 def _reaching(content: Any, depth: int = 0) -> str | None:
     for block in _list(content):
         if depth > _DEEPEST:

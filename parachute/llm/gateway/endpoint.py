@@ -44,6 +44,8 @@ class ModelEndpoint:
     problem: Problem | None = None
     used: Usage = field(default_factory=Usage)
     counts_for: str = COMPUTER
+    is_online: bool = True
+    """False where the agent has no network: then nobody searches the web for it either."""
     closed: bool = False
     paused: bool = False
 

@@ -16,6 +16,7 @@ _LIMIT = 16 * 1024
 _HASHES = (
     ("hooks", "hooks-approved.json", "command"),
     ("mcps", "mcp-approved.json", "server"),
+    ("mcps", "mcp-words-approved.json", "server"),
     ("schedule", "agents-approved.json", "agent"),
     ("skills", "skills-approved.json", "skill"),
     ("prompts", "prompts-approved.json", "file"),

@@ -1,4 +1,4 @@
-"""Caches of package managers, one for each project: only the sandboxes of a project use what others of it have left there."""
+"""Caches of package managers, a few for each project: only sandboxes of a project use what others of it have left there."""
 
 import contextlib
 import hashlib
@@ -15,11 +15,17 @@ _ENTRIES = 300_000
 _GONE = ".gone"
 
 
-def cache_of(home: Home, project: Path) -> str:
-    """The folder of a project's caches, made if need be; empty where the disk takes none. Waits."""
+def place_of(home: Home, project: Path, number: int) -> Path:
+    """The folder of a project's caches with this number, from 0 on: its sandboxes need not all have the same."""
+    name = hashlib.sha256(os.fsencode(project)).hexdigest()[:16]
+    # Whoever mounts it follows no link.
+    return home.caches.resolve() / (f"{name}-{number}" if number else name)
+
+
+def cache_of(home: Home, project: Path, number: int = 0) -> str:
+    """A folder of a project's caches, made if need be; empty where the disk takes none. Waits."""
     try:
-        # Whoever mounts it follows no link.
-        folder = private_folder(home.caches.resolve() / hashlib.sha256(os.fsencode(project)).hexdigest()[:16])
+        folder = private_folder(place_of(home, project, number))
         os.utime(folder)  # used now
     except OSError:
         return ""

@@ -26,7 +26,7 @@ class Execution:
 
     `directory` is the working directory as the agent sees it, `roots` maps what it sees to folders of this machine;
     `targets` are the paths at which its sandbox has something of its own. Its writes to the `project`, or to those `parts` of it, go
-    to the `view`. `plugins` are the folders of its program's plugins as it sees them, by name.
+    to the `view`. `cache` is the folder of package managers' caches, which it shares with others. `plugins` are the folders of its program's plugins as it sees them, by name.
     """
 
     mode: Literal["sandboxed", "direct"]
@@ -44,4 +44,10 @@ class Execution:
     view: Path | None = None
     project: Path | None = None
     parts: tuple[str, ...] = ("",)
+    cache: Path | None = None
     plugins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_online(self) -> bool:
+        """True where hosts of the internet may be reached."""
+        return self.mode == "direct" or self.network.mode != "off"

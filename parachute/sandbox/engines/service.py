@@ -92,12 +92,13 @@ class Sandboxes:
         view: Path | None = None,
         plugins: Mapping[str, Path] = NO_PLUGINS,
         shown: Shown = ALL_SHOWN,
+        cache: int = 0,
     ) -> Execution:
         """The execution of a session; error: Unavailable where a sandbox is needed and there is none.
 
         `by_owner`: it is asked for by somebody who may have the session run directly, too. One that does has no limits. With a
         `network` the endpoint's folder has the socket of an egress listener. With a `view`, a folder for its files, the agent works
-        on a copy of the directory where this machine has such views. `shown` is what a sandbox has of the vault. `plugins` are the folders of its program's, by name; one that
+        on a copy of the directory where this machine has such views. `shown` is what a sandbox has of the vault, `cache` which of the project's caches it has. `plugins` are the folders of its program's, by name; one that
         falls back to run directly has none.
         """
         if level == "direct":
@@ -124,7 +125,7 @@ class Sandboxes:
             return await self._direct(directory, endpoint, (warning,))
         if view is not None and (directory is None or shown.is_read_only or not await self.can_view([directory], view)):
             view = None
-        return await self._sandboxed(session, directory, endpoint, limits, network, view, plugins, shown)
+        return await self._sandboxed(session, directory, endpoint, limits, network, view, plugins, shown, cache)
 
     async def can_view(self, directories: Iterable[Path], view: Path) -> bool:
         """Return whether agents can work on copy-on-write views of these folders, with the views' files in `view`."""
@@ -257,6 +258,7 @@ class Sandboxes:
         view: Path | None,
         plugins: Mapping[str, Path],
         shown: Shown,
+        number: int,
     ) -> Execution:
         vault = self._vault.root.resolve()
         found = await asyncio.to_thread(vault_mounts, self._vault, self._home.root, shown.folders)
@@ -280,7 +282,7 @@ class Sandboxes:
             roots[inside] = directory
             if not shown.is_read_only:
                 writable.append(inside)
-                cache = await asyncio.to_thread(cache_of, self._home, directory)
+                cache = await asyncio.to_thread(cache_of, self._home, directory, number)
         attachments = self._vault.private_folder(".parachute", "attachments", session.id)
         mounts[ATTACHMENTS] = Mount(str(attachments), ATTACHMENTS)
         given = {name: f"{PLUGINS}/{name}" for name in plugins}
@@ -325,4 +327,5 @@ class Sandboxes:
             roots=roots,
             writable=writable,
             targets=specification.targets,
+            cache=Path(specification.cache) if specification.cache else None,
         )

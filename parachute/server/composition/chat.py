@@ -180,7 +180,7 @@ async def build_chat(
     await changes.start()
     contexts = Contexts(vault, SelectionStore(storage.sessions), changes.instructions, is_approved)
     origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
-    sandbox.egress.went_out = origins.went_out
+    sandbox.egress.went_out = llm.gateway.application.searched = origins.went_out
     decisions, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)
     await decisions.load()
     await decided.load()

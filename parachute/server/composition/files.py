@@ -18,6 +18,8 @@ async def build_files(
     lifecycle: Lifecycle,
 ) -> tuple[VaultFiles, FileSearch]:
     """Build what reads, writes and searches the vault for devices."""
-    files = VaultFiles(storage.vault, installation.settings.changes, chat.changes, storage.audit)
+    files = VaultFiles(
+        storage.vault, installation.settings.changes, chat.changes, chat.agents.origins.moved, storage.audit
+    )
     search = FileSearch(storage.vault, llm.meaning, events.file_watcher)
     return await lifecycle.start(files), await lifecycle.start(search)

@@ -228,7 +228,7 @@ async def core(
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
         internet = internet or Internet()
         egress = Egress(audit, resolve=internet.resolve, connect=internet.connect)
-        egress.went_out = origins.went_out
+        egress.went_out = gateway.application.searched = origins.went_out
         stack.push_async_callback(egress.close_all)
         certificates = Certificates(settings.git.ca_file)
         repositories = Repositories(

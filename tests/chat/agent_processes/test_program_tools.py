@@ -28,7 +28,7 @@ SANDBOX = Execution(
     [
         (SANDBOX, CLAUDE, set()),
         (SANDBOX, OTHER, {"WebSearch"}),
-        (replace(SANDBOX, network=NO_NETWORK), CLAUDE, {"WebFetch"}),
+        (replace(SANDBOX, network=NO_NETWORK), CLAUDE, {"WebFetch", "WebSearch"}),
         (replace(SANDBOX, mode="direct", network=NO_NETWORK), CLAUDE, set()),
         (SANDBOX, Provider("offline", "http://model.local"), {*PERSONS_TOOLS}),
     ],

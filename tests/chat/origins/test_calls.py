@@ -42,7 +42,7 @@ class Places(Origins):
         self.asked: list[Path] = []
         self.written: list[tuple[Path, Origin]] = []
 
-    async def of_files(self, places: Sequence[Path]) -> Origin:
+    async def of_files(self, places: Sequence[Path], known: Origin = Origin.OWN_FILE) -> Origin:
         self.asked += places
         return Origin.IMPORT if any("Imported" in place.parts for place in places) else Origin.OWN_FILE
 
@@ -51,6 +51,12 @@ class Places(Origins):
 
     async def wrote(self, places: Sequence[Path], origin: Origin) -> None:
         self.written += ((place, origin) for place in places)
+
+    def shares(self, session: str, places: Sequence[Path]) -> None:
+        """Nothing runs on here."""
+
+    async def of_cache(self, folder: Path) -> Origin:
+        return Origin.WEB
 
 
 @pytest.fixture
@@ -151,3 +157,17 @@ async def test_what_is_written_without_a_view_is_noted_before_and_after(places: 
     assert places.written == [(boat, Origin.OWN_FILE), (boat, Origin.WEB)]
     await calls(places, tmp_path).note_written("Bash", Origin.WEB)
     assert len(places.written) == 2
+
+
+async def test_the_caches_are_a_place_like_any_other(places: Places, tmp_path: Path) -> None:
+    turn = calls(places, tmp_path, cache=tmp_path / "cache", roots={PROJECT: tmp_path / "Projects/boat"})
+    for tool, fields, expected in (
+        ("Read", {"file_path": "/cache/pip/note.txt"}, Origin.WEB),
+        ("Grep", {"pattern": "a", "path": "/"}, Origin.WEB),
+        ("Read", {"file_path": "/cached.txt"}, None),
+        ("Read", {"file_path": "hull.py"}, Origin.OWN_FILE),
+        ("Bash", {"command": "pip install boats"}, Origin.WEB),
+    ):
+        assert await turn.of(tool, fields, Origin.OWNER) is expected, tool
+    await turn.note_written("Bash", Origin.GUEST)
+    assert places.written == [(tmp_path / "cache", Origin.GUEST)]
