@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Any
 
 NEWEST = 500
@@ -42,6 +43,7 @@ def messages_of(events: Iterable[dict[str, Any]], limit: int = NEWEST) -> list[d
                     "model": event["message"].get("model") if command is None else None,
                     "timestamp": time if isinstance(time := event.get("timestamp"), str) else None,
                     "isCompactSummary": event.get("isCompactSummary") is True,
+                    **{name: event[name] for name in ("said", "attachments") if name in event},
                 }
             )
     return found[-limit:]
@@ -79,6 +81,11 @@ def _command(event: dict[str, Any]) -> tuple[str, str] | None:
     if found := _COMMAND.match(content):
         return "user", " ".join(filter(None, (found[1].strip(), (found[2] or "").strip())))
     return "user", content
+
+
+def until(events: Iterable[dict[str, Any]], end: str | None) -> Iterator[dict[str, Any]]:
+    """The events before the message of an id; all of them without one."""
+    return takewhile(lambda event: end is None or event.get("uuid") != end, events)
 
 
 def user_text(event: dict[str, Any]) -> str | None:
