@@ -36,7 +36,8 @@ interface Listeners {
 
 export const listeners: Listeners = { signedOut: () => undefined, confirm: async () => false };
 
-function address(path: string, { params = {}, query = {} }: Options): string {
+/** The address of a route with its parameters. */
+export function address(path: string, { params = {}, query = {} }: Options): string {
   const filled = path.replace(/\{(\w+)(?::\w+)?\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -8,6 +8,7 @@ from pathlib import Path
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
+from parachute.base.steering.names import REPOSITORY
 from parachute.chat.changes import obeyed
 from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.contents import unpacked
@@ -90,7 +91,7 @@ async def note_origin(places: Places, project: Path, changes: Sequence[Change], 
     contents = [(each.hash, each.size) for each in files]
     paths = [f"{each.path}/" if each.after.kind == "folder" else each.path for each in written]
     for each in written:
-        part = each.path.removeprefix(f"{obeyed.GIT}/objects/")
+        part = each.path.removeprefix(f"{REPOSITORY}/objects/")
         if each.content is not None and part.startswith("pack/"):
             paths.append("")  # files that come from it have hashes that nobody knows
         elif each.content is not None and part != each.path:

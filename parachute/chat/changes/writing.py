@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from parachute.base.folders import Folder
 from parachute.base.replacing import Replacement, unfinished_name
 from parachute.base.signatures import signature_of
+from parachute.base.steering.names import REPOSITORY
 from parachute.base.syncing import MANY_FILES, sync_file_system
 from parachute.base.unfinished import UNFINISHED
 from parachute.chat.changes.models import Reason
-from parachute.chat.changes.obeyed import GIT
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import status_of
 from parachute.chat.changes.together import database_of, in_use
@@ -88,7 +88,7 @@ def remove_unfinished(project: Folder, paths: Sequence[str]) -> None:
 
 def _is_of_commit(change: Change) -> bool:
     """Return whether a part of a commit; folders of references that are not empty stay without harm."""
-    return change.path.startswith(f"{GIT}/") and not _is_folder(change)
+    return change.path.startswith(f"{REPOSITORY}/") and not _is_folder(change)
 
 
 def _is_folder(change: Change) -> bool:

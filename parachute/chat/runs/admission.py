@@ -77,6 +77,8 @@ class Admission:
             directory = services.vault.relative(await asyncio.to_thread(check, path))
         if request.continued_from:
             await services.sessions.get(request.continued_from)
+            if request.continued_before is not None:
+                await services.sessions.check_message(request.continued_from, request.continued_before)
         agent_name = None
         if request.agent_path:
             agent_name = (await asyncio.to_thread(services.prompts.agent, request.agent_path)).name

@@ -60,9 +60,9 @@ def store(vault: Vault, session: str, decoded: list[tuple[Attachment, bytes]]) -
 
 
 def content(
-    text: str, decoded: list[tuple[Attachment, bytes]], names: list[str], execution: Execution, folder: Path
+    decoded: list[tuple[Attachment, bytes]], names: list[str], execution: Execution, folder: Path
 ) -> list[dict[str, Any]]:
-    """The message for the model: pictures and documents as blocks, texts inline, everything else by its path."""
+    """The blocks that go before a message: pictures and documents as they are, texts inline, everything else by its path."""
     blocks: list[dict[str, Any]] = []
     notes: list[str] = []
     place = ATTACHMENTS if execution.mode == "sandboxed" else str(folder)
@@ -75,6 +75,6 @@ def content(
         elif attachment.type in _TEXT_TYPES and len(data) <= _TEXT_LIMIT:
             notes.append(f"[Attached: {name}]\n```\n{data.decode(errors='replace')}\n```")
         else:
-            notes.append(f"[Attached: {place}/{name}, {attachment.mime_type}, {len(data):,} bytes]")
-    blocks.append({"type": "text", "text": "\n\n".join([*notes, text])})
-    return blocks
+            notes.append(f"[Attached: {name}, {attachment.mime_type}, {len(data):,} bytes, at {place}/{name}]")
+    # Each in a block of its own, by which they are known again when the message is read back (`sessions.events`).
+    return [*blocks, *({"type": "text", "text": note} for note in notes)]

@@ -1,16 +1,22 @@
 """The history of a conversation in a turn: the agent's transcript, or else the words of it that are stored."""
 
 import asyncio
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
 
 from parachute.chat.runs import events
 from parachute.chat.runs.quoting import IMPORTED, quote
 from parachute.chat.runs.run import CutOff, Run
 from parachute.chat.sessions.imported import IMPORT
+from parachute.chat.sessions.messages import assistant_text, until, user_text
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 
 _LIMIT = 60_000
 """Characters of each earlier text; the newest are kept."""
+
+_PRIOR = "prior_conversation"
 
 _REPORTED = "transcript_reported_missing"
 
@@ -30,8 +36,8 @@ class History:
             return await asyncio.to_thread(transcripts.find, session.id) is not None
         return await asyncio.to_thread(transcripts.bring, session.id)
 
-    async def before_message(self, known: bool) -> str | None:
-        """The texts that go before the message; `known`: the agent has the transcript.
+    async def before_message(self, known: bool) -> list[str] | None:
+        """The blocks that go before the message; `known`: the agent has the transcript.
 
         None if the run is over, because the transcript is gone and the person has to hear it first.
         """
@@ -39,9 +45,11 @@ class History:
         parts: list[tuple[str, str]] = []
         if run.request.initial_context and not known:
             parts.append(("context", run.request.initial_context))
-        if run.request.prior_conversation and not known:
-            parts.append(("prior_conversation", run.request.prior_conversation))
-        if run.is_new and session.continued_from:
+        if run.request.prior_conversation is not None:
+            # Whoever says what was said before says all of it.
+            if not known:
+                parts.append((_PRIOR, run.request.prior_conversation))
+        elif run.is_new and session.continued_from:
             parts.append(await self._continued(session, session.continued_from))
         quoted = "" if known else await asyncio.to_thread(self._quoted, session.id)
         if quoted:
@@ -55,14 +63,13 @@ class History:
                 self._report_missing()
                 return None
             # The app asked again after it heard that the transcript is gone: go on with the words that are stored.
-            parts.append(("prior_conversation", await self._sessions.search_index.words(session.id)))
+            parts.append((_PRIOR, await self._sessions.search_index.words(session.id)))
         for each in await self._missing(known):
             parts.append(("interrupted_turn", "\n\n".join(f"{role}: {text}" for role, text in each.texts)))
         parts = [(name, text) for name, text in parts if text]
         self.injected = len(parts)
-        return "".join(
-            f"<{name}>\n{text if name == IMPORTED else text[-_LIMIT:]}\n</{name}>\n\n" for name, text in parts
-        )
+        # Blocks of this form are not shown as words of the person when the message is read back (`sessions.events`).
+        return [f"<{name}>\n{text if name == IMPORTED else text[-_LIMIT:]}\n</{name}>\n\n" for name, text in parts]
 
     async def report_no_more(self, session: Session) -> None:
         """Let the next message go on with the stored words at once, unless the process that ended has left a transcript."""
@@ -80,28 +87,23 @@ class History:
         return [each for each in self._run.cut_off[last:] if known or not each.is_recorded]
 
     async def _continued(self, session: Session, before: str) -> tuple[str, str]:
-        """What was said in the conversation that this one continues."""
-        if await asyncio.to_thread(self._sessions.transcripts.imported, before) is None:
-            return "prior_conversation", await self._words_of(before)
+        """What was said in the conversation that this one continues, until the message that it branches off at."""
+        end = self._run.request.continued_before
+        transcripts = self._sessions.transcripts
+        if await asyncio.to_thread(transcripts.imported, before) is None:
+            return _PRIOR, await asyncio.to_thread(_words_of, until(transcripts.events(before), end))
         # All of it: what was said here since may repeat what was imported.
         session.metadata.setdefault(IMPORT, {"continued": before})
         await self._sessions.save(session)
-        return IMPORTED, await asyncio.to_thread(self._quoted, before, of_all=True)
+        return IMPORTED, await asyncio.to_thread(self._quoted, before, of_all=True, end=end)
 
-    def _quoted(self, session: str, *, of_all: bool = False) -> str:
+    def _quoted(self, session: str, *, of_all: bool = False, end: str | None = None) -> str:
         transcripts = self._sessions.transcripts
         origin = transcripts.origin(session)
         if origin is None:
             return ""
-        return quote(origin, transcripts.events(session) if of_all else transcripts.imported_events(session), _LIMIT)
-
-    async def _words_of(self, session: str) -> str:
-        lines = []
-        for message in await self._sessions.messages(session):
-            text = " ".join(block["text"] for block in message["content"] if block["type"] == "text")
-            if text:
-                lines.append(f"{message['role']}: {text}")
-        return "\n\n".join(lines)
+        events = until(transcripts.events(session), end) if of_all else transcripts.imported_events(session)
+        return quote(origin, events, _LIMIT)
 
     def _report_missing(self) -> None:
         run, session = self._run, self._run.session
@@ -117,6 +119,18 @@ class History:
         )
         run.status = "done"
         run.log.append(events.Done(session.id, session.title, model=None, duration_ms=0))
+
+
+def _words_of(said: Iterable[dict[str, Any]]) -> str:
+    """The newest words of a conversation, with those that were put before its messages."""
+    lines, size = deque[str](), 0
+    for event in said:
+        if text := user_text(event) or assistant_text(event):
+            lines.append(f"{event['type']}: {event.get('before', '')}{text}")
+            size += len(lines[-1])
+        while size > _LIMIT and len(lines) > 1:
+            size -= len(lines.popleft())
+    return "\n\n".join(lines)
 
 
 def _brought(session: Session, quoted: str) -> int:

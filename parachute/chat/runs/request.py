@@ -54,6 +54,7 @@ class Attachment(_Request):
 class TurnRequest(_Request):
     """A message with everything that may go with it; unknown fields get a warning only, as old and new apps differ.
 
+    `continued_before` is the message of the conversation `continued_from` from which on nothing of it is taken along.
     `can_answer_permissions`: this client shows permission requests and can answer them; the app of the contract cannot.
     """
 
@@ -66,6 +67,7 @@ class TurnRequest(_Request):
     initial_context: str | None = Field(default=None, max_length=1_000_000)
     prior_conversation: str | None = Field(default=None, max_length=1_000_000)
     continued_from: str | None = Field(default=None, max_length=64)
+    continued_before: str | None = Field(default=None, max_length=100)
     working_directory: PathText | None = None
     contexts: list[PathText] = Field(default=[], max_length=100)
     context_folders: list[PathText] = Field(

@@ -94,7 +94,7 @@ class Turn:
         told, tools = preparation.prompt.by_agents, preparation.specification.module_tools
         await origin.lower(await entering(run, self._services.origins, told, tools))
         changes = await self._begin_changes(preparation, origin)
-        content = await self._content(f"{before}{run.request.message}", preparation)
+        content = await self._content(before, preparation)
         interaction = self._interaction(preparation, origin)
         interaction.know(knowledge.text)
         conversation = Conversation(run, interaction, changes.soon if changes else None)
@@ -176,13 +176,14 @@ class Turn:
         for warning in warnings(applied):
             self._run.log.append(warning)
 
-    async def _content(self, text: str, preparation: Preparation) -> str | list[dict[str, Any]]:
-        if not self._decoded:
-            return text
-        session = self._run.session.id
-        names = await asyncio.to_thread(attachments.store, self._services.vault, session, self._decoded)
-        folder = self._services.sessions.attachments(session)
-        return attachments.content(text, self._decoded, names, preparation.execution, folder)
+    async def _content(self, before: list[str], preparation: Preparation) -> str | list[dict[str, Any]]:
+        text, session = self._run.request.message, self._run.session.id
+        blocks = [{"type": "text", "text": each} for each in before]
+        if self._decoded:
+            names = await asyncio.to_thread(attachments.store, self._services.vault, session, self._decoded)
+            folder = self._services.sessions.attachments(session)
+            blocks += attachments.content(self._decoded, names, preparation.execution, folder)
+        return [*blocks, {"type": "text", "text": text}] if blocks else text
 
     def _interaction(self, preparation: Preparation, origin: RunOrigin) -> Interaction:
         async def policy_with_grants() -> Policy:

@@ -14,7 +14,15 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[
 _EXACT = 2**53  # larger integers are not exact in JSON as most programs read it
 
 _QUOTED = re.compile(r"<imported_conversation>\n(?:(?!>|</)[^\n]*\n)*(?:>[^\n]*\n)*</imported_conversation>\n\n")
-"""What `runs.quoting` puts before a message: some lines of its own, and then the quotation."""
+"""What `runs.quoting` put before a message in its own block until now: some lines of its own, and then the quotation."""
+
+_PUT_BEFORE = re.compile(
+    r"<(context|prior_conversation|imported_conversation|interrupted_turn)>\n.*\n</\1>\n\n", re.DOTALL
+)
+"""A block that `runs.history` puts before a message."""
+
+_ATTACHED = re.compile(r"\[Attached: ([\w.-]{1,255})(?:, [^\n]*)?\](?:\n```\n.*\n```)?", re.DOTALL)
+"""A block of `runs.attachments` that names a file, perhaps with its text."""
 
 SHOWN_TOOLS = {"Agent": "Task"}
 """The names that the app knows tools by (contract, section 3) where the agent's program has others."""
@@ -27,13 +35,18 @@ _MARK = b"\xef\xbb\xbf"
 _BEGINNING = b'{"parentUuid":'
 
 _TEXTS = ("subtype", "uuid", "parentUuid")
+_OURS = ("said", "attachments", "before")
+"""What is added here, and never believed of a file."""
+
 _SWITCHES = ("isCompactSummary", "isMeta", "isSidechain")
 
 
 def event_of(line: bytes) -> tuple[dict[str, Any], bytes] | None:
     """The event of a line, and its JSON in UTF-8; None for what is none, or is not shown.
 
-    Members that the app reads have the type that it casts to (contract, section 2), or are left out.
+    Members that the app reads have the type that it casts to (contract, section 2), or are left out. What a message's own
+    author wrote is in `said` where files went with it; they are in `attachments`. What was put before the message for the
+    model alone is not in the JSON, and in the event as `before`.
     """
     line = line.removeprefix(_MARK)
     try:
@@ -58,14 +71,19 @@ def _read(line: bytes) -> tuple[dict[str, Any], bytes] | None:
     is_left, is_changed = attribute(event)
     if not is_left:
         return None
-    if _clean(event) or is_changed:
+    is_changed |= _clean(event)
+    before = _take_apart(event) if event["type"] == "user" and "message" in event else ""
+    if is_changed or before or "attachments" in event:
         line = json.dumps(event, ensure_ascii=False).encode(errors="replace")
+    if before:
+        event["before"] = before
     return event, line.strip()
 
 
 def _clean(event: dict[str, Any]) -> bool:
     wrong = [name for name in _TEXTS if not isinstance(event.get(name), str | None)]
     wrong += [name for name in _SWITCHES if not isinstance(event.get(name), bool | None)]
+    wrong += [name for name in _OURS if name in event]
     if "timestamp" in event and not _is_time(event["timestamp"]):
         wrong.append("timestamp")
     changed = bool(wrong)
@@ -73,7 +91,6 @@ def _clean(event: dict[str, Any]) -> bool:
         message = event["message"]
         if isinstance(message, dict) and isinstance(message.get("content"), str | list):
             changed |= _clean_message(message)
-            changed |= event["type"] == "user" and _remove_quotation(message)
         else:
             wrong.append("message")
             changed = True
@@ -139,17 +156,33 @@ def _clean_message(message: dict[str, Any]) -> bool:
     return changed
 
 
-def _remove_quotation(message: dict[str, Any]) -> bool:
-    """Take out what was quoted of an import before a message: people see that where it was said."""
+def _take_apart(event: dict[str, Any]) -> str:
+    """Take what was put before a message out of it, and note the files that went with it; what was taken.
+
+    Only the last block is written by the person: what stands in it is never taken for something else.
+    """
+    message = event["message"]
     content = message["content"]
-    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    block = next((block for block in blocks if block["type"] == "text"), None)
-    if block is None or not (quoted := _QUOTED.match(block["text"])):
-        return False
-    block["text"] = block["text"][quoted.end() :]
     if isinstance(content, str):
-        message["content"] = block["text"]
-    return True
+        quoted = _QUOTED.match(content)
+        message["content"] = content[quoted.end() :] if quoted else content
+        return quoted[0] if quoted else ""
+    texts = [block for block in content if block["type"] == "text"]
+    if not texts:
+        return ""
+    before = [block for block in texts[:-1] if _PUT_BEFORE.fullmatch(block["text"])]
+    files = [block for block in texts[:-1] if _ATTACHED.fullmatch(block["text"])]
+    taken = "".join(block["text"] for block in before)
+    said = texts[-1]
+    if not taken and (quoted := _QUOTED.match(said["text"])):
+        taken, said["text"] = quoted[0], said["text"][quoted.end() :]
+    if files:
+        event["said"] = said["text"]
+        event["attachments"] = [match[1] for block in files if (match := _ATTACHED.fullmatch(block["text"]))]
+        # For the app it is one text.
+        said["text"] = "\n\n".join(block["text"] for block in (*files, said))
+    message["content"] = [block for block in content if not any(block is each for each in (*before, *files))]
+    return taken
 
 
 def _is_block(block: dict[str, Any]) -> bool:

@@ -1,7 +1,8 @@
 """Messages and texts in the events of a transcript."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Any
 
 NEWEST = 500
@@ -37,6 +38,7 @@ def messages_of(events: Iterable[dict[str, Any]], limit: int = NEWEST) -> list[d
                     "model": event["message"].get("model"),
                     "timestamp": time if isinstance(time := event.get("timestamp"), str) else None,
                     "isCompactSummary": event.get("isCompactSummary") is True,
+                    **{name: event[name] for name in ("said", "attachments") if name in event},
                 }
             )
     return found[-limit:]
@@ -56,6 +58,11 @@ def has_tools(event: dict[str, Any]) -> bool:
     """Return True for an event with calls of tools or with their results."""
     content = event["message"]["content"] if "message" in event else None
     return isinstance(content, list) and any(block["type"] in ("tool_use", "tool_result") for block in content)
+
+
+def until(events: Iterable[dict[str, Any]], end: str | None) -> Iterator[dict[str, Any]]:
+    """The events before the message of an id; all of them without one."""
+    return takewhile(lambda event: end is None or event.get("uuid") != end, events)
 
 
 def user_text(event: dict[str, Any]) -> str | None:

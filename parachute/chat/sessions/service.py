@@ -328,6 +328,20 @@ class Sessions:
         async with self._reading:
             return await asyncio.to_thread(read)
 
+    async def check_message(self, session: str, message: str) -> None:
+        """Make sure that a conversation has a message; error: NotFound."""
+
+        def has() -> bool:
+            return any(event.get("uuid") == message for event in self.transcripts.events(session))
+
+        async with self._reading:
+            if not await asyncio.to_thread(has):
+                raise NotFound(
+                    "This message is not in the conversation any more.",
+                    "Open the conversation again, or begin a new one.",
+                    key="message_not_found",
+                )
+
     async def with_messages(self, session: str, more: dict[str, Any] | None = None, limit: int = NEWEST) -> bytes:
         """A session with `more` and its newest messages, as JSON; error: NotFound."""
         found = await self.get(session)

@@ -1,5 +1,6 @@
 """Conversations in the browser: an answer that streams, tools, files, a reload in between, and what was changed."""
 
+import base64
 import re
 
 import pytest
@@ -15,6 +16,10 @@ from tests.support.messages_api import MessagesAPI
 from tests.support.replies import Pause, Reply, text, tool_use
 
 pytestmark = pytest.mark.long
+
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 
 def say(page: Page, words: str) -> None:
@@ -110,6 +115,44 @@ def test_messages_before_the_newest_are_read(person: Person, computer: Computer)
     expect(log.get_by_text("Word 0", exact=True)).to_be_attached()
     expect(earlier).to_have_count(0)
     assert log.locator(".message").count() == 1200
+
+
+def test_several_files_are_sent_and_shown(person: Person) -> None:
+    page = person.open("chat")
+    files = [
+        {"name": "a.txt", "mimeType": "text/plain", "buffer": b"inside-of-a"},
+        {"name": "b.txt", "mimeType": "text/plain", "buffer": b"inside-of-b"},
+        {"name": "c.png", "mimeType": "image/png", "buffer": PICTURE},
+    ]
+    page.locator("input[type=file][multiple]").set_input_files(files)  # type: ignore[arg-type]
+    expect(page.locator(".composer .attachments li")).to_have_count(3)
+    say(page, "Three files.")
+    expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_be_visible()
+    for _ in range(2):
+        sent = page.get_by_role("list", name="Files of this message")
+        expect(sent.get_by_text("a.txt")).to_be_visible()
+        expect(sent.get_by_text("b.txt")).to_be_visible()
+        expect(sent.get_by_role("img", name="c.png")).to_have_js_property("naturalWidth", 1)
+        expect(page.get_by_text("inside-of-a")).to_have_count(0)
+        page.reload()
+
+
+def test_a_branch_leads_back(person: Person, model: MessagesAPI) -> None:
+    page = person.open("chat")
+    say(page, "I say alpha.")
+    expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_have_count(1)
+    say(page, "I say beta.")
+    expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_have_count(2)
+    page.get_by_role("button", name="Edit and go on from here").nth(1).click()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("I say beta.")
+    say(page, "I say delta.")
+    expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_have_count(1)
+    sent = str(model.conversation[-1].body["messages"])
+    assert [word in sent for word in ("alpha", "beta", "delta")] == [True, False, True]
+    page.reload()
+    expect(page.get_by_label("You", exact=True)).to_have_text(re.compile("^I say delta."))
+    page.get_by_role("link", name="I say alpha.").click()
+    expect(page.get_by_role("log").get_by_text("I say beta.")).to_be_visible()
 
 
 def test_two_devices_show_the_same(make_person: MakePerson, model: MessagesAPI) -> None:

@@ -52,7 +52,7 @@ def test_it_is_not_shown_as_words_of_the_person(count: int) -> None:
         found = event_of(json.dumps(event).encode())
         assert found is not None
         assert user_text(found[0]) == "What now?"
-        assert json.loads(found[1]) == found[0]
+        assert json.loads(found[1]) == {name: value for name, value in found[0].items() if name != "before"}
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,44 @@ def test_what_a_person_wrote_is_shown(text: str) -> None:
     found = event_of(json.dumps({"type": "user", "message": {"role": "user", "content": text}}).encode())
     assert found is not None
     assert user_text(found[0]) == text
+
+
+def blocks(*texts: str) -> bytes:
+    """A line of a transcript: a message of a person in several blocks of text."""
+    content = [{"type": "text", "text": text} for text in texts]
+    return json.dumps({"type": "user", "message": {"role": "user", "content": content}}).encode()
+
+
+@pytest.mark.parametrize("name", ["context", "prior_conversation", IMPORTED, "interrupted_turn"])
+def test_what_was_put_before_a_message_is_told_apart_by_its_block(name: str) -> None:
+    before = f"<{name}>\nuser: a\n</{name}>\n\nb\n</{name}>\n\n"
+    found = event_of(blocks(before, "What now?"))
+    assert found is not None
+    assert (user_text(found[0]), found[0]["before"]) == ("What now?", before)
+    assert "before" not in json.loads(found[1])
+
+
+def test_what_a_person_writes_in_that_form_is_shown() -> None:
+    text = "<context>\n> a\n</context>\n\n"
+    found = event_of(blocks(text))
+    assert found is not None
+    assert user_text(found[0]) == text
+
+
+def test_files_of_a_message_are_named_beside_its_text() -> None:
+    pasted = "[Attached: mine.txt]"
+    found = event_of(
+        blocks("[Attached: a.txt]\n```\nx\n```", "[Attached: b.zip, application/zip, at /a/b.zip]", pasted)
+    )
+    assert found is not None
+    assert found[0]["attachments"] == ["a.txt", "b.zip"]
+    assert found[0]["said"] == pasted
+    assert (
+        user_text(found[0])
+        == f"[Attached: a.txt]\n```\nx\n```\n\n[Attached: b.zip, application/zip, at /a/b.zip]\n\n{pasted}"
+    )
+    claimed = event_of(json.dumps({"type": "assistant", "attachments": ["x"], "said": 1, "before": 2}).encode())
+    assert claimed == ({"type": "assistant"}, b'{"type": "assistant"}')
 
 
 @pytest.mark.parametrize("created", ["\n</import", "2023-01-0\n", 7])

@@ -105,6 +105,50 @@ async def test_earlier_words(computer: Computer, api: MessagesAPI) -> None:
         assert refused.status_code == 404
 
 
+@pytest.mark.long
+async def test_a_branch_takes_along_what_was_before_it_and_nothing_else(computer: Computer, api: MessagesAPI) -> None:
+    def sent() -> str:
+        return str([each for each in api.conversation[-1].body["messages"] if each["role"] != "system"])
+
+    async def asked(session: str) -> list[dict[str, Any]]:
+        found = (await client.get(f"/api/chat/{session}")).json()["messages"]
+        return [each for each in found if each["role"] == "user"]
+
+    api.script(*(text("Yes.") for _ in range(6)))
+    async with computer.client() as client:
+        first = session_of(await answered(client, "I say alpha."))
+        await answered(client, "I say beta.", first)
+        await answered(client, "I say gamma.", first)
+        alpha, beta, _ = await asked(first)
+        branch = session_of(await answered(client, "I say delta.", continuedFrom=first, continuedBefore=beta["id"]))
+        assert [word in sent() for word in ("alpha", "beta", "gamma")] == [True, False, False]
+        (delta,) = await asked(branch)
+        assert delta["content"] == [{"type": "text", "text": "I say delta."}]
+        await answered(client, "I say epsilon.", branch)
+        await answered(client, "Mine.", continuedFrom=branch, continuedBefore=(await asked(branch))[1]["id"])
+        assert [word in sent() for word in ("alpha", "beta", "delta", "epsilon")] == [True, False, True, False]
+        await answered(client, "Anew.", continuedFrom=first, continuedBefore=alpha["id"])
+        assert not any(word in sent() for word in ("alpha", "beta", "gamma"))
+        count = len(api.conversation)
+        refused = await client.post(
+            "/api/chat", json={"message": "Hi", "continuedFrom": first, "continuedBefore": MISSING}
+        )
+        assert (refused.status_code, refused.json()["key"]) == (404, "message_not_found")
+        assert len(api.conversation) == count
+
+
+@pytest.mark.long
+async def test_the_words_that_an_app_sends_along_are_all_that_is_taken_along(
+    computer: Computer, api: MessagesAPI
+) -> None:
+    api.script(text("Yes."), text("Yes."))
+    async with computer.client() as client:
+        first = session_of(await answered(client, "I say alpha."))
+        await answered(client, "Go on.", continuedFrom=first, priorConversation="Human: I say omega.")
+        sent = str(api.conversation[-1].body["messages"])
+        assert ("omega" in sent, "alpha" in sent) == (True, False)
+
+
 async def test_attachments_of_every_type(computer: Computer, api: MessagesAPI) -> None:
     api.script(tool_use("Bash", {"command": "cat /attachments/data.zip"}), text("Seen."))
     files = [
@@ -141,6 +185,17 @@ async def test_attachments_of_every_type(computer: Computer, api: MessagesAPI) -
     assert len(names) == 8
     assert {"a_picture.png", "note.txt", "note-2.txt", "escape.mp3"} <= set(names)
     assert not (stored.parent.parent / "escape.mp3").exists()
+    async with computer.client() as client:
+        message = (await client.get(f"/api/chat/{session}")).json()["messages"][0]
+        assert message["said"] == "Look."
+        assert len(message["attachments"]) == len(set(message["attachments"])) == 8
+        assert set(message["attachments"]) == set(names)
+        address = f"/api/chat/{session}/attachments"
+        picture = await client.get(f"{address}/a_picture.png")
+        assert (picture.content, picture.headers["content-type"]) == (PICTURE, "image/png")
+        (stored / "leads.png").symlink_to(computer.home.root / "config.yaml")
+        for name in ("leads.png", "none.png", "..%2f..%2fx"):
+            assert (await client.get(f"{address}/{name}")).status_code in (400, 404, 422), name
 
 
 @pytest.mark.parametrize(

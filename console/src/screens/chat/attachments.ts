@@ -1,5 +1,6 @@
 /** Files that go with a message, as `POST /api/chat` takes them. */
 import { bytes } from "~/text/messages";
+import type { MessageFile } from "./events";
 import { t } from "./texts";
 
 export interface Attachment {
@@ -8,6 +9,12 @@ export interface Attachment {
   sizeBytes: number;
   type: "image" | "pdf" | "text" | "code" | "archive" | "audio" | "video" | "unknown";
   base64Data: string;
+}
+
+/** A file as it is shown while its message is on its way. */
+export function shown({ fileName, mimeType, type, base64Data }: Attachment): MessageFile {
+  const isPicture = type === "image";
+  return { name: fileName, address: isPicture ? `data:${mimeType};base64,${base64Data}` : undefined, isPicture };
 }
 
 const MOST = 20;

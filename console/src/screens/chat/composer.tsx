@@ -64,7 +64,7 @@ export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
       onDrop={(event) => {
         event.preventDefault();
         setDraggedOver(false);
-        void add(event.dataTransfer?.files ?? []);
+        void add([...(event.dataTransfer?.files ?? [])]);
       }}
     >
       {attachments.length > 0 && (
@@ -92,7 +92,8 @@ export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
           hidden
           aria-hidden="true"
           onChange={(event) => {
-            void add(event.currentTarget.files ?? []);
+            // A copy: the list is emptied below, before the files are read.
+            void add([...(event.currentTarget.files ?? [])]);
             event.currentTarget.value = "";
           }}
         />

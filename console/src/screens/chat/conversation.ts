@@ -4,8 +4,8 @@ import { api, ApiError } from "~/api/client";
 import { events } from "~/api/stream";
 import type { Question } from "~/components/questions";
 import { explain } from "~/text/errors";
-import type { Attachment } from "./attachments";
-import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, stored, textOf } from "./events";
+import { type Attachment, shown } from "./attachments";
+import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, stored, type StoredMessage, textOf } from "./events";
 
 export interface Session {
   id: string;
@@ -19,6 +19,7 @@ export interface Session {
   model: string | null;
   archived: boolean;
   source: string;
+  continuedFrom: string | null;
 }
 
 /** What a new conversation begins with. */
@@ -28,9 +29,9 @@ export interface Beginning {
   agentPath?: string;
   trustLevel?: string;
   contexts?: string[];
-  /** Goes on from messages of another conversation. */
+  /** Goes on from another conversation, with what was said in it before one of its messages. */
   continuedFrom?: string;
-  priorConversation?: string;
+  continuedBefore?: string;
 }
 
 const PAUSE = 1000;
@@ -53,6 +54,7 @@ export class Conversation {
   private readonly ended = new AbortController();
   private count = 0;
   private lastSent = "";
+  private branchedFrom: string | null = null;
 
   constructor(
     public id: string | undefined,
@@ -69,7 +71,7 @@ export class Conversation {
     try {
       const params = { session: this.id };
       const [found, { active }] = await Promise.all([
-        api.get<Session & { messages: Parameters<typeof stored>[0] }>("/api/chat/{session}", { params, query: { limit } }),
+        api.get<Session & { messages: StoredMessage[] }>("/api/chat/{session}", { params, query: { limit } }),
         // What was read before is shown without a connection, too; whether it is being answered nobody knows then.
         api.get<{ active: boolean }>("/api/chat/{session}/stream-status", { params }).catch((error: unknown) => {
           if (error instanceof ApiError && error.status === 0) return { active: false };
@@ -78,7 +80,7 @@ export class Conversation {
       ]);
       batch(() => {
         this.session.value = found;
-        this.messages.value = stored(found.messages);
+        this.messages.value = stored(found.id, found.messages);
         this.hasEarlier.value = found.messages.length >= limit && limit < MOST;
         this.isRunning.value = active;
       });
@@ -93,8 +95,8 @@ export class Conversation {
   /** Read the messages before those that are shown, too. */
   async earlier(): Promise<void> {
     if (!this.hasEarlier.value || !this.id || this.isRunning.value) return;
-    const found = await api.get<{ messages: Parameters<typeof stored>[0] }>("/api/chat/{session}", { params: { session: this.id }, query: { limit: MOST } });
-    this.messages.value = stored(found.messages);
+    const found = await api.get<{ messages: StoredMessage[] }>("/api/chat/{session}", { params: { session: this.id }, query: { limit: MOST } });
+    this.messages.value = stored(this.id, found.messages);
     this.hasEarlier.value = false;
   }
 
@@ -109,10 +111,11 @@ export class Conversation {
       return;
     }
     this.lastSent = text;
+    this.branchedFrom = beginning.continuedFrom ?? null;
     const begun = performance.now();
     batch(() => {
       this.isRunning.value = true;
-      this.messages.value = [...this.messages.value, this.message("user", text)];
+      this.messages.value = [...this.messages.value, { ...this.message("user", text), files: attachments.map(shown) }];
       this.live.value = { key: `live-${begun}`, role: "assistant", parts: [] };
     });
     const body = { message: text, sessionId: this.id ?? "new", canAnswerPermissions: true, attachments, ...(this.id ? {} : beginning) };
@@ -150,16 +153,6 @@ export class Conversation {
     this.permission.value = undefined;
   }
 
-  /** The words until a message, for a conversation that goes on from there. */
-  priorTo(key: string): string {
-    const messages = this.messages.value;
-    const end = messages.findIndex((message) => message.key === key);
-    return messages
-      .slice(0, end)
-      .map((message) => `${message.role === "user" ? "Human" : "Assistant"}: ${textOf(message)}`)
-      .join("\n\n");
-  }
-
   /** Read the run from its beginning until it has ended, also when the connection breaks in between. */
   private async follow(): Promise<void> {
     while (!this.ended.signal.aborted && this.id) {
@@ -182,7 +175,10 @@ export class Conversation {
       batch(() => {
         if (event.type === "user_message" && isFirst) this.rewind(event.content);
         else if (event.type === "user_message" && event.content !== this.lastUserText()) this.interject(event.content);
-        if (event.type === "user_message") isFirst = false;
+        if (event.type === "user_message") {
+          isFirst = false;
+          this.name(event.id);
+        }
         this.see(event);
       });
     }
@@ -193,9 +189,16 @@ export class Conversation {
     const messages = this.messages.value;
     const from = messages.findLastIndex((message) => message.role === "user" && textOf(message) === text);
     const before = from < 0 ? messages : messages.slice(0, from);
-    this.messages.value = [...before, this.message("user", text)];
+    this.messages.value = [...before, messages[from] ?? this.message("user", text)];
     this.live.value = { key: `live-${performance.now()}`, role: "assistant", parts: [] };
     this.isRunning.value = true;
+  }
+
+  /** Give the newest message of the person the name that the computer has for it. */
+  private name(id: string): void {
+    const messages = this.messages.value;
+    const place = messages.findLastIndex(({ role }) => role === "user");
+    this.messages.value = messages.map((message, index) => (index === place ? { ...message, id } : message));
   }
 
   /** A message that was put into the running turn: what the agent has said until then stands before it. */
@@ -224,7 +227,7 @@ export class Conversation {
     }
     const before = this.session.value;
     this.session.value = {
-      ...(before ?? { agentPath: null, agentName: null, effectiveExecutionMode: null, workspaceId: null, workingDirectory: null, model: null, archived: false, source: "parachute" }),
+      ...(before ?? { agentPath: null, agentName: null, effectiveExecutionMode: null, workspaceId: null, workingDirectory: null, model: null, archived: false, source: "parachute", continuedFrom: this.branchedFrom }),
       id,
       title,
       trustLevel,

@@ -1,4 +1,5 @@
 /** The events of a chat, as docs/api.md lists them, and what they make of a message. */
+import { address } from "~/api/client";
 import type { Question } from "~/components/questions";
 import { t } from "./texts";
 
@@ -14,6 +15,16 @@ export interface Message {
   parts: Part[];
   time?: string;
   isSummary?: boolean;
+  /** By which the computer knows it. */
+  id?: string;
+  files?: MessageFile[];
+}
+
+/** A file that went with a message; one that is just being sent has an address only if it is a picture. */
+export interface MessageFile {
+  name: string;
+  address?: string;
+  isPicture: boolean;
 }
 
 export interface PermissionRequest {
@@ -88,19 +99,23 @@ function note(level: "plain" | "warning" | "danger", text: string): Extract<Part
   return { kind: "note", level, text };
 }
 
-interface StoredMessage {
+export interface StoredMessage {
   id: string | null;
   role: string;
   content: ({ type: string; text?: string; id?: string; name?: string; input?: Record<string, unknown>; result?: string; isError?: boolean } | string)[] | string;
   timestamp: string | null;
   isCompactSummary: boolean;
+  /** What the person wrote, and the files that went with it, where some did. */
+  said?: string;
+  attachments?: string[];
 }
 
 /** Messages of a session as the server keeps them; what an agent said between two messages of a person is one. */
-export function stored(messages: readonly StoredMessage[]): Message[] {
+export function stored(session: string, messages: readonly StoredMessage[]): Message[] {
   const found: Message[] = [];
   for (const [index, message] of messages.entries()) {
-    const blocks = typeof message.content === "string" ? [message.content] : message.content;
+    const content = message.said ?? message.content;
+    const blocks = typeof content === "string" ? [content] : content;
     const parts = blocks.map((block): Part => {
       if (typeof block === "string") return { kind: "text", text: block };
       if (block.type !== "tool_use") return { kind: "text", text: block.text ?? "" };
@@ -116,10 +131,19 @@ export function stored(messages: readonly StoredMessage[]): Message[] {
         parts,
         time: message.timestamp ?? undefined,
         isSummary: message.isCompactSummary,
+        id: message.id ?? undefined,
+        files: message.attachments?.map((name) => ({ name, address: fileAddress(session, name), isPicture: isPicture(name) })),
       });
     }
   }
   return found;
+}
+
+const isPicture = (name: string) => /\.(png|jpe?g|gif|webp)$/i.test(name);
+
+/** The address of a file that went with a message of a session. */
+export function fileAddress(session: string, name: string): string {
+  return address("/api/chat/{session}/attachments/{name}", { params: { session, name } });
 }
 
 export function textOf(message: Message): string {

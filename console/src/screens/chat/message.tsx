@@ -1,11 +1,12 @@
 /** A message with its parts; tool calls and thoughts are folded. */
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "~/components/button";
+import { Icon } from "~/components/icons";
 import { Details } from "~/components/details";
 import { Ago } from "~/components/layout";
 import { toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
-import { type Message, type Part, textOf } from "./events";
+import { type Message, type MessageFile, type Part, textOf } from "./events";
 import { t } from "./texts";
 
 interface Props {
@@ -27,11 +28,12 @@ export function MessageView({ message, isLive = false, onBranch, onRetry }: Prop
         ) : (
           <Parts message={message} isLive={isLive} onRetry={onRetry} />
         )}
+        {message.files && message.files.length > 0 && <Files files={message.files} />}
         {!isLive && (
           <footer class="message-actions">
             {message.time && <Ago time={message.time} />}
             <Button label={t("copy")} icon="copy" iconOnly kind="quiet" onPress={() => copy(message)} />
-            {message.role === "user" && onBranch && (
+            {message.role === "user" && message.id && onBranch && (
               <Button label={t("branch")} icon="branch" iconOnly kind="quiet" onPress={() => onBranch(message)} />
             )}
           </footer>
@@ -55,6 +57,36 @@ function Parts({ message, isLive, onRetry }: Pick<Props, "message" | "isLive" | 
         />
       ))}
     </>
+  );
+}
+
+function Files({ files }: { files: MessageFile[] }) {
+  return (
+    <ul class="attachments sent" aria-label={t("files")}>
+      {files.map((file, index) => (
+        <li key={index}>
+          <FileView {...file} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function FileView({ name, address, isPicture }: MessageFile) {
+  const [isBroken, setBroken] = useState(false);
+  if (isPicture && !isBroken) return <img src={address} alt={name} onError={() => setBroken(true)} />;
+  const chip = (
+    <span class="badge">
+      <Icon name={isPicture ? "image" : "attach"} />
+      <bdi>{name}</bdi>
+    </span>
+  );
+  return address && !isBroken ? (
+    <a href={address} download={name}>
+      {chip}
+    </a>
+  ) : (
+    chip
   );
 }
 

@@ -1,9 +1,12 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
+import { Icon } from "~/components/icons";
 import { Empty, Failure, Loading, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
+import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
-import { type Beginning, Conversation } from "./conversation";
+import { type Beginning, Conversation, type Session } from "./conversation";
 import { Asking } from "./asking";
 import { ChangesDialog } from "./changes";
 import { Composer } from "./composer";
@@ -38,8 +41,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
   const session = conversation.session.value;
   const isNew = !conversation.id;
   const branch = useCallback((message: Message) => {
-    const prior = conversation.priorTo(message.key);
-    branched = { draft: textOf(message), beginning: { continuedFrom: conversation.id, ...(prior && { priorConversation: prior }) } };
+    branched = { draft: textOf(message), beginning: { continuedFrom: conversation.id, continuedBefore: message.id } };
     go(to("chat"));
   }, []);
   useEffect(() => {
@@ -63,11 +65,14 @@ function Opened({ conversation }: { conversation: Conversation }) {
         ) : conversation.error.value ? (
           <Failure error={conversation.error.value} again={() => conversation.open()} />
         ) : (
-          <Log conversation={conversation} onBranch={branch} />
+          <>
+            {session?.continuedFrom && <BranchedFrom id={session.continuedFrom} />}
+            <Log conversation={conversation} onBranch={branch} />
+          </>
         )}
       </Page>
       <div class="chat-foot">
-        {isNew && beginning.continuedFrom && <p class="muted">{t("branching")}</p>}
+        {isNew && beginning.continuedFrom && <BranchedFrom id={beginning.continuedFrom} isBeginning />}
         <Composer
           isRunning={conversation.isRunning.value}
           draft={draft}
@@ -87,6 +92,21 @@ function Opened({ conversation }: { conversation: Conversation }) {
         <PromptDialog session={conversation.id} beginning={beginning} onClose={() => setDialog(undefined)} />
       )}
     </div>
+  );
+}
+
+/** The way back to the conversation that this one branched off; nothing of one that is gone. */
+function BranchedFrom({ id, isBeginning }: { id: string; isBeginning?: boolean }) {
+  const from = useResource((signal) => api.get<Session>("/api/chat/{session}", { params: { session: id }, query: { limit: 1 }, signal }), id);
+  if (!from.value) return null;
+  return (
+    <p class="branched muted">
+      <Icon name="branch" />
+      <span>
+        {t("branched_from")} <a href={to("chat", [id])}>{from.value.title ?? t("untitled")}</a>
+        {isBeginning && <>. {t("branching")}</>}
+      </span>
+    </p>
   );
 }
 
