@@ -6,6 +6,7 @@ any folder at any time. A path that was checked and then opened by its name is n
 
 import errno
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -123,6 +124,11 @@ class Folder:
         """Make a link that says this; error: OSError where there is anything."""
         with self._parent(path) as (folder, name):
             os.symlink(text, name, dir_fd=folder)
+
+    def make_whiteout(self, path: Relative) -> None:
+        """Make what hides a name in the upper layer of an overlay; error: FileExistsError where there is anything."""
+        with self._parent(path) as (folder, name):
+            os.mknod(name, stat.S_IFCHR, dir_fd=folder)
 
     def make_folder(self, path: Relative, mode: int = 0o700) -> None:
         """Make one folder; error: FileExistsError where there is anything, a folder too."""

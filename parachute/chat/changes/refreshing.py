@@ -72,6 +72,5 @@ def _hide(project: Folder, upper: Folder, path: str) -> None:
                 os.fchmod(folder.fileno(), stat.S_IMODE(below.st_mode) & 0o777)
         elif above is None or not stat.S_ISDIR(above.st_mode):
             return  # it is hidden with the folder, or replaced by something else
-    parent, _, name = path.rpartition("/")
-    with suppress(FileExistsError), upper.folder(parent) as folder:
-        os.mknod(name, stat.S_IFCHR, dir_fd=folder.fileno())
+    with suppress(FileExistsError):
+        upper.make_whiteout(path)
