@@ -1,7 +1,6 @@
 """Records of runs in the audit log: each tool call with its files and hosts, what was changed, and what it cost."""
 
 import os
-import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from parachute.chat.changes.models import Entry
 from parachute.chat.runs.run import Run
 from parachute.llm.gateway.models import used_in
 from parachute.modules.runtime.models import OfferedTool
+from parachute.security.audit.records import para_ids
 from parachute.security.audit.service import Audit
 from parachute.security.permissions.actions import ACTION_BY_NAME, MCP_PREFIX
 from parachute.security.permissions.models import Access, Resource
@@ -27,7 +27,6 @@ _SHOWN = 160
 _FILES = 50
 """Files that one record names; its endpoint has the number of all."""
 
-_PARA_ID = re.compile(r"para:[a-z0-9_-]{1,40}:[A-Za-z0-9_-]{1,64}")
 _MOST = 1000
 """Calls of one turn that wait for their results; a program that never sends any fills no memory."""
 
@@ -105,7 +104,7 @@ class ToolRecords:
             "target_endpoint": str(tool)[:200],
         }
         if tool.startswith(MCP_PREFIX):
-            described["para_ids_involved"] = _para_ids(tool_input)
+            described["para_ids_involved"] = para_ids(tool_input)
             described["arguments"] = arguments_hash(tool_input)
         action = ACTION_BY_NAME.get(tool)
         try:
@@ -203,11 +202,6 @@ def record_changes(audit: Audit, run: Run, entries: Sequence[Entry]) -> None:
 def _origin(run: Run) -> str | None:
     """The lowest origin of what had entered a run."""
     return run.origin.value.value if run.origin else None
-
-
-def _para_ids(tool_input: Mapping[str, Any]) -> list[str]:
-    texts = (value for value in tool_input.values() if isinstance(value, str))
-    return [text for text in texts if _PARA_ID.fullmatch(text)][:20]
 
 
 def _line(command: str) -> str:

@@ -130,7 +130,7 @@ class Notices:
                 continue
             if not await self._is_wanted(item, configuration.notices):
                 continue
-            text, choices = shown(item, configuration.language)
+            text, choices = shown(item, configuration.language, is_guests=await self._is_guests(item))
             notice = await self.store.add(chat.platform, chat.chat, item, text, choices)
             if notice is not None:
                 buttons = (Button(each.label, f"n{notice.number}.{index}") for index, each in enumerate(choices))
@@ -149,6 +149,16 @@ class Notices:
             if session is not None and session.from_outside:
                 return True
         return settings.enabled and not is_quiet(settings, datetime.now().astimezone())
+
+    async def _is_guests(self, item: Item) -> bool:
+        """Return whether a conversation brought an item that is held in a chat other than the owner's own, or is not known."""
+        if item.session is None:
+            return False
+        session = await self.sessions.find(item.session)
+        if session is None:
+            return True
+        own = {(chat.platform, chat.chat) for chat in await self._own_chats()}
+        return session.from_outside and (session.linked_bot_platform, session.linked_bot_chat_id) not in own
 
     async def _end(self, chat: LinkedChat, notice: Notice, said: str) -> None:
         """Take the buttons away, and say what became of it."""

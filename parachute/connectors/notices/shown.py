@@ -13,10 +13,14 @@ _MOST_OPTIONS = 8
 _WORDS = {ALLOW: "allow", DENY: "deny", APPROVE: "approve", REJECT: "reject"}
 
 
-def shown(item: Item, language: Language) -> tuple[str, tuple[Choice, ...]]:
-    """The text and the buttons of an item."""
+def shown(item: Item, language: Language, *, is_guests: bool = False) -> tuple[str, tuple[Choice, ...]]:
+    """The text and the buttons of an item; one that a guest's conversation brought has none that allows anything.
+
+    A messenger's program that a guest's message has taken over could press them itself.
+    """
     details = _details(item)
-    choices = () if len(details) > _LONGEST else _choices(item, language)
+    has_none = len(details) > _LONGEST or (is_guests and item.kind != "question")
+    choices = () if has_none else _choices(item, language)
     lines = [f"**{item.title}**", item.source, details[:_LONGEST]]
     if not choices:
         lines.append(say(language, "look_in_console"))

@@ -25,6 +25,7 @@ from parachute.events.bus.models import (
     matches,
 )
 from parachute.events.bus.store import EventStore
+from parachute.security.audit.records import para_ids
 from parachute.security.audit.service import Audit
 
 log = logging.getLogger(__name__)
@@ -165,6 +166,7 @@ class Events:
             source_id=str(data.get("session_id", source)) if source == "core" else source,
             target_module=name.partition(".")[0],
             target_endpoint=name,
+            para_ids_involved=para_ids(data),
         )
         for listener in self._listeners:
             try:

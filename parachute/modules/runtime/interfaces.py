@@ -11,6 +11,7 @@ from parachute.modules.manifest.models import InterfaceName
 from parachute.modules.runtime.host import Host
 from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.service import Hosts
+from parachute.security.audit.records import para_ids
 from parachute.security.audit.service import Audit
 
 _AT_ONCE = 64
@@ -107,12 +108,12 @@ class Interfaces:
             self._calls[caller] -= 1
             # Afterwards: the provider may have read something for it.
             self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
-            self._record(caller, provider.module.name, f"{wanted.name}.{method}", started, error)
+            self._record(caller, provider.module.name, f"{wanted.name}.{method}", para_ids(arguments), started, error)
         if not isinstance(answer, dict) or "result" not in answer:
             raise ParachuteError(f"The module {provider.module.name} gave no result.")
         return answer["result"]
 
-    def _record(self, caller: str, module: str, endpoint: str, started: float, error: str) -> None:
+    def _record(self, caller: str, module: str, endpoint: str, involved: list[str], started: float, error: str) -> None:
         if self._audit is not None:
             self._audit.append(
                 event_type="module_call",
@@ -120,6 +121,7 @@ class Interfaces:
                 source_id=caller,
                 target_module=module,
                 target_endpoint=endpoint[:200],
+                para_ids_involved=involved,
                 duration_ms=round((time.monotonic() - started) * 1000),
                 success=not error,
                 error=error or None,

@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parachute.base.services import ServiceRegistry
 from parachute.security.audit.reads import Reads
+from parachute.security.audit.records import para_ids
 from parachute.security.audit.service import Audit
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -53,6 +54,7 @@ class AuditMiddleware:
                     source_id=source[1],
                     target_module=module,
                     target_endpoint=f"{scope['method']} {scope['path']}",
+                    para_ids_involved=para_ids(scope["path"]),
                     duration_ms=duration,
                     success=status < 400,
                     error=None if status < 400 else f"status {status}",

@@ -3,11 +3,16 @@
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 BEGIN = ""
 """The `previous` of the very first record."""
+
+_PARA_ID = re.compile(r"para:[a-z0-9_-]{1,40}:[A-Za-z0-9_-]{1,64}")
+_MOST_IDS, _LOOKED_AT, _CHARACTERS = 20, 200, 500
+"""Para-ids of one record, and the values of arguments in which they are looked for, each to its length."""
 
 _TEXT_LIMIT = 500
 _LIST_LIMIT = 50
@@ -45,6 +50,23 @@ def record(
         **{name: value for name, value in details.items() if value or value is False},
     }
     return {"timestamp": timestamp, **{name: _bounded(value) for name, value in fields.items()}}
+
+
+def para_ids(value: Any) -> list[str]:
+    """The para-ids in arguments, a path or data of an event, at any depth, in order and each once."""
+    found: dict[str, None] = {}
+    waiting = [value]
+    for _ in range(_LOOKED_AT):
+        if not waiting or len(found) >= _MOST_IDS:
+            break
+        each = waiting.pop(0)
+        if isinstance(each, str):
+            found.update(dict.fromkeys(_PARA_ID.findall(each[:_CHARACTERS])))
+        elif isinstance(each, Mapping):
+            waiting.extend(list(each.values())[:_LOOKED_AT])
+        elif isinstance(each, list | tuple):
+            waiting.extend(each[:_LOOKED_AT])
+    return list(found)[:_MOST_IDS]
 
 
 def line(fields: Mapping[str, Any], previous: str) -> bytes:

@@ -49,6 +49,16 @@ def test_what_needs_the_owner_gets_no_buttons(found: Item) -> None:
     assert labels(found) == []
 
 
+def test_what_a_guest_brought_has_no_button_that_allows_anything() -> None:
+    options = {"questions": [{"question": "Which?", "options": [{"label": "Blue"}]}]}
+    allowing = [
+        item("permission", details={"input": {}}, answers=(ALLOW, DENY)),
+        item("suggestion", answers=(APPROVE, REJECT), rights=(("brain", "write"),)),
+    ]
+    assert [shown(each, "en", is_guests=True)[1] for each in allowing] == [(), ()]
+    assert [each.label for each in shown(item("question", details=options), "en", is_guests=True)[1]] == ["Blue"]
+
+
 def test_a_suggestion_has_buttons() -> None:
     assert labels(item("suggestion", answers=(APPROVE, REJECT), rights=(("brain", "write"),))) == ["Approve", "Reject"]
 
