@@ -10,7 +10,7 @@ from parachute.sandbox.engines.protected import obeyed_by_git
 from parachute.sandbox.engines.run_later import FILES, FOLDERS, PRESENT_ONLY, present_only
 
 GIT = ".git"
-_ENVIRONMENT = ".envrc"
+ENVIRONMENT = ".envrc"
 _NAMES = frozenset((*FOLDERS, *FILES, *PRESENT_ONLY))
 _BARE = (frozenset(("head", "objects", "refs")), frozenset(("head", "commondir")))
 """Names by which git takes a folder for a repository: the second one borrows the rest from another folder."""
@@ -82,7 +82,7 @@ def leads_to(path: str, named: Collection[str]) -> bool:
 def may_matter(names: Collection[str]) -> bool:
     """Return whether what else is in the folder decides about one of these names."""
     folded = {name.casefold() for name in names}
-    return any(folded & each for each in _BARE) or bool(set(present_only({*folded, _ENVIRONMENT})) - {_ENVIRONMENT})
+    return any(folded & each for each in _BARE) or bool(set(present_only({*folded, ENVIRONMENT})) - {ENVIRONMENT})
 
 
 def is_bare(names: Collection[str]) -> bool:
