@@ -19,8 +19,8 @@ from parachute.base.steering.names import (
     TOLD_BELOW,
 )
 
-_ENVIRONMENT = ".envrc"
-_READ_BY_ENVIRONMENT = (".env", "flake.lock", "flake.nix", "shell.nix")
+ENVIRONMENT = ".envrc"
+_READ_BYENVIRONMENT = (".env", "flake.lock", "flake.nix", "shell.nix")
 """Files that direnv reads again without asking, where the user has allowed an `.envrc`."""
 
 
@@ -52,14 +52,14 @@ def present_only(names: Collection[str], above: str = "") -> list[str]:
 
     `above` is the name of the folder. Names are taken as they are.
     """
-    has_environment = _ENVIRONMENT in names
+    has_environment = ENVIRONMENT in names
     return [name for name in names if _is_present(name, above, has_environment=has_environment)]
 
 
 def is_obeyed(name: str, names: Collection[str] = (), above: str = "") -> bool:
     """Return whether programs obey something of this name, where `names` are together in a folder that is called `above`."""
     name = folded(name)
-    has_environment = name in _READ_BY_ENVIRONMENT and any(folded(each) == _ENVIRONMENT for each in names)
+    has_environment = name in _READ_BYENVIRONMENT and any(folded(each) == ENVIRONMENT for each in names)
     return name in _NAMES or _is_present(name, folded(above), has_environment=has_environment)
 
 
@@ -69,13 +69,13 @@ def _is_present(name: str, above: str, *, has_environment: bool) -> bool:
         name in _PRESENT
         or _PATTERNS.match(name) is not None
         or (inner is not None and inner.match(name) is not None)
-        or (has_environment and name in _READ_BY_ENVIRONMENT)
+        or (has_environment and name in _READ_BYENVIRONMENT)
     )
 
 
 def may_depend(names: Collection[str]) -> bool:
     """Return whether what else is in their folder decides about one of these names."""
-    return any(folded(name) in _READ_BY_ENVIRONMENT for name in names)
+    return any(folded(name) in _READ_BYENVIRONMENT for name in names)
 
 
 def is_told(path: str) -> bool:

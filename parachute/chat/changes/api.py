@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from parachute.base.errors import NotFound
 from parachute.base.services import provided
 from parachute.chat.changes.service import Changes
+from parachute.chat.sessions.api import SessionsDependency, check_level
 from parachute.chat.sessions.models import is_session_id
-from parachute.web.access.owner import require_owner
+from parachute.web.access.owner import is_owner, require_owner
 
 router = APIRouter(prefix="/api/chat", tags=["changes"])
 
@@ -63,9 +64,16 @@ async def show_difference(
 
 
 @router.post("/{session}/undo")
-async def undo_changes(session: Session, body: Undo, service: ChangesDependency) -> dict[str, Any]:
-    """Take a run back; what somebody has changed since is listed in `conflicts` and left alone."""
-    return (await service.undo(session, body.run, body.paths)).as_json()
+async def undo_changes(
+    request: Request, session: Session, body: Undo, service: ChangesDependency, sessions: SessionsDependency
+) -> dict[str, Any]:
+    """Take a run back; what somebody has changed since is listed in `conflicts` and left alone.
+
+    An undo or an answer, what programs obey, and the runs of a direct conversation the owner alone takes back.
+    """
+    found = await sessions.find(session)
+    await check_level(request, found.trust_level if found else None, is_decision=False)
+    return (await service.undo(session, body.run, body.paths, by_owner=await is_owner(request))).as_json()
 
 
 @router.post("/{session}/changes/answer")

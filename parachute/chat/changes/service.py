@@ -225,15 +225,17 @@ class Changes:
             await self.refresh(session, view.project, view.upper)
         self._views.pop(session, None)
 
-    async def undo(self, session: str, number: int | None = None, paths: Sequence[str] | None = None) -> Undone:
+    async def undo(
+        self, session: str, number: int | None = None, paths: Sequence[str] | None = None, *, by_owner: bool = True
+    ) -> Undone:
         """Take back the session's last run, or the run of that number (an undo, too), or what of it is at some paths.
 
-        Errors: NotFound, Conflict during a turn, OSError.
+        Errors: NotFound, NotAllowed for what is the owner's to decide, Conflict during a turn, OSError.
         """
         self._check_quiet(session)
         target = await chosen(self.places, session, number)
         async with self._locks[Path(target.project)]:
-            return await undo(self.places, target, await self._clock.later(), paths)
+            return await undo(self.places, target, await self._clock.later(), paths, by_owner=by_owner)
 
     async def to_undo(self, session: str, number: int | None = None) -> tuple[int, Sequence[str]]:
         """The run that an undo would take back, and the paths that it would change; error: NotFound."""

@@ -1,13 +1,18 @@
 """Undo: what a run has written becomes as it was before, where it is still what the run wrote."""
 
 import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from parachute.base.errors import Conflict, NotFound
+from parachute.base.errors import Conflict, NotAllowed, NotFound
 from parachute.base.folders import Folder
+from parachute.base.steering.judging import ENVIRONMENT, is_told_in_project
+from parachute.base.steering.names import REPOSITORY
+from parachute.chat.changes import obeyed
 from parachute.chat.changes.applying import Places, noted, write_noted
 from parachute.chat.changes.blobs import Blobs
+from parachute.chat.changes.git_files import part_of
 from parachute.chat.changes.models import ChangeSet, Entry, SetKind, State, Undone
 from parachute.chat.changes.ordering import in_order
 from parachute.chat.changes.planning import Change
@@ -15,6 +20,7 @@ from parachute.chat.changes.present import Present, look
 from parachute.chat.changes.together import torn
 
 _ANY_SIZE = 1 << 62
+_LONGEST_LINK = 4096
 
 
 def is_chosen(path: str, paths: Sequence[str] | None) -> bool:
@@ -36,13 +42,27 @@ async def chosen(places: Places, session: str, number: int | None) -> ChangeSet:
     raise NotFound(f"{what} changed nothing that can be undone.", key="nothing_to_undo")
 
 
-async def undo(places: Places, target: ChangeSet, began_ns: int, paths: Sequence[str] | None) -> Undone:
-    """Take a run back, or of it what is at these paths or below; the undo can be undone. Errors: NotFound, Conflict, OSError."""
+async def undo(
+    places: Places, target: ChangeSet, began_ns: int, paths: Sequence[str] | None, *, by_owner: bool
+) -> Undone:
+    """Take a run back, or of it what is at these paths or below; the undo can be undone.
+
+    What the owner has decided, and what programs or agents obey, the owner alone takes back or puts back.
+    Errors: NotFound, NotAllowed, Conflict, OSError.
+    """
     entries = [
         each for each in await places.store.entries(target.number, state="applied") if is_chosen(each.path, paths)
     ]
     if not entries:
         raise NotFound("The run has changed nothing there that can be undone.", key="nothing_to_undo")
+    if not by_owner and (
+        target.kind != "run" or await asyncio.to_thread(_steers, places.blobs, Path(target.project), entries)
+    ):
+        raise NotAllowed(
+            "Taking back what you have decided, and putting back what programs obey, needs a key with admin rights.",
+            "Make one with: parachute keys create NAME",
+            key="not_owner",
+        )
     is_redo = target.kind == "undo"
     kind: SetKind = "redo" if is_redo else "undo"
     project = Path(target.project)
@@ -67,6 +87,28 @@ async def undo(places: Places, target: ChangeSet, began_ns: int, paths: Sequence
         raise outcome.error
     left = sorted((*conflicts, *outcome.left))
     return Undone(number if outcome.written else None, tuple(sorted(restored)), tuple(left))
+
+
+def _steers(blobs: Blobs, project: Path, entries: Sequence[Entry]) -> bool:
+    """Return whether an agent that wrote what comes back would have to wait for the owner."""
+    named = obeyed.named_by_git(project)
+    with Folder.open_unlinked(project) as folder:
+        told = obeyed.linked_instructions(folder)
+    for each in entries:
+        path, git = each.path, each.path.startswith(f"{REPOSITORY}/")
+        if each.before.kind == "none":
+            continue
+        if obeyed.is_named(path, named) or path in told or is_told_in_project(path):
+            return True
+        if git and each.before.kind == "file" and part_of(path.removeprefix(f"{REPOSITORY}/")) is None:
+            return True
+        if not git and any(obeyed.reason_of(part, (ENVIRONMENT,)) for part in path.split("/")):
+            return True
+        if each.before.kind == "link":
+            text = blobs.read(each.before.hash, _LONGEST_LINK)
+            if text is None or obeyed.leads_out(path, os.fsdecode(text)) or obeyed.leads_to(path, named):
+                return True
+    return False
 
 
 def _planned(blobs: Blobs, project: Folder, entries: Sequence[Entry]) -> tuple[list[Change], list[str], list[str]]:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import NotFound
+from parachute.base.errors import NotAllowed, NotFound
+from parachute.security.origin import Origin
 from tests.chat.changes.views import World, listed
 
 
@@ -87,6 +88,37 @@ async def test_runs_are_undone_one_after_the_other(world: World) -> None:
     await world.changes.undo("s")
     assert sorted(listed(world.project)) == ["a"]
     assert world.read("a") == "0\n"
+
+
+async def test_what_the_owner_decided_and_what_programs_obey_only_the_owner_takes_back(world: World) -> None:
+    async def is_refused(number: int | None = None) -> bool:
+        before = listed(world.project)
+        with pytest.raises(NotAllowed) as caught:
+            await world.changes.undo("s", number, by_owner=False)
+        assert listed(world.project) == before
+        return caught.value.key == "not_owner"
+
+    for name in (".envrc", "a"):
+        world.write(name)
+    run = (
+        await world.turn("echo agent > .envrc; echo agent > a; echo agent > AGENTS.md", origin=lambda: Origin.WEB)
+    ).number
+    await world.changes.undo("s", run, by_owner=False)
+    assert world.read("a") == "mine\n"
+    await world.changes.answer("s", run, "apply")
+    answer = (await world.changes.history.of_session("s"))[0].found
+    assert (answer.kind, await is_refused(answer.number)) == ("answer", True)
+    undone = await world.changes.undo("s", answer.number)
+    assert world.read(".envrc") == "mine\n"
+    assert await is_refused(undone.number)
+    await world.changes.undo("s", undone.number)
+    assert world.read(".envrc") == "agent\n"
+    # As a run in a project without a view leaves it.
+    await world.changes.snapshot("s", world.project)
+    world.write(".envrc", "anew\n")
+    number = (await world.changes.record("s")).number
+    assert await is_refused(number)
+    assert (await world.changes.undo("s", number)).restored == (".envrc",)
 
 
 async def test_the_undo_of_a_commit_leaves_a_whole_repository(world: World) -> None:
