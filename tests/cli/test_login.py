@@ -55,6 +55,18 @@ def test_a_wrong_secret_is_told(computer: Terminal, api: MessagesAPI) -> None:
     assert "The test message failed" in said.err
 
 
+def test_a_window_that_is_too_small_is_said_where_the_server_tells_it(computer: Terminal, api: MessagesAPI) -> None:
+    api.default(text("OK."))
+    arguments = ("auth", "login", "--base-url", api.url, "--model", "qwen3")
+    assert "tokens" not in computer(*arguments, stdin="\n").err
+    api.tell_window(2048)
+    try:
+        assert "-c 16384" in computer(*arguments, stdin="\n").err
+    finally:
+        api.tell_window(None)
+        computer.ok("auth", "logout")
+
+
 def test_a_compatible_server_is_connected(parachute: Terminal, api: MessagesAPI) -> None:
     api.default(text("OK."))
     parachute.ok("auth", "login", "--base-url", api.url, "--model", "qwen3")

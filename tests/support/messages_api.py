@@ -112,6 +112,10 @@ class MessagesAPI:
         with self._lock:
             self._default = reply
 
+    def tell_window(self, tokens: int | None) -> None:
+        """Tell how much text the model takes, as llama.cpp does."""
+        self._app.window = tokens
+
     def require(self, *, api_key: str | None = None, bearer: str | None = None) -> None:
         """Refuse, with 401, requests that carry neither of these credentials; without arguments let everyone in."""
         with self._lock:

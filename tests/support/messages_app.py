@@ -52,6 +52,8 @@ class MessagesApp:
         self.answer = answer
         self.connections: Connections = {}
         self.failures: list[Exception] = []
+        self.window: int | None = None
+        """The tokens that `/props` tells, as llama.cpp does; None: there is no such page."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -77,6 +79,9 @@ class MessagesApp:
         self.log.add(request)
         exchange = Exchange(request, receive, send, self.connections.get(scope["client"]), self.log)
         try:
+            if path == "/props":
+                await exchange.send_props(self.window)
+                return
             await exchange.send_reply(await self._choose(request))
         except Exception as failure:
             self.failures.append(failure)
@@ -111,6 +116,11 @@ class Exchange:
         self._log = log
         self._receive = receive
         self._request_id = f"req_{uuid.uuid4().hex[:24]}"
+
+    async def send_props(self, window: int | None) -> None:
+        """Answer `GET /props`."""
+        found = {"default_generation_settings": {"n_ctx": window}} if window else {"error": {"code": 404}}
+        await self._json(200 if window else 404, found)
 
     async def send_reply(self, reply: AnyReply) -> None:
         """Send a reply in the form that the request asked for."""

@@ -4,13 +4,15 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Coroutine
+import time
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from parachute import __version__
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.results import text_of
+from parachute.chat.agent_processes.tools import LONGEST_CALL_SECONDS
 
 # The library of MCP is imported in functions: it takes half a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
@@ -54,12 +56,36 @@ class Link(Protocol):
         """Open the streams of a client session; error: Unavailable."""
 
 
-class Client:
-    """Keeps one connection to a server, which starts it or signs in there; closing it ends that."""
+class _Silence:
+    """How long a server may still say nothing while it works: a report of its progress begins that anew, up to the longest call."""
 
-    def __init__(self, name: str, link: Link) -> None:
+    def __init__(self, seconds: float, link: Link) -> None:
+        self._seconds = seconds
+        self._link = link
+        self._began = self._heard = self._renewed = time.monotonic()
+
+    async def broken(self, progress: float, total: float | None, message: str | None) -> None:
+        """Hear of progress; what a server may send is renewed once a second."""
+        self._heard = time.monotonic()
+        if self._heard - self._renewed >= 1:
+            self._renewed = self._heard
+            self._link.asked()
+
+    def left(self) -> float:
+        """Seconds until it has been silent for too long, none if it has."""
+        return min(self._heard + self._seconds, self._began + LONGEST_CALL_SECONDS) - time.monotonic()
+
+
+class Client:
+    """Keeps one connection to a server, which starts it or signs in there; closing it ends that.
+
+    `changed` is called when the server says that it offers other tools.
+    """
+
+    def __init__(self, name: str, link: Link, changed: Callable[[], None] = lambda: None) -> None:
         self._name = name
         self._link = link
+        self._changed = changed
         self._ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
         self._leave = asyncio.Event()
         self._is_open = False
@@ -124,7 +150,9 @@ class Client:
         # Not `call_tool`: that checks the result with the server's own schema, which could have addresses fetched and the
         # event loop held by a pattern.
         request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
-        result = await self._asked(session.send_request(request, CallToolResult), seconds, f"answer the call of {tool}")
+        silence = _Silence(seconds, self._link)
+        sent = session.send_request(request, CallToolResult, progress_callback=silence.broken)
+        result = await self._asked(sent, seconds, f"answer the call of {tool}", silence)
         text = self._link.cleaned(text_of(result))
         if result.is_error:
             raise ToolFailed(text or f"The tool {tool} failed without a word.")
@@ -139,12 +167,19 @@ class Client:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _asked(self, asking: Coroutine[Any, Any, Answer], seconds: float, what: str) -> Answer:
+    async def _asked(
+        self, asking: Coroutine[Any, Any, Answer], seconds: float, what: str, silence: "_Silence | None" = None
+    ) -> Answer:
         self._link.asked()
         asked = asyncio.create_task(asking, name=f"question to {self._name}")
         ended = asyncio.create_task(self._link.ended.wait())
         try:
-            await asyncio.wait({asked, ended}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            timeout: float = seconds
+            while timeout > 0:
+                await asyncio.wait({asked, ended}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+                if asked.done() or ended.done() or silence is None:
+                    break
+                timeout = silence.left()
             if asked.done():
                 return asked.result()
             if ended.done():
@@ -172,7 +207,7 @@ class Client:
             async with self._link.streams() as (read, write):
                 self._is_open = True
                 information = Implementation(name="parachute", version=__version__)
-                async with ClientSession(read, write, client_info=information) as session:
+                async with ClientSession(read, write, client_info=information, message_handler=self._hear) as session:
                     waits: list[asyncio.Future[Any]] = [
                         asyncio.ensure_future(event.wait()) for event in (self._leave, self._link.ended)
                     ]
@@ -200,6 +235,12 @@ class Client:
             self._link.ended.set()
             with contextlib.suppress(asyncio.InvalidStateError):
                 self._ready.cancel()
+
+    async def _hear(self, message: Any) -> None:
+        from mcp.types import ToolListChangedNotification
+
+        if isinstance(message, ToolListChangedNotification):
+            self._changed()
 
     def _failure(self, error: BaseException) -> ParachuteError:
         if (failure := self._link.failure) is not None:

@@ -45,12 +45,19 @@ class _Running:
     client: Client
     used: float
     calls: int = 0
+    is_listed: bool = False
 
 
 class Running:
-    """Asks the supervisor for units of servers, connects to those elsewhere, and keeps a client for each."""
+    """Asks the supervisor for units of servers, connects to those elsewhere, and keeps a client for each.
 
-    def __init__(self, home: Home, catalog: Catalog, egress: Egress, remote: Remote) -> None:
+    `changed` is called with the name of one that may offer other tools than it did.
+    """
+
+    def __init__(
+        self, home: Home, catalog: Catalog, egress: Egress, remote: Remote, changed: Callable[[str], None]
+    ) -> None:
+        self._changed = changed
         self._remote = remote
         self._home = home
         self._catalog = catalog
@@ -85,7 +92,7 @@ class Running:
 
     async def tools(self, runnable: Runnable, seconds: float) -> list[dict[str, Any]]:
         """List the tools of a server, started if need be; error: ParachuteError."""
-        return await self._asked(runnable, lambda client: client.tools(seconds))
+        return await self._asked(runnable, lambda client: client.tools(seconds), lists=True)
 
     async def call(self, runnable: Runnable, tool: str, arguments: dict[str, Any], seconds: float) -> str:
         """The text that a tool answers; errors: ToolFailed, and other ParachuteErrors when nothing was answered."""
@@ -96,9 +103,14 @@ class Running:
         async with self._locks[name]:
             await self._end(name)
 
-    async def _asked(self, runnable: Runnable, ask: Callable[[Client], Awaitable[Answer]]) -> Answer:
+    async def _asked(
+        self, runnable: Runnable, ask: Callable[[Client], Awaitable[Answer]], *, lists: bool = False
+    ) -> Answer:
         for is_last in (False, True):
             running = await self._started(runnable)
+            if not running.is_listed and not lists:
+                self._changed(runnable.server.name)  # a new connection is perhaps one to another version
+            running.is_listed = True
             with _in_use(running):
                 try:
                     return await ask(running.client)
@@ -115,7 +127,7 @@ class Running:
                 return running
             await self._end(name)
             await self._make_room()
-            client = Client(name, await self._link(runnable))
+            client = Client(name, await self._link(runnable), lambda: self._changed(name))
             self._running[name] = running = _Running(runnable, client, time.monotonic())
             try:
                 await client.connected(REMOTE_SECONDS if runnable.server.is_remote else START_SECONDS)

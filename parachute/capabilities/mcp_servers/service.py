@@ -12,6 +12,7 @@ from typing import Any
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.files import atomic_write, read_regular
 from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, ServerSource
+from parachute.capabilities.mcp_servers.client import ToolFailed
 from parachute.capabilities.mcp_servers.logins.links import Links
 from parachute.capabilities.mcp_servers.logins.models import Pending, callback_address
 from parachute.capabilities.mcp_servers.models import BUILT_IN, Runnable, Server
@@ -47,6 +48,12 @@ _LIST_SECONDS = 30.0
 _AGAIN_SECONDS = 60.0
 """A server that failed is not asked for its tools again before that, so that no turn waits for it."""
 
+_REMOTE_AGE, _LOCAL_AGE = 300.0, 3600.0
+"""Seconds after which a server is asked again: one elsewhere may offer other tools at any time, one here is another program then."""
+
+_ASKED_AGAIN_SECONDS = 2.0
+"""Longest wait for that of a turn, which goes on with what is known; the next one has the rest."""
+
 _LIMIT = 4 * 1024 * 1024
 
 Warning_ = tuple[str, str]
@@ -56,6 +63,12 @@ Warning_ = tuple[str, str]
 class _Known:
     runnable: Runnable
     tools: tuple[OfferedTool, ...]
+    at: float
+
+    @property
+    def is_new(self) -> bool:
+        """True if the server was asked lately."""
+        return 0 <= time.time() - self.at < (_REMOTE_AGE if self.runnable.server.is_remote else _LOCAL_AGE)
 
 
 class McpServers:
@@ -79,7 +92,8 @@ class McpServers:
         self._here = callback_address(settings.port)
         self.links = Links(partial(self.begin_login_here, unasked=True), self.remote.logins.link)
         self._modules = modules
-        self._running = Running(home, self.catalog, egress, self.remote)
+        self._outdated: set[str] = set()
+        self._running = Running(home, self.catalog, egress, self.remote, self._outdated.add)
         self._known: dict[str, _Known] = {}
         self._asking: dict[str, tuple[Runnable, asyncio.Task[tuple[OfferedTool, ...]]]] = {}
         self._asks: set[asyncio.Task[tuple[OfferedTool, ...]]] = set()
@@ -154,6 +168,8 @@ class McpServers:
         try:
             answer = await self._running.call(runnable, tool, arguments, CALL_SECONDS)
         except ParachuteError as error:
+            if not isinstance(error, ToolFailed):
+                self._outdated.add(server)  # it may not have this tool any more
             self.statuses.note(runnable, error)
             raise
         self.statuses.note(runnable, None)
@@ -238,20 +254,20 @@ class McpServers:
         name = runnable.server.name
         known = self._known.get(name)
         if known is None or known.runnable != runnable:
-            kept = await asyncio.to_thread(self._kept, runnable)
-            if kept is not None:
-                self._known[name] = known = _Known(runnable, kept)
-        if known is not None and known.runnable == runnable:
+            known = await asyncio.to_thread(self._kept, runnable)
+            if known is not None:
+                self._known[name] = known
+        if known is not None and known.is_new and name not in self._outdated:
             return known.tools
         failed = self._failed.get(name)
         if failed and failed[0] == runnable and time.monotonic() - failed[1] < _AGAIN_SECONDS:
-            return failed[2]
+            return failed[2] if known is None else known.tools
         try:
-            return await self._ask(runnable)
+            return await self._ask(runnable, _ASKED_SECONDS if known is None else _ASKED_AGAIN_SECONDS)
         except ParachuteError as error:
-            return error
+            return error if known is None else known.tools
 
-    async def _ask(self, runnable: Runnable) -> tuple[OfferedTool, ...]:
+    async def _ask(self, runnable: Runnable, seconds: float = _ASKED_SECONDS) -> tuple[OfferedTool, ...]:
         name = runnable.server.name
         asked, task = self._asking.get(name, (None, None))
         if task is None or asked != runnable or task.done():
@@ -260,11 +276,11 @@ class McpServers:
             self._asks.add(task)
             task.add_done_callback(self._asks.discard)
             task.add_done_callback(_retrieve)
-        await asyncio.wait({task}, timeout=_ASKED_SECONDS)
+        await asyncio.wait({task}, timeout=seconds)
         if task.done() and not task.cancelled():
             return task.result()
         raise Unavailable(
-            f"The MCP server {name} has not said what it offers within {_ASKED_SECONDS:.0f} s.",
+            f"The MCP server {name} has not said what it offers within {seconds:.0f} s.",
             "Try again in a minute."
             if runnable.server.is_remote
             else f"It may still be starting: try again in a minute. `parachute logs mcp@{name}` shows what it prints.",
@@ -273,6 +289,7 @@ class McpServers:
 
     async def _asked(self, runnable: Runnable) -> tuple[OfferedTool, ...]:
         name = runnable.server.name
+        self._outdated.discard(name)  # what it says from now on counts
         try:
             said = await self._running.tools(runnable, _LIST_SECONDS)
         except ParachuteError as error:
@@ -288,11 +305,10 @@ class McpServers:
     async def learn(self, runnable: Runnable, said: list[dict[str, Any]]) -> tuple[OfferedTool, ...]:
         """Take a list of tools from a server; until the owner has seen what it says of them, it counts as the server's words."""
         name = runnable.server.name
-        tools = offered_of(name, said)
-        self._known[name] = _Known(runnable, tools)
-        await asyncio.to_thread(self._keep, runnable, tools)
+        self._known[name] = known = _Known(runnable, offered_of(name, said), time.time())
+        await asyncio.to_thread(self._keep, known)
         self._changed()
-        return tools
+        return known.tools
 
     def unseen(self) -> list[tuple[Runnable, tuple[OfferedTool, ...], str]]:
         """The servers whose owner has not seen what they say of their tools, each with these and the hash of it; waits."""
@@ -301,9 +317,10 @@ class McpServers:
             if runnable is None or not need_approval(runnable):
                 continue
             known = self._known.get(runnable.server.name)
-            tools = known.tools if known is not None and known.runnable == runnable else self._kept(runnable)
-            if tools and (digest := digest_of_words(runnable, tools)) not in approved:
-                found.append((runnable, tools, digest))
+            if known is None or known.runnable != runnable:
+                known = self._kept(runnable)
+            if known and known.tools and (digest := digest_of_words(runnable, known.tools)) not in approved:
+                found.append((runnable, known.tools, digest))
         return found
 
     def _server_tools(
@@ -332,22 +349,25 @@ class McpServers:
             if choice == "all" or server.name in choice or server.label in choice or shown_name(made) in choice:
                 yield made
 
-    def _kept(self, runnable: Runnable) -> tuple[OfferedTool, ...] | None:
+    def _kept(self, runnable: Runnable) -> _Known | None:
         """Read the tools that this very configuration listed the last time, so that a chat can begin without starting it."""
         try:
             document = json.loads(read_regular(self.catalog.folders(runnable.server.name).tools, _LIMIT))
             if document["digest"] != runnable.approval.digest:
                 return None
-            return offered_of(runnable.server.name, document["tools"])
+            at = document.get("at")
+            tools = offered_of(runnable.server.name, document["tools"])
+            return _Known(runnable, tools, at if isinstance(at, float) else 0.0)
         except (OSError, ValueError, KeyError, TypeError, RecursionError, ParachuteError):
             return None
 
-    def _keep(self, runnable: Runnable, tools: tuple[OfferedTool, ...]) -> None:
-        document = {"digest": runnable.approval.digest, "tools": described(tools)}
+    def _keep(self, known: _Known) -> None:
+        name = known.runnable.server.name
+        document = {"digest": known.runnable.approval.digest, "at": known.at, "tools": described(known.tools)}
         try:
-            atomic_write(self.catalog.folders(runnable.server.name).tools, json.dumps(document))
+            atomic_write(self.catalog.folders(name).tools, json.dumps(document))
         except OSError as error:
-            log.warning("What the MCP server %s offers was not kept: %s", runnable.server.name, error)
+            log.warning("What the MCP server %s offers was not kept: %s", name, error)
 
 
 def _retrieve(task: "asyncio.Task[tuple[OfferedTool, ...]]") -> None:

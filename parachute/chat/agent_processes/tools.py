@@ -27,6 +27,9 @@ TEXT_LIMIT = 200_000
 """Characters of one result; the model's context holds a few of them."""
 
 CALL_SECONDS = 120.0
+"""Longest call of a tool, and longest silence of a server that reports how far it is."""
+
+LONGEST_CALL_SECONDS = 30 * 60.0
 _CALLS = 8
 """Calls of one agent at the same time; its program makes one after the other unless something went wrong in it."""
 
@@ -153,9 +156,11 @@ class ToolServer:
             work = self._tools.call_tool(tool.name, permit.arguments, self._session)
         call = asyncio.create_task(work, name=f"work of {permit.tool}")
         try:
-            await asyncio.wait({call}, timeout=CALL_SECONDS)
+            # The client of a server ends what is silent; see there.
+            seconds = LONGEST_CALL_SECONDS if isinstance(tool, ServerTool) else CALL_SECONDS
+            await asyncio.wait({call}, timeout=seconds)
             if not call.done():
-                raise Unavailable(f"The tool {tool.name} did not answer within {CALL_SECONDS:.0f} seconds.")
+                raise Unavailable(f"The tool {tool.name} did not answer within {seconds:.0f} seconds.")
             if call.cancelled():
                 raise Unavailable(f"The tool {tool.name} was stopped.")
             return call.result()

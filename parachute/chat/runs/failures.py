@@ -5,6 +5,7 @@ from typing import Any
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.chat.runs.events import Event, InternalError, TypedError
 from parachute.llm.gateway.models import Problem
+from parachute.llm.gateway.window import TOO_SMALL
 
 _ACTIONS = {
     "retry": {"key": "r", "label": "Try again", "action": "retry"},
@@ -31,6 +32,9 @@ FAILURES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """The codes of `typed_error` with their titles, and what the app offers to do."""
 
+_BY_NAME = {TOO_SMALL: ("The model's window is too small", ("settings",))}
+"""The same for the key of an error, where its code says too little."""
+
 _BY_STATUS = {
     401: "invalid_credentials",
     402: "billing_error",
@@ -48,7 +52,7 @@ _BY_KEY = {
 def of_error(session: str, error: ParachuteError, problem: Problem | None) -> TypedError:
     """The error of a run that ended with one of the server's; the gateway knows best why the model did not answer."""
     if problem is not None:
-        return typed_error(problem.code, problem.message, session, original=str(error))
+        return typed_error(problem.code, problem.message, session, original=str(error), key=problem.key)
     return typed_error(_BY_KEY.get(error.key, "service_error"), str(error), session, key=error.key)
 
 
@@ -56,7 +60,10 @@ def of_result(session: str, result: Any, problem: Problem | None) -> TypedError:
     """The error of a turn that the agent ended with one; the gateway knows best why the model did not answer."""
     said = result.result or "; ".join(result.errors or []) or "The agent ended with an error."
     if problem is not None:
-        return typed_error(problem.code, problem.message, session, retry_seconds=problem.retry_seconds, original=said)
+        seconds = problem.retry_seconds
+        return typed_error(
+            problem.code, problem.message, session, retry_seconds=seconds, original=said, key=problem.key
+        )
     if result.api_error_status is not None:
         code = _BY_STATUS.get(result.api_error_status, "service_error")
     elif "prompt is too long" in said.lower():
@@ -75,8 +82,8 @@ def typed_error(
     original: str | None = None,
     key: str | None = None,
 ) -> TypedError:
-    """The error that ends a run; `key` is that of an error of our own."""
-    title, actions = FAILURES.get(code, ("Error", ("retry",)))
+    """The error that ends a run; `key` says which one where the code does not."""
+    title, actions = _BY_NAME.get(key or "") or FAILURES.get(code, ("Error", ("retry",)))
     return TypedError(
         code=code,
         title=title,

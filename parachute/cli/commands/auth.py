@@ -34,6 +34,8 @@ def login(
     model: str | None = typer.Option(None, "--model", "-m", help="The model to ask for on that server."),
 ) -> None:
     """Store an API key or a token of Claude, or connect a server such as Ollama; it holds at once."""
+    from parachute.llm.gateway.window import problem_of
+
     home = Home.find()
     if model and not base_url:
         raise InvalidInput(
@@ -62,6 +64,8 @@ def login(
         print_note("Whether the credential is right could not be seen.")
     else:
         print("A test message was answered.")
+    if isinstance(size := provider.get("window"), int) and (found := problem_of(size)):
+        print_error(*found)
 
 
 def logout() -> None:

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from parachute.llm.gateway import account
+from parachute.llm.gateway import account, window
 from parachute.llm.gateway.models import Credential, CredentialKind, Problem
 
 _RETRY_LIMIT = 86_400.0
@@ -44,7 +44,7 @@ async def problem_of(response: Any, credential: Credential | None) -> Problem:
     """The reason why a provider refused a request."""
     await response.aread()
     message = response.text[:1000]
-    kind = ""
+    kind, key, error = "", "", None
     try:
         error = response.json()["error"]
         message, kind = str(error["message"])[:1000], str(error["type"])
@@ -57,11 +57,14 @@ async def problem_of(response: Any, credential: Credential | None) -> Problem:
         code = "expired_token"
     elif kind == "overloaded_error":
         code = "service_unavailable"
-    elif response.status_code in (400, 413) and ("prompt is too long" in message or "exceed context" in message):
+    elif response.status_code in (400, 413) and window.is_exceeded(kind, message):
         code = "context_exceeded"
+        size = window.size_in(error, message)
+        if size is not None and (found := window.problem_of(size)):
+            message, key = " ".join(found), window.TOO_SMALL
     elif "credit balance" in message:
         code = "billing_error"
     retry: float | None = None
     with contextlib.suppress(ValueError):  # it may also be a date
         retry = min(max(float(response.headers.get("retry-after", "")), 0.0), _RETRY_LIMIT)
-    return Problem(code, message, response.status_code, retry)
+    return Problem(code, message, response.status_code, retry, key)

@@ -80,7 +80,7 @@ async def choose_provider(request: Request, body: Provider) -> dict[str, Any]:
     gateway, home = services.get(Gateway), services.get(Home)
     choice = ProviderChoice(body.provider, body.secret, body.base_url, body.model)
     gateway.upstream.take_over(await asyncio.to_thread(write_choice, home, choice, gateway.upstream.credentials))
-    return await gateway.status()
+    return {**await gateway.status(), "window": await gateway.upstream.window()}
 
 
 @router.delete("/api/provider")

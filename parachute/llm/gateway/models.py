@@ -145,9 +145,13 @@ def used_in(usage: Usage) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The reason why a request of an agent was refused or failed; `code` is one of the app's error codes (contract, section 3)."""
+    """The reason why a request of an agent was refused or failed; `code` is one of the app's error codes (contract, section 3).
+
+    `key` tells more than the code where there is more to tell.
+    """
 
     code: str
     message: str
     status: int
     retry_seconds: float | None = None
+    key: str = ""

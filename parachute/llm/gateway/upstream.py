@@ -6,10 +6,10 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-from parachute.base.errors import Unavailable
+from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
-from parachute.llm.gateway import account, providers
+from parachute.llm.gateway import account, providers, window
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import ANTHROPIC_SECRET, Credential, CredentialKind, Provider
@@ -79,6 +79,15 @@ class Upstream:
         credential = await self.fresh_credential(provider)
         with _provider_errors(provider):
             return await account.models(await self.client(provider), provider, credential, show_all)
+
+    async def window(self) -> int | None:
+        """The tokens that the model of a server of one's own takes, None if that does not say."""
+        with contextlib.suppress(ParachuteError):  # while all agents are stopped nobody is asked
+            provider = self.provider
+            if provider.name == "compatible":
+                headers = account.headers(self.credential(provider))
+                return await window.ask(await self.client(provider), provider.base_url, headers)
+        return None
 
     async def subscription(self) -> dict[str, Any]:
         """The limits of a subscription; error: Unavailable with other credentials, and if nobody answers."""

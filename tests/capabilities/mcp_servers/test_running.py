@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
+from parachute.capabilities.mcp_servers import service
 from parachute.capabilities.mcp_servers.catalog import NotApproved
 from parachute.capabilities.mcp_servers.client import ToolFailed
 from tests.capabilities.mcp_servers.programs import NOTES, plain
@@ -103,6 +104,60 @@ async def test_an_edited_program_waits_too_and_the_approved_copy_is_what_ran(ser
         await servers.service.call("one", "act", {})
     servers.approve("one")
     assert await servers.service.call("one", "act", {}) == "second"
+
+
+GROWS = """
+def offer(asked):
+    names = open("names").read().split() if os.path.exists("names") else ["act"]
+    send({"id": asked["id"], "result": {"tools": [tool(name) for name in names]}})
+
+def act(asked):
+    if asked["params"]["name"] == "act":
+        open("names", "w").write("act later")
+        send({"method": "notifications/tools/list_changed"})
+    text(asked, "done")
+"""
+
+
+async def test_a_server_that_offers_other_tools_is_asked_again(servers: RunningServers) -> None:
+    async def names() -> list[str]:
+        return [tool.name for tool in (await servers.offered())[0]]
+
+    servers.plain("grows", GROWS)
+    assert await names() == ["act"]
+    await servers.service.call("grows", "act", {})
+    assert await names() == ["act", "later"], "the server has said that there is another one"
+    await servers.service._running.end("grows")
+    (servers.data("grows") / "names").write_text("later")
+    assert await names() == ["act", "later"], "a chat begins without starting it"
+    await servers.service.call("grows", "later", {})
+    assert await names() == ["later"], "it was connected to anew"
+    await servers.service._running.end("grows")
+    (servers.data("grows") / "names").write_text("act")
+    kept = servers.catalog.folders("grows").tools
+    kept.write_text(json.dumps({**json.loads(kept.read_text()), "at": 0.0}))
+    async with running_servers(servers.launcher) as later:
+        assert [tool.name for tool in await later.service.tools("grows")] == ["act"]
+        kept.write_text(json.dumps({**json.loads(kept.read_text()), "at": 0.0}))
+        assert [tool.name for tool in (await later.offered())[0]] == ["act"]
+
+
+REPORTS = """
+def act(asked):
+    for done in range(24):
+        token = asked["params"]["_meta"]["progressToken"]
+        send({"method": "notifications/progress", "params": {"progressToken": token, "progress": done}})
+        time.sleep(0.25)
+    text(asked, "done")
+"""
+
+
+async def test_a_tool_that_reports_its_progress_may_take_longer(
+    servers: RunningServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "CALL_SECONDS", 5.0)
+    servers.plain("reports", REPORTS)
+    assert await servers.service.call("reports", "act", {}) == "done"
 
 
 LOOK = """

@@ -9,6 +9,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from parachute.base.errors import ParachuteError
+from parachute.chat.runs.failures import of_error
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
 from tests.support.messages_api import Gate, MessagesAPI, drop_after, error, hold, several, text
 
@@ -234,6 +236,32 @@ async def test_errors_of_the_service_reach_agent_and_app(endpoint: ModelEndpoint
             assert response.headers["retry-after"] == "7"
             assert endpoint.problem is not None
             assert (endpoint.problem.code, endpoint.problem.retry_seconds) == (code, 7.0)
+
+
+SMALL = "request (7693 tokens) exceeds the available context size (2048 tokens), try increasing it"
+LARGE = "request (40000 tokens) exceeds the available context size (32768 tokens), try increasing it"
+VLLM = "This model's maximum context length is 4096 tokens. However, you requested 8000 tokens."
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "key"),
+    [
+        ("exceed_context_size_error", SMALL, "window_too_small"),
+        ("exceed_context_size_error", LARGE, ""),
+        ("invalid_request_error", VLLM, "window_too_small"),
+    ],
+)
+async def test_a_window_that_no_conversation_fits_in_is_told_from_a_long_conversation(
+    endpoint: ModelEndpoint, api: MessagesAPI, kind: str, message: str, key: str
+) -> None:
+    api.script(error(400, kind, message))
+    async with agent(endpoint) as client:
+        await client.post("/v1/messages", json=question())
+    assert endpoint.problem is not None
+    assert (endpoint.problem.code, endpoint.problem.key) == ("context_exceeded", key)
+    shown = of_error("one", ParachuteError("It ended."), endpoint.problem)
+    assert (shown.can_retry, shown.key) == (False, key or None)
+    assert [each["action"] for each in shown.actions] == (["settings"] if key else ["new_session"])
 
 
 async def test_an_error_that_repeats_the_key_does_not_carry_it_into_the_box(

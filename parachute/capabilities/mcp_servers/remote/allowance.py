@@ -5,6 +5,7 @@ import time
 from collections import deque
 
 from parachute.base.errors import ParachuteError, Unavailable
+from parachute.chat.agent_processes.tools import LONGEST_CALL_SECONDS
 
 MESSAGE_LIMIT = 2 * 1024 * 1024
 """Bytes of one message of a server."""
@@ -15,7 +16,7 @@ _BYTES, _LINES, _REQUESTS = 32 * 1024 * 1024, 6_000, 30
 _TOKENS = 8
 
 _ANSWER_SECONDS = 180.0
-"""A stream that answers one request ends after that, whoever still waits for it."""
+"""A stream that answers one request ends after that without a report of progress, whoever still waits for it."""
 
 
 class Allowance:
@@ -32,6 +33,7 @@ class Allowance:
     def renew(self) -> None:
         """Begin a request: the server may send as much again."""
         self._bytes, self._lines, self._requests = _BYTES, _LINES, _REQUESTS
+        self.renewed = time.monotonic()
         if not self.ended.is_set():
             self.failure = None
 
@@ -81,10 +83,12 @@ class Allowance:
 class Deadline:
     """The end of one answer."""
 
-    def __init__(self) -> None:
-        self._ends = time.monotonic() + _ANSWER_SECONDS
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        self._began = time.monotonic()
 
     @property
     def is_over(self) -> bool:
         """True when it has taken too long."""
-        return time.monotonic() > self._ends
+        renewed = max(self._began, self._allowance.renewed)
+        return time.monotonic() > min(renewed, self._began + LONGEST_CALL_SECONDS) + _ANSWER_SECONDS

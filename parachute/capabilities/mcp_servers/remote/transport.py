@@ -180,7 +180,7 @@ class _Body(httpx2.AsyncByteStream):
         self._is_endless = is_endless
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size, deadline = 0, Deadline()
+        size, deadline = 0, Deadline(self._allowance)
         try:
             async for chunk in self._stream:
                 self._allowance.take(chunk, is_stream=self._is_stream)

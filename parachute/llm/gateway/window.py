@@ -1,0 +1,64 @@
+"""The window of a model: how much text a server takes in one request, and how much a conversation begins with."""
+
+import re
+from typing import Any
+
+NEEDED_TOKENS = 12_000
+"""What a conversation begins with: about 7,700 tokens without modules, 10,500 with Brain, Daily and Chat."""
+
+TOO_SMALL = "window_too_small"
+_ADVISED = 16_384
+_TYPE = "exceed_context_size_error"
+_SAID = re.compile(
+    r"prompt is too long|exceeds? (?:the )?(?:available |maximum |model's )?context|maximum context length",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(r"context (?:size|length|window)\D{0,20}(\d[\d,]*)", re.IGNORECASE)
+_FIELDS = ("n_ctx", "max_model_len", "context_length", "max_context_length")
+
+
+def is_exceeded(kind: str, message: str) -> bool:
+    """Return True for the error of a server that a request has more text than the model takes."""
+    return kind == _TYPE or bool(_SAID.search(message))
+
+
+def size_in(error: Any, message: str) -> int | None:
+    """The window that an error names, None if it does not."""
+    if isinstance(error, dict) and (size := _size_of(error)) is not None:
+        return size
+    found = _SIZE.search(message)
+    return int(found[1].replace(",", "")[:9]) if found else None
+
+
+def problem_of(size: int) -> tuple[str, str] | None:
+    """What is wrong with a window for every conversation, and what to do; None if it is large enough."""
+    if size >= NEEDED_TOKENS:
+        return None
+    return (
+        f"The model takes {size:,} tokens, and every conversation begins with about {NEEDED_TOKENS:,}.",
+        f"Start its server with a larger window: `-c {_ADVISED}` of llama.cpp, OLLAMA_CONTEXT_LENGTH={_ADVISED} of Ollama.",
+    )
+
+
+async def ask(client: Any, address: str, headers: dict[str, str]) -> int | None:
+    """The window that a server tells, as llama.cpp (`/props`) and vLLM (`/v1/models`) do; None if it does not say."""
+    import httpx2
+
+    for path in ("/props", "/v1/models"):
+        try:
+            response = await client.get(f"{address.rstrip('/')}{path}", headers=headers, timeout=5)
+            document = response.json() if response.status_code == 200 else None
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError):
+            continue
+        if not isinstance(document, dict):
+            continue
+        entries = document.get("data")
+        for found in (document.get("default_generation_settings"), *(entries if isinstance(entries, list) else ())[:1]):
+            if isinstance(found, dict) and (size := _size_of(found) or _size_of(found.get("meta"))) is not None:
+                return size
+    return None
+
+
+def _size_of(found: Any) -> int | None:
+    values = (found.get(name) for name in _FIELDS) if isinstance(found, dict) else ()
+    return next((value for value in values if isinstance(value, int) and 0 < value < 10**9), None)
