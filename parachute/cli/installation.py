@@ -42,4 +42,5 @@ def modules(home: Home) -> "Modules":
     """The installed modules."""
     from parachute.modules.registry.service import Modules
 
-    return Modules(home, settings(home).vault)
+    found = settings(home)
+    return Modules(home, found.vault, projects=found.project_folders)

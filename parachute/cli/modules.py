@@ -134,6 +134,8 @@ def print_installed(home: Home, modules: "Modules", name: str, what: str, as_jso
             print(f"  It answers at {address}/api/{name}/")
     else:
         print("\nStart the computer to load it: parachute start")
+    for sentence in found.not_given:
+        print_note(sentence)
 
 
 def print_modules(found: "list[ModuleStatus]") -> None:
@@ -176,6 +178,7 @@ def print_module(status: "ModuleStatus") -> None:
     if unit := status.unit:
         numbers = {"Process": unit.process, "Restarts": unit.restarts, "Events waiting": unit.backlog}
         facts += [(what, str(number)) for what, number in numbers.items() if number]
+    facts += [("Not given", sentence) for sentence in status.not_given]
     facts += [("Not enforced", sentence) for sentence in status.confinement]
     _print_all([status], lambda: print_facts(facts))
 

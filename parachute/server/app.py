@@ -123,7 +123,7 @@ class _Application(FastAPI):
 
 def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     """The application for one installation; error: ParachuteError if it would be open to strangers."""
-    keys, modules = Keys(home.root), Modules(home, settings.vault)
+    keys, modules = Keys(home.root), Modules(home, settings.vault, projects=settings.project_folders)
     first_boot = FirstBoot(home.root, keys)
     browsers = BrowserSessions(home.root, keys)
     pairing = Pairing(keys, browsers, first_boot, is_kit=lambda typed: _is_kit(home, typed))

@@ -98,7 +98,8 @@ class ModuleStatus:
     """The status of a module; `folder` is its source, `reason` why it does not start.
 
     `unit` is None where nothing runs it, `confinement` holds a sentence for each limit that is not enforced. `declared`: the
-    system's configuration says whether it is there, `problem` why it is not as that says.
+    system's configuration says whether it is there, `problem` why it is not as that says. `not_given` holds a sentence for each folder
+    that was agreed to and that the settings do not give to agents; only of a module that is asked for by its name.
     """
 
     name: str
@@ -111,6 +112,7 @@ class ModuleStatus:
     confinement: tuple[str, ...] = ()
     declared: bool = False
     problem: str | None = None
+    not_given: tuple[str, ...] = ()
 
     def with_row(self, row: Mapping[str, Any]) -> "ModuleStatus":
         """The status with the row that a running server gives of it."""
@@ -154,6 +156,7 @@ class ModuleStatus:
             "confinement": list(self.confinement),
             "declared": self.declared,
             "problem": self.problem,
+            "not_given": list(self.not_given),
         }
 
 

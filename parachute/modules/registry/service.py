@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from parachute.modules.registry.installation import (
 )
 from parachute.modules.registry.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
 from parachute.modules.registry.names import check_name
+from parachute.modules.registry.outside import with_not_given
 from parachute.modules.registry.registry import Modules as Entries
 from parachute.modules.registry.registry import Registry, entry_of, not_installed
 from parachute.modules.registry.settings import ModuleSettings
@@ -58,7 +59,9 @@ class Modules:
     What the system's configuration declares is read once. Error: DeclarationInvalid.
     """
 
-    def __init__(self, home: Home, vault: Path, limits: Limits | None = None) -> None:
+    def __init__(
+        self, home: Home, vault: Path, limits: Limits | None = None, projects: Sequence[Path] | None = None
+    ) -> None:
         self.places = Places(home, vault)
         self.registry = Registry(self.places.registry)
         self.declared = Declarations(load_declaration())
@@ -66,6 +69,7 @@ class Modules:
         self.limits = limits or Limits()
         self.listeners: list[Callable[[str | None], Awaitable[None]]] = []
         """What core does when something changed; it hears the name of a module that the user has just enabled."""
+        self._projects = projects
         self._hashes: dict[str, tuple[dict[str, Signature], str]] = {}
 
     def recover(self) -> bool:
@@ -92,7 +96,8 @@ class Modules:
 
     def status(self, name: str) -> ModuleStatus:
         """One module, or one that is not installed but declared or a folder; errors: NotFound, RegistryUnreadable."""
-        return self._described(name, self.registry.load(), self._folders())
+        found = self._described(name, self.registry.load(), self._folders())
+        return with_not_given(found, self.manifest, self._projects)
 
     def runnable(self, name: str) -> Runnable:
         """Verify every file of a module before its start.

@@ -50,6 +50,7 @@ export interface Module {
   permissions: Permissions | null;
   unit: { state: string; reason: string | null } | null;
   confinement: string[];
+  not_given?: string[];
   declared: boolean;
   problem: string | null;
 }

@@ -42,10 +42,10 @@ export function ModulePage({ name }: { name: string }) {
           )}
           <ModuleSettings name={name} />
           <AgentLimits name={name} />
-          {module.confinement.length > 0 && (
+          {[...module.confinement, ...(module.not_given ?? [])].length > 0 && (
             <Section title={t("confinement")}>
               <ul class="details-list">
-                {module.confinement.map((sentence) => (
+                {[...module.confinement, ...(module.not_given ?? [])].map((sentence) => (
                   <li key={sentence}>{sentence}</li>
                 ))}
               </ul>
