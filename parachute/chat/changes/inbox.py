@@ -1,4 +1,4 @@
-"""Changes that wait, in the inbox: one item for each run."""
+"""Changes that wait, in the inbox: one item for each run, which is applied there if it shows all of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from parachute.base.errors import NotFound
 from parachute.chat.changes.answering import Word, digest_of
+from parachute.chat.changes.differences import LONGEST
 from parachute.chat.changes.models import NEVER_APPLIED
 from parachute.chat.changes.reading import Shown, held_json
 from parachute.chat.changes.service import Changes
@@ -14,8 +15,8 @@ from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waitin
 
 _APPLY, _THROW_AWAY = "apply", "throw_away"
 _MOST_LINES = 50
-_MOST_DIFFERENCES = 5
-_CHARACTERS = 2000
+_CHARACTERS = 10_000
+"""Of all differences of one item."""
 
 
 class ChangesSource(Source):
@@ -32,7 +33,7 @@ class ChangesSource(Source):
         return [await self._item(each) for each in await self._changes.history.waiting()]
 
     async def answer(self, item: Item, answer: Answer) -> None:
-        """Apply what can be of all that was shown, or throw it away."""
+        """Apply what can be, all of which was shown, or throw it away."""
         for each in await self._changes.history.waiting():
             if (await self._item(each)).hash == item.hash:
                 word: Word = "apply" if answer.word == _APPLY else "throw_away"
@@ -44,7 +45,8 @@ class ChangesSource(Source):
         found, count = each.found, len(each.held)
         name = Path(found.project).name
         what = each.held[0].path if count == 1 else f"{count} changes"
-        can_apply = any(held.reason not in NEVER_APPLIED for held in each.held)
+        diffs, is_whole = await self._differences(each)
+        can_apply = is_whole and any(held.reason not in NEVER_APPLIED for held in each.held)
         details: dict[str, Any] = {
             "run": found.number,
             "project": found.project,
@@ -52,7 +54,8 @@ class ChangesSource(Source):
             "hash": digest_of(each.held),
             "files": [held_json(held) for held in each.held[:_MOST_LINES]],
             "more": max(0, count - _MOST_LINES),
-            "diffs": {held.path: await self._difference(each, held.path) for held in each.held[:_MOST_DIFFERENCES]},
+            "diffs": diffs,
+            "cut": not is_whole,
         }
         return Item(
             kind="changes",
@@ -67,13 +70,21 @@ class ChangesSource(Source):
             command=f"parachute changes {found.session} --diff",
         )
 
-    async def _difference(self, each: Shown, path: str) -> str | None:
-        try:
-            found = await self._changes.history.difference(each.found.session, each.found.number, path, _CHARACTERS)
-        except NotFound:  # somebody has answered meanwhile
-            return None
-        text: str | None = found["diff"]
-        return text
+    async def _differences(self, each: Shown) -> tuple[dict[str, str | None], bool]:
+        """The differences of what waits as far as there is room, and whether that is all; what is no text has none."""
+        found: dict[str, str | None] = {}
+        left, session, number = _CHARACTERS, each.found.session, each.found.number
+        for held in each.held[:_MOST_LINES]:
+            try:
+                shown = await self._changes.history.difference(session, number, held.path, left)
+            except NotFound:  # somebody has answered meanwhile
+                return found, False
+            found[held.path] = shown["diff"]
+            left -= len(shown["diff"] or "")
+            is_large = shown["diff"] is None and max(held.before.size, held.after.size) > LONGEST
+            if shown["cut"] or is_large or left <= 0:
+                return found, False
+        return found, len(each.held) <= _MOST_LINES
 
     async def _title(self, session: str) -> str:
         try:

@@ -104,12 +104,11 @@ def _shown(item: dict[str, Any]) -> str:
     lines = [f"{short(item['id'])}  {item['title']}", f"  From: {item['source']}"]
     if item["since"]:
         lines.append(f"  Since: {ago(item['since'])}")
-    text = (
-        _changes(item["details"])
-        if item["kind"] == "changes"
-        else json.dumps(item["details"], indent=2, ensure_ascii=False)
-    )
-    cut = text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}\n… `--json` shows all of it"
+    if item["kind"] == "changes":
+        cut = _changes(item["details"])  # an answer covers all of it
+    else:
+        text = json.dumps(item["details"], indent=2, ensure_ascii=False)
+        cut = text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}\n… `--json` shows all of it"
     lines += [f"    {line}" for line in cut.splitlines()]
     if item["answers"]:
         lines.append(f"  Answers: {', '.join(item['answers'])}")

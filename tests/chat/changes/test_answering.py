@@ -146,6 +146,17 @@ async def test_the_inbox_has_one_item_for_a_run(world: World) -> None:
         await source.answer(item, Answer("apply", "phone"))
 
 
+@pytest.mark.parametrize("script", ["for n in $(seq 51); do echo 1 > $n; done", "seq 5000 > long; echo 1 > short"])
+async def test_the_inbox_does_not_apply_what_it_does_not_show(world: World, script: str) -> None:
+    source = ChangesSource(world.changes, Titles())  # type: ignore[arg-type]
+    await world.turn(script, is_reviewed=True)
+    (item,) = await source.items()
+    assert (item.details["cut"], item.answers) == (True, ("throw_away",))
+    assert item.command
+    await world.changes.answer("s", item.details["run"], "apply", digest=item.details["hash"])
+    assert await source.items() == []
+
+
 async def test_the_inbox_applies_what_can_be_and_the_rest_waits(world: World) -> None:
     source = ChangesSource(world.changes, Titles())  # type: ignore[arg-type]
     await world.turn("mkfifo pipe; echo 1 > .envrc")
