@@ -21,6 +21,7 @@ from parachute.ops.backup.repository import Node, Repository, Snapshot
 from parachute.ops.backup.restore_progress import watched
 
 _RESERVE = 64 << 20
+_AS_OWNER = stat.S_ISUID | stat.S_ISGID
 _SHOWN = 5
 _NO_TEXT = re.compile("[\udc80-\udcff]")
 
@@ -102,7 +103,10 @@ def _old(repository: Repository, backup: Backup, part: str, place: Path, progres
 def _fetch(
     repository: Repository, snapshot: Snapshot, folders: Sequence[str], target: Path, progress: Progress
 ) -> list[str]:
-    """Restore folders of a snapshot; what is not as the snapshot says. Sockets, pipes and devices are removed."""
+    """Restore folders of a snapshot; what is not as the snapshot says. Sockets, pipes and devices are removed.
+
+    No file comes back that would run with the rights of its owner: whoever made the snapshot may be somebody else.
+    """
 
     def is_below(path: str) -> bool:
         return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
@@ -122,6 +126,8 @@ def _fetch(
     missing = Counter(node for node in nodes if node.kind in ("file", "dir", "symlink"))
     for path, status in walk_tree(target):
         name = f"/{_NO_TEXT.sub(chr(0xFFFD), path)}"
+        if kind_of(status) == "file" and status.st_mode & _AS_OWNER:
+            (target / path).chmod(stat.S_IMODE(status.st_mode) & ~_AS_OWNER)
         if (kind := kind_of(status)) is None:
             (target / path).unlink()
         elif is_below(name):

@@ -13,6 +13,7 @@ import pytest
 from parachute.config.declared import file
 from parachute.config.declared.file import DEFAULT, MAXIMUM_BYTES, VARIABLE, load
 from parachute.config.declared.models import NOTHING, DeclarationInvalid
+from parachute.modules.registry.declared import Declarations
 from tests.support.computer import free_port
 from tests.support.terminal import Terminal
 
@@ -125,6 +126,14 @@ WRONG = [
 def test_a_mistake_is_named_with_its_key(path: Path, parts: dict[str, object], said: str) -> None:
     write(path, **parts)
     refused(f"{path}: {said}")
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc", "a/b", "", "chat\n"])
+def test_a_name_that_leads_elsewhere_names_no_module(path: Path, name: str) -> None:
+    write(path, modules={name: {"source": "parachute://brain"}})
+    with pytest.raises(DeclarationInvalid) as caught:
+        Declarations(load())
+    assert (caught.value.key, "modules" in caught.value.message) == (DeclarationInvalid.key, True)
 
 
 @needs_root

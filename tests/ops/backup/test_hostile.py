@@ -5,6 +5,7 @@
 import json
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -22,7 +23,7 @@ from parachute.ops.backup.backups import Backup
 from parachute.ops.backup.models import BackupFailed, Damaged, Progress
 from parachute.ops.backup.rebuild import rebuilt
 
-from .installation import Installation
+from .installation import Installation, looked_at
 
 pytestmark = pytest.mark.long
 
@@ -165,6 +166,41 @@ def test_a_link_among_the_databases_is_not_put_in_place(installation: Installati
     ):
         pass
     assert not (installation.folder / "place").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
+def test_a_repository_of_a_stranger_raises_nothing_without_trust(installation: Installation) -> None:
+    outside = installation.folder / "outside"
+    outside.mkdir()
+    (outside / "mine").write_text("mine")
+    for name in ("keys.yaml", "trust.db", "hooks.yaml"):
+        (installation.home / name).write_text("mine")
+    vault, copies = installation.vault, installation.places.staging
+    for folder in (vault, copies / "vault", copies / "trust"):
+        (folder / ".parachute").mkdir(parents=True, exist_ok=True)
+        for name in ("keys.yaml", "trust.db", ".parachute/trust.db"):
+            (folder / name).write_text("a stranger's")
+    (vault / "out").symlink_to(outside)
+    (vault / ".claude").symlink_to(installation.home)
+    (vault / "program").write_text("#!/bin/sh")
+    (vault / "program").chmod(0o6755)
+    os.mknod(vault / "device", stat.S_IFBLK | 0o666, os.makedev(1, 1))
+    os.link(vault / "program", vault / "twin")
+    folders = {"vault": str(vault), "trust": str(installation.home)}
+    tags = backups.tags("0badf00d", installation.places.installation, folders)
+    (installation.home / "keys.yaml").write_text("a stranger's")
+    installation.repository.store([vault, installation.home, copies], tags, os.devnull, Progress())
+    (installation.home / "keys.yaml").write_text("mine")
+    before = looked_at(installation.home, (b"backup",))
+    remove_tree(vault)
+    vault.mkdir()
+    assert list(installation.restore().places) == ["vault"]
+    assert looked_at(installation.home, (b"backup",)) == before
+    assert [path.read_text() for path in outside.iterdir()] == ["mine"]
+    modes = {path.name: path.lstat().st_mode for path in vault.iterdir()}
+    assert (modes["program"], modes["twin"]) == (stat.S_IFREG | 0o755,) * 2
+    assert "device" not in modes
+    assert (vault / "out").is_symlink()
 
 
 def test_a_folder_of_databases_that_is_a_link_leads_nowhere(installation: Installation) -> None:

@@ -59,7 +59,7 @@ def furnish(vault: Path) -> None:
         file.truncate(5_000_000)
         file.seek(3_000_000)
         file.write(b"in the middle")
-    for mode in (0o400, 0o444, 0o600, 0o755, 0o777, 0o4755, 0o2750):
+    for mode in (0o400, 0o444, 0o600, 0o755, 0o777):
         (daily / f"mode{mode:o}").write_text("x")
         (daily / f"mode{mode:o}").chmod(mode)
     (daily / "closed").mkdir()
