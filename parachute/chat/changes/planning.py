@@ -72,6 +72,8 @@ class Planner:
         """Why the rest of a commit waits, once a part of it does."""
         self._has_looked = False
         self._held_bytes = 0
+        self._made: dict[str, State] = {}
+        """Folders that are about to be made, and get permissions that shut them after what is in them."""
         self._unsettled: dict[str, bool] = {}
         """Databases that were looked at, with True for those that are decided as a whole."""
 
@@ -109,6 +111,8 @@ class Planner:
             return []
         present, wanted, seen, reason = self._read(each)
         after = wanted.state
+        if present.state == NOTHING and each.path in self._made:
+            present = Present(self._made[each.path])
         if after.kind == "none" and each.wanted != "none":
             present.drop()
             return []  # it has gone meanwhile
@@ -128,6 +132,8 @@ class Planner:
             reason = "review"
         added, removed = _counted(present, wanted)
         if reason is None:
+            if after.kind == "folder":
+                self._made[each.path] = after
             plan.changes.append(Change(each.path, present, after, wanted.content, seen, added, removed))
             return [present.content] if present.content else []
         if each.git in ("object", "ref", "head"):
