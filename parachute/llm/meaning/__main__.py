@@ -9,6 +9,7 @@ from pathlib import Path
 
 from parachute.base.errors import ParachuteError
 from parachute.base.files import private_folder
+from parachute.base.memory import keep_little
 from parachute.config.settings.home import Home
 from parachute.llm.meaning.app import IndexApp
 from parachute.llm.meaning.index import Index
@@ -29,6 +30,8 @@ async def serve(index: Index, listener: socket.socket, idle_seconds: float) -> N
 
 def main() -> int:
     """Exit code 0 after an idle time or a signal, 2 when it was started wrongly."""
+    # Before the first thread: each request has one of its own, and what they used would never be given back.
+    keep_little()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     # Before numpy is imported: each thread of its own would take memory, and one is enough.
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
