@@ -27,6 +27,7 @@ class BrainModule(TypeRoutes, MergeRoutes, EntityRoutes, Tools, Module):
         """Open the index, and read what was changed since it was closed."""
         self.brain = Brain(self.core, self.new_para_id)
         await self.brain.start()
+        await self.publish_found()
 
     async def on_stop(self) -> None:
         """Close the index."""
@@ -36,6 +37,7 @@ class BrainModule(TypeRoutes, MergeRoutes, EntityRoutes, Tools, Module):
     async def on_vault_changed(self, paths: list[str]) -> None:
         """Read files that somebody has edited."""
         await self.brain.reconciler.refresh(paths)
+        await self.publish_found()
 
     async def resolve_para_id(self, para_id: str) -> dict[str, Any] | None:
         """The entity with a para-id."""

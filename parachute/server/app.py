@@ -215,6 +215,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     files = await build_files(installation, storage, events, llm, chat, lifecycle)
     browsers = services.get(BrowserSessions)
     ops = await build_ops(installation, storage, events, llm, chat, suggestions, browsers, lifecycle)
+    modules.hosts.after_changes.append(ops.examiner.modules_changed)
     switch = await build_kill_switch(
         installation.home,
         events,

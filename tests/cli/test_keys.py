@@ -119,6 +119,15 @@ def test_without_credentials_the_offline_model_answers(parachute: Terminal) -> N
     assert "no credentials are configured" in parachute.ok("auth", "status")
 
 
+def test_a_credential_that_lies_in_the_vault_is_told_as_ignored(parachute: Terminal) -> None:
+    folder = Path(parachute.environment["HOME"]) / "Parachute/.claude"
+    folder.mkdir(parents=True)
+    (folder / ".credentials.json").write_text("{}")
+    shown = parachute("auth", "status")
+    assert f"Ignored: {folder}/.credentials.json" in shown.err
+    assert shown.code == 0
+
+
 def test_the_source_of_a_credential_is_shown_and_never_the_credential(parachute: Terminal) -> None:
     parachute.ok("keys", "create", "x")
     shown = parachute("auth", "status", "--json", ANTHROPIC_API_KEY=SECRET)

@@ -46,7 +46,11 @@ def test_a_plugin_is_installed_shown_approved_updated_and_removed(parachute: Ter
     asked = parachute("plugins", "update", "demo-plugin")
     assert (asked.code, "+echo \\x1b[2J other" in asked.out) == (3, True)
     parachute.ok("plugins", "update", "demo-plugin", "--yes")
-    assert "is approved" in parachute.ok("plugins", "approve", "demo-plugin", "--yes")
+    # Conversations without a workspace have the servers that the settings name, and it is said how.
+    approved, command = parachute("plugins", "approve", "demo-plugin", "--yes"), "config add default_capabilities.mcps"
+    assert ("is approved" in approved.out, f"{command} demo-plugin/words" in approved.err) == (True, True)
+    parachute.ok(*command.split(), "demo-plugin/words")
+    assert command not in parachute("plugins", "approve", "demo-plugin", "--yes").err
     parachute.ok("plugins", "remove", "demo-plugin")
     assert parachute("plugins", "show", "demo-plugin").code == 1
     assert "demo-plugin-words" not in parachute("mcp", "list").out

@@ -18,7 +18,7 @@ _SUREST = 0.75
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d_][\w-]{1,39})")
 _WORDS = r"(?:the\s+|an?\s+)?((?:[a-z][a-z-]{2,}\s+){1,2}[a-z][a-z-]{3,})(?=[.,;:!?)\n]|$)"
 _STUDIED = re.compile(
-    r"\b(?:learning|studying|exploring|(?:module|course|talk|book|article|paper|lecture|workshop|notes|class)s?\s+on)\s+"
+    r"\b(?:(?:learn|learning|read|reading|teach|teaching)\s+about|learning|studying|exploring|(?:module|course|talk|book|article|paper|lecture|workshop|notes|class)s?\s+on)\s+"
     + _WORDS,
     re.MULTILINE,
 )

@@ -42,11 +42,20 @@ class Part(Base):
 
     async def publish_created(self, entity: dict[str, Any]) -> None:
         """Publish that there is a new entity; it is there also where that fails."""
-        names = [entity["name"], *entity["aliases"]]
+        self.brain.reconciler.created.pop(entity["para_id"], None)
+        await self._publish_created(entity["para_id"], [entity["name"], *entity["aliases"]])
+
+    async def publish_found(self) -> None:
+        """Publish the entities that somebody has written by hand, so that what named them before is linked as well."""
+        created = self.brain.reconciler.created
+        while created:
+            await self._publish_created(*created.popitem())
+
+    async def _publish_created(self, para_id: str, names: list[str]) -> None:
         try:
-            await self.core.publish("brain.entity.created", {"para_id": entity["para_id"], "names": names})
+            await self.core.publish("brain.entity.created", {"para_id": para_id, "names": names})
         except ParachuteError as error:
-            log.warning("That %s is new could not be published: %s", entity["path"], error)
+            log.warning("That %s is new could not be published: %s", names[0], error)
 
     async def listed_types(self) -> list[dict[str, Any]]:
         """Types with how many entities each has."""

@@ -1,6 +1,7 @@
 """Reconciliation of the index with the files: by time and size at the start, by the server's watcher while the module runs."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,8 @@ MANY = 500
 
 # A larger transaction costs less for each of its files; it ends before it holds others up.
 _BATCH, _BATCH_BYTES = 128, 2_000_000
+_MOST_CREATED = 50
+"""Of more at a time, such as an import, nobody is told: the journal would be searched for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Reconciler:
         self.done = self.total = 0
         self.unnamed: list[str] = []
         """Files whose names are no text; the index cannot hold them."""
+        self.created: dict[str, list[str]] = {}
+        """Names of entities that the index did not know, by para-id, until somebody was told of them."""
 
     async def changed(self, everything: bool = False) -> tuple[list[Status], list[str]]:
         """Files that the index has to read, and those that are gone; `everything`: as if the index knew none."""
@@ -235,12 +240,18 @@ class Reconciler:
             for entry in found:
                 status = entry.status
                 if entry.entity is not None:
+                    self._note_new(connection, entry.entity)
                     index.put(connection, entry.entity, entry.type)
                 elif status.path.endswith(".md"):
                     index.drop_entity(connection, status.path)
                 elif entry.problem is None:
                     index.put_mentions(connection, status.path, entry.mentions)
                 index.note_file(connection, status.path, status.modified, status.size, entry.problem, entry.claimed)
+
+    def _note_new(self, connection: sqlite3.Connection, entity: Entity) -> None:
+        row = connection.execute("SELECT 1 FROM entities WHERE para_id = ?", (entity.para_id,)).fetchone()
+        if row is None and len(self.created) < _MOST_CREATED:
+            self.created[entity.para_id] = [entity.name, *entity.aliases]
 
 
 def _batches(statuses: list[Status]) -> Iterator[list[Status]]:

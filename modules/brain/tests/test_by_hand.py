@@ -195,3 +195,19 @@ async def test_a_type_and_an_id_that_only_the_file_knows(brain: Running, write: 
     answer = await brain.put(f"/entities/{found['para_id']}", {"data": {"eyes": 4}, "append": "Friendly."})
     assert answer.json()["eyes"] == 4
     assert "para_id: para:brain:short\n" in (brain.vault / path).read_text()
+
+
+async def test_what_is_written_by_hand_is_told_to_others_once(brain: Running, write: Any, add: Any) -> None:
+    path = write(
+        "people/kevin.md", "---\npara_id: para:brain:kevin0000000\ntype: person\naliases: [Kev]\n---\n\n# Kevin\n"
+    )
+    created = [("brain.entity.created", {"para_id": "para:brain:kevin0000000", "names": ["Kevin", "Kev"]})]
+    await brain.emit("vault.changed", paths=[path])
+    assert brain.published == created
+    write("people/kevin.md", "---\npara_id: para:brain:kevin0000000\ntype: person\n---\n\n# Kevin Nguyen\n")
+    await brain.emit("vault.changed", paths=[path])
+    assert brain.published == created
+    # What was made here was told already.
+    made = (await add("person", "Maria"))["path"]
+    await brain.emit("vault.changed", paths=[made])
+    assert [each[1]["names"] for each in brain.published] == [["Kevin", "Kev"], ["Maria"]]

@@ -169,7 +169,11 @@ def _check(who: Caller, found: Suggestion) -> None:
         raise InvalidInput(f"The entry {found.id} has no members.")
     for module, capability in rights(found):
         if not who.may(module, capability):
-            raise NotAllowed(f"Changing what belongs to {module} is not allowed to this key.")
+            whom = f"the key {who.name}" if who.kind == "key" else "a caller without a key"
+            raise NotAllowed(
+                f"This decision needs the right {module}:{capability}, which {whom} does not have.",
+                f"On this computer `parachute suggestions approve {found.id}` or `reject` decides; elsewhere a key with that right.",
+            )
 
 
 def _name(who: Caller) -> str:

@@ -116,6 +116,11 @@ def status(as_json: bool = JSON) -> None:
         )
         if credential and credential.has_ended:
             print_note("Log in again: `parachute auth login`, or `claude login` where it came from there.")
+        from parachute.ops.doctor.checks.ignored_credentials import examine
+        from parachute.ops.doctor.computer import Computer
+
+        for where in examine.examine(Computer.inspect(home)).details:
+            print_note(f"Ignored: {where}")
         used = ((server or {}).get("credential") or {}).get("source")
         if server and (server.get("provider"), used) != (provider.name, credential.source if credential else None):
             # The server keeps what its shell said when it was started.

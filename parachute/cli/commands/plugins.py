@@ -215,6 +215,19 @@ def _print_done(plugin: "Plugin", as_json: bool, what: str) -> None:
     print_answer(_row(plugin), as_json, f"{plugin.slug} {what}.")
     if not as_json and plugin.waiting:
         print_note(f"Not used: {_waiting(plugin)}. `parachute plugins approve {plugin.slug}` shows and asks.")
+    if not as_json and "programs" not in plugin.waiting:
+        _print_servers(_row(plugin)["mcps"])
+
+
+def _print_servers(names: list[str]) -> None:
+    """Say where the servers of a plugin are used: conversations without a workspace have those that the settings name."""
+    usual = settings(Home.find()).default_capabilities.mcps
+    missing = [] if usual == "all" else [name for name in names if name not in usual]
+    if missing:
+        print_note(
+            f"Workspaces have its MCP servers. For conversations without one: "
+            f"`parachute config add default_capabilities.mcps {' '.join(missing)}`, then `parachute restart`"
+        )
 
 
 def _waiting(plugin: "Plugin") -> str:

@@ -258,7 +258,7 @@ class Hooks:
             "timestamp": timestamp,
             "vault_path": str(self._vault),
             "module": module,
-            "data": data,
+            "data": {**data, **_files(data, self._vault)},
         }
         return json.dumps(payload, ensure_ascii=False).encode(errors="replace") + b"\n"
 
@@ -373,3 +373,12 @@ def as_json(listed: Sequence[Listed], without_model: str | None) -> list[dict[st
         )
         entry["events"].append(hook.event)
     return list(found.values())
+
+
+def _files(data: dict[str, Any], vault: Path) -> dict[str, str]:
+    """For each `entry_path` within the vault `entry_file`, which a script can open wherever it begins."""
+    return {
+        f"{name.removesuffix('_path')}_file": str(vault / value)
+        for name, value in data.items()
+        if name.endswith("_path") and isinstance(value, str) and value
+    }

@@ -23,6 +23,7 @@ _SECONDS = 600.0
 _LARGEST = 256 * 1024 * 1024
 _OLD = timedelta(hours=1)
 _WRONG = 1
+_RUNNING = "running"
 _ALL = frozenset({"*"})
 _VARIABLES = ("HOME", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS")
 
@@ -71,6 +72,12 @@ class Examiner:
             return
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run_soon(), name="doctor")
+
+    async def modules_changed(self) -> None:
+        """Look again for what has failed, if something had: a module that was mended is no problem any more."""
+        findings = await asyncio.to_thread(Findings.read, self._home.root)
+        if _RUNNING in findings.found:
+            self.soon([_RUNNING])
 
     async def examine(self, names: Iterable[str] = ()) -> None:
         """Run checks, or all of them, and write down what they find; error: Unavailable."""

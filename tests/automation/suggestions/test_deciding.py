@@ -201,7 +201,10 @@ def test_a_key_needs_the_right_to_change_the_target(computer: SuggestionsCompute
 
     def ask(label: str, method: str, path: str) -> int:
         headers = {"Authorization": f"Bearer {json.loads(keys[label])['key']}"}
-        return computer.ask(method, path, headers=headers).status_code
+        answer = computer.ask(method, path, headers=headers)
+        if answer.status_code == 403:
+            assert "parachute suggestions approve" in answer.json()["hint"]
+        return answer.status_code
 
     assert ask("reader", "GET", f"/api/suggestions/{made}") == 200
     assert ask("reader", "POST", f"/api/suggestions/{made}/approve") == 403

@@ -80,6 +80,7 @@ async def test_a_workspace_bounds_its_conversations(talk: Talk) -> None:
     )
     await talk.say()
     assert "These hosts are allowed: api.example.org. No others are." in talk.prompt
+    assert "brain-search?" in (await talk.permit(422, allowed_mcps=["brain_search"]))["detail"]
     # What is asked of another workspace counts in that, and what was said once goes with it.
     assert (await talk.permit(422, workspaceId=slug, allowed_mcps=["brain-link"]))["detail"].startswith("allowed_mcps")
     await talk.permit(workspaceId="", allowed_mcps=["brain-search", "brain-link"])

@@ -36,6 +36,18 @@ async def test_a_hook_is_told_what_happened_and_its_answer_is_read(place: Place,
     assert place.messages() == []
 
 
+async def test_a_path_within_the_vault_is_there_as_one_that_a_script_can_open(place: Place, tmp_path: Path) -> None:
+    place.script("hook.sh", f"#!/bin/sh\ncat > {tmp_path}/told\n")
+    place.write(session__start="./hook.sh")
+    await place.approve()
+    await place.fire(entry_path="Daily/journals/2026-01-31.md", audio_path=None)
+    assert said(tmp_path / "told")["data"] == {
+        "entry_path": "Daily/journals/2026-01-31.md",
+        "entry_file": f"{place.vault}/Daily/journals/2026-01-31.md",
+        "audio_path": None,
+    }
+
+
 async def test_exit_code_2_stops_what_can_be_stopped_and_what_comes_after_it(place: Place, tmp_path: Path) -> None:
     place.write(session__start=["bash -c 'echo Not on Sundays. >&2; exit 2'", f"touch {tmp_path}/after"])
     await place.approve()

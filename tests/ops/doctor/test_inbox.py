@@ -96,6 +96,15 @@ async def test_what_happened_meanwhile_is_examined_in_the_background(watched: Wa
     await pages.aclose()
 
 
+async def test_a_module_that_was_mended_is_no_problem_any_more(watched: Watched) -> None:
+    watched.note("running", problem("What has failed and was given up: module@books.", None))
+    pages = watched.inbox.watch()
+    assert len((await anext(pages)).items) == 1
+    await watched.examiner.modules_changed()
+    assert (await anext(pages)).items == ()
+    await pages.aclose()
+
+
 async def test_what_is_hidden_comes_back_after_its_time_or_when_it_was_solved_meanwhile(watched: Watched) -> None:
     watched.note("settings", problem("It is broken.", "Mend it.", fix=Fix("Mend it.", str)))
     (item,) = await watched.items()
