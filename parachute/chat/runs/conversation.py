@@ -6,7 +6,7 @@ from typing import Any
 
 from parachute.chat.runs import events
 from parachute.chat.runs.interaction import Interaction
-from parachute.chat.runs.run import Run
+from parachute.chat.runs.run import STOPPED, Run
 from parachute.chat.sessions.events import SHOWN_TOOLS, report_of
 from parachute.chat.sessions.messages import result_text
 
@@ -136,6 +136,8 @@ class Conversation:
                 if answered is None:
                     answered = report_of(message.tool_use_result)
                 content = answered if answered is not None else result_text(block.content)
+                if block.is_error and self._run.stopping:
+                    content = STOPPED
                 self._run.log.append(events.ToolResult(block.tool_use_id, content, bool(block.is_error)))
 
     def _begin_text(self) -> None:
