@@ -27,8 +27,10 @@ _TEXTS: dict[str, dict[str, str]] = {
         "de": "Das hat nicht geklappt. Der Besitzer kann sehen, warum; bitte versuch es später noch einmal.",
     },
     "limit": {
-        "en": "I may not answer any more in this chat today.",
-        "de": "Heute darf ich in diesem Chat nicht mehr antworten.",
+        "en": "I may not answer any more today: the limit of spending is reached. The owner can raise it; "
+        "`parachute usage limits` lists the limits.",
+        "de": "Heute darf ich nicht mehr antworten: Die Grenze der Ausgaben ist erreicht. Der Besitzer kann sie erhöhen; "
+        "`parachute usage limits` nennt die Grenzen.",
     },
     "stopped": {"en": "Stopped.", "de": "Abgebrochen."},
     "nothing_runs": {"en": "There is nothing to stop.", "de": "Es gibt nichts abzubrechen."},

@@ -17,10 +17,14 @@ from parachute.chat.agent_processes.tools import LONGEST_CALL_SECONDS
 # The library of MCP is imported in functions: it takes half a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
     from mcp import ClientSession
+    from mcp.types import CallToolResult
 
 log = logging.getLogger(__name__)
 
 _LEAVE_SECONDS = 10.0
+_MOST_LINKS, _LINK_SECONDS = 8, 20.0
+"""Links of one result that are followed, and the longest wait for each."""
+
 _PAGES = 20
 _MOST_TOOLS = 200
 """Tools of a server that are read; fewer are offered."""
@@ -153,10 +157,25 @@ class Client:
         silence = _Silence(seconds, self._link)
         sent = session.send_request(request, CallToolResult, progress_callback=silence.broken)
         result = await self._asked(sent, seconds, f"answer the call of {tool}", silence)
-        text = self._link.cleaned(text_of(result))
+        text = self._link.cleaned(text_of(result, await self._linked(result)))
         if result.is_error:
             raise ToolFailed(text or f"The tool {tool} failed without a word.")
         return text
+
+    async def _linked(self, result: "CallToolResult") -> dict[str, str]:
+        """The texts that the links of a result lead to, by their address: an agent has no other way to them."""
+        from mcp.types import ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult, TextResourceContents
+
+        session = await self._ready
+        found: dict[str, str] = {}
+        for block in [each for each in result.content if each.type == "resource_link"][:_MOST_LINKS]:
+            request = ReadResourceRequest(params=ReadResourceRequestParams(uri=block.uri))
+            with contextlib.suppress(Unavailable):  # then the link is all there is
+                asked = session.send_request(request, ReadResourceResult)
+                read = await self._asked(asked, _LINK_SECONDS, f"give {str(block.uri)[:200]}")
+                texts = [each.text for each in read.contents if isinstance(each, TextResourceContents)]
+                found[str(block.uri)] = "\n".join(texts)
+        return found
 
     async def close(self) -> None:
         """End the session, and with it the server."""

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from parachute.chat.agent_processes.tools import permitted
@@ -44,8 +45,8 @@ def offered_of(server: str, tools: list[dict[str, Any]]) -> tuple[OfferedTool, .
     return tuple(found)
 
 
-def text_of(result: "CallToolResult") -> str:
-    """The text of a result; of pictures and sounds only that they are there."""
+def text_of(result: "CallToolResult", linked: Mapping[str, str]) -> str:
+    """The text of a result, with what its links lead to; of pictures and sounds only that they are there."""
     parts: list[str] = []
     for block in result.content:
         if block.type == "text":
@@ -53,7 +54,7 @@ def text_of(result: "CallToolResult") -> str:
         elif block.type == "image" or block.type == "audio":
             parts.append(f"[{block.type}, {block.mime_type}: it cannot be shown here]")
         elif block.type == "resource_link":
-            parts.append(f"[link to {block.uri}]")
+            parts.append("\n".join(filter(None, (f"[link to {block.uri}]", linked.get(str(block.uri))))))
         else:
             parts.append(str(getattr(block.resource, "text", f"[{block.resource.uri}: it cannot be shown here]")))
     if not parts and result.structured_content is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from parachute.chat.runs import events
 from parachute.chat.runs.interaction import Interaction
-from parachute.chat.runs.run import Run
+from parachute.chat.runs.run import STOPPED, Run
 from parachute.chat.sessions.events import report_of
 from parachute.chat.sessions.messages import result_text
 
@@ -132,6 +132,8 @@ class Conversation:
             if isinstance(block, ToolResultBlock):
                 report = report_of(message.tool_use_result)
                 said = (result_text(block.content) if report is None else report), bool(block.is_error)
+                if block.is_error and self._run.stopping:
+                    said = STOPPED, True
                 self._run.log.append(
                     events.ToolResult(block.tool_use_id, *self._interaction.result_of(block.tool_use_id, said))
                 )

@@ -71,6 +71,18 @@ class History:
         # Blocks of this form are not shown as words of the person when the message is read back (`sessions.events`).
         return [f"<{name}>\n{text if name == IMPORTED else text[-_LIMIT:]}\n</{name}>\n\n" for name, text in parts]
 
+    @property
+    def stopped(self) -> str:
+        """What the agent is told of tools that were at work when the last run ended; its program calls them refused."""
+        at_work = self._run.cut_off[-1].at_work if self._run.cut_off else ()
+        if not at_work:
+            return ""
+        listed = "\n".join(f"- {each}" for each in at_work)
+        return (
+            "The last answer was stopped while this was at work. Whatever is said of it above, it was begun and not refused, "
+            f"and may have done a part of its work: look before you do it again.\n{listed}"
+        )
+
     async def report_no_more(self, session: Session) -> None:
         """Let the next message go on with the stored words at once, unless the process that ended has left a transcript."""
         if await asyncio.to_thread(self._sessions.transcripts.find, session.id) is None:

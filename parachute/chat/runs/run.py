@@ -1,6 +1,7 @@
 """A run in memory."""
 
 import asyncio
+import json
 import time
 import uuid
 from abc import ABC, abstractmethod
@@ -22,6 +23,11 @@ from parachute.security.kill_switch.switch import KillSwitch
 from parachute.security.origin import Origin
 
 INJECTION_LIMIT = 10
+_SHOWN = 500
+"""Characters of a tool that was at work."""
+
+STOPPED = "Stopped while it was at work."
+"""The result of a tool in which a run was stopped; the agent's program says that it was refused."""
 
 
 @dataclass(slots=True)
@@ -43,12 +49,13 @@ class Question:
 class CutOff:
     """An earlier run that did not end well: the id of its message, and its (role, text) pairs.
 
-    `is_recorded`: they are among the stored words of the session.
+    `is_recorded`: they are among the stored words of the session. `at_work`: the tools that it was stopped in.
     """
 
     message: str
     texts: tuple[tuple[str, str], ...]
     is_recorded: bool
+    at_work: tuple[str, ...] = ()
 
 
 def cut_off(stored: Sequence[tuple[int, events.Event]]) -> CutOff | None:
@@ -59,7 +66,12 @@ def cut_off(stored: Sequence[tuple[int, events.Event]]) -> CutOff | None:
     message = next(event.id for _, event in stored if isinstance(event, events.UserMessage))
     # A turn of which the agent took the message records its words at its end, also where that is an error.
     is_recorded = stored[-1][1].is_terminal and any(_has_begun(event) for _, event in stored)
-    return CutOff(message, texts, is_recorded)
+    tools = {event.tool.id: event.tool for _, event in stored if isinstance(event, events.ToolUse)}
+    for _, event in stored:
+        if isinstance(event, events.ToolResult) and event.content != STOPPED:
+            tools.pop(event.tool_use_id, None)
+    at_work = tuple(f"{tool.name} {json.dumps(tool.input, ensure_ascii=False)}"[:_SHOWN] for tool in tools.values())
+    return CutOff(message, texts, is_recorded, at_work)
 
 
 def _has_begun(event: events.Event) -> bool:

@@ -96,7 +96,7 @@ class Turn:
         changes = await self._begin_changes(preparation, origin)
         content = await self._content(before, preparation)
         interaction = self._interaction(preparation, origin)
-        interaction.know(knowledge.text)
+        interaction.know("\n\n".join(filter(None, (self._history.stopped, knowledge.text))))
         conversation = Conversation(run, interaction, changes.soon if changes else None)
         interaction.before_compaction = partial(self._before_compaction, conversation)
         gateway.take_problem(run.session.id)  # of an earlier turn

@@ -9,6 +9,7 @@ from typing import IO, Any, Literal
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
+from parachute.chat.sessions.branches import Mark, mark_of, taken_back
 from parachute.chat.sessions.events import event_of
 from parachute.chat.sessions.outline import Segment
 
@@ -30,6 +31,7 @@ class Transcript:
     kept: Kept
     segments: list[Segment] = field(default_factory=list)
     lines: deque[bytes] = field(default_factory=deque)
+    marks: deque[Mark] = field(default_factory=deque)
     size: int = 0
 
     @property
@@ -40,14 +42,24 @@ class Transcript:
     def clear(self) -> None:
         """Forget the events."""
         self.lines.clear()
+        self.marks.clear()
         self.size = 0
 
-    def add(self, line: bytes) -> None:
+    def add(self, event: dict[str, Any], line: bytes) -> None:
         """Take the next event in."""
         self.lines.append(line)
+        self.marks.append(mark_of(event))
         self.size += len(line)
         while self.size > _ANSWER_LIMIT:
             self.size -= len(self.lines.popleft())
+            self.marks.popleft()
+
+    def leave_out_taken_back(self) -> None:
+        """Keep what is on the path to the newest message."""
+        if gone := taken_back(list(self.marks)):
+            self.lines = deque(line for place, line in enumerate(self.lines) if place not in gone)
+            self.marks = deque(mark for place, mark in enumerate(self.marks) if place not in gone)
+            self.size = sum(map(len, self.lines))
 
     def as_json(self, session: str) -> bytes:
         """The app's form of a transcript."""

@@ -223,8 +223,9 @@ class Transcripts:
             if kept != "last":
                 found.clear()
                 for (_, file), (start, end) in zip(files, wanted_ranges(parts, kept, newest), strict=True):
-                    for _, _, line in read_events(file, start, end):
-                        found.add(line)
+                    for _, event, line in read_events(file, start, end):
+                        found.add(event, line)
+        found.leave_out_taken_back()
         return found
 
     def events(self, session: str) -> Iterator[dict[str, Any]]:
@@ -256,7 +257,7 @@ class Transcripts:
         for place, event, line in read_events(file, start):
             if outline.add(event, place):
                 found.clear()
-            found.add(line)
+            found.add(event, line)
         outline.finish(file)
         if outline.segments[-1].start > start:
             self._outlines.store(found.path, outline)

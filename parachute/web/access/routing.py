@@ -160,7 +160,7 @@ RULES = (
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),
     # For programs of the owner's: each has the tools that its scopes allow, which the route looks at.
-    Rule("/mcp", "modules", read="admin", write="admin", writers="holders", is_exact=True),
+    Rule("/mcp", "modules", read="admin", write="admin", readers="holders", writers="holders", is_exact=True),
     # What was said in recordings of the vault; whoever writes has any of them transcribed.
     Rule("/api/voice", "voice"),
     # The owner's files: neither hidden ones nor secrets, so that nothing is reached here that raises a right.

@@ -56,6 +56,7 @@ def text(asked, words):
     send({"id": asked["id"], "result": {"content": [{"type": "text", "text": words}]}})
 
 TOOLS = [tool("act")]
+RESOURCES = {}
 
 def begin():
     pass
@@ -78,6 +79,13 @@ for line in sys.stdin:
         offer(asked)
     elif method == "tools/call":
         act(asked)
+    elif method == "resources/read":
+        contents = RESOURCES.get(asked["params"]["uri"])
+        if contents is None:
+            send({"id": asked["id"], "error": {"code": -32002, "message": "Resource not found"}})
+        else:
+            found = {"uri": asked["params"]["uri"], "mimeType": "text/plain", "text": contents}
+            send({"id": asked["id"], "result": {"contents": [found]}})
     elif method == "ping":
         send({"id": asked["id"], "result": {}})
 """

@@ -114,6 +114,14 @@ async def test_a_description_of_somebody_else(
     assert await refused(servers) == key
 
 
+async def test_a_host_that_nobody_can_allow_is_not_offered(servers: RemoteServers, authority: Authority) -> None:
+    for address, can_be_allowed in (("http://192.168.1.1/", True), ("http://localhost:1/", False)):
+        authority.description = {"authorization_servers": [address]}
+        with pytest.raises(ParachuteError) as error:
+            await servers.service.begin_login_here("notes")
+        assert (error.value.key, "--host" in error.value.hint) == ("host_not_allowed", can_be_allowed)
+
+
 @pytest.mark.parametrize(
     ("metadata", "key"),
     [

@@ -142,6 +142,21 @@ async def test_a_server_that_offers_other_tools_is_asked_again(servers: RunningS
         assert [tool.name for tool in (await later.offered())[0]] == ["act"]
 
 
+LINKS = """
+RESOURCES = {"notes://boat": "The boat lies in Kiel."}
+
+def act(asked):
+    links = [{"type": "resource_link", "uri": uri, "name": uri} for uri in ("notes://boat", "notes://gone")]
+    send({"id": asked["id"], "result": {"content": links}})
+"""
+
+
+async def test_what_a_result_links_to_comes_with_it(servers: RunningServers) -> None:
+    servers.plain("links", LINKS)
+    answer = await servers.service.call("links", "act", {})
+    assert answer == "[link to notes://boat]\nThe boat lies in Kiel.\n[link to notes://gone]"
+
+
 REPORTS = """
 def act(asked):
     for done in range(24):

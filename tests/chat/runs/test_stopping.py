@@ -75,7 +75,11 @@ async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: st
         assert ended(stream)["type"] == "aborted"
         stream = await answered(client, "And now?", session)
         assert stream.text == "Here again."
+        assert "it was begun and not refused" in str(api.conversation[-1].body["messages"])
         await until(lambda: not running(), "nothing of the tool is left")
+        api.script(text("Fine."))
+        await answered(client, "Once more.", session)
+        assert str(api.conversation[-1].body["messages"]).count("it was begun and not refused") == 1
 
 
 @pytest.mark.long

@@ -413,6 +413,31 @@ def test_what_the_program_writes_in_the_persons_name_is_not_theirs() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("parents", "shown"),
+    [
+        ({}, ["u1", "a1", "u2", "a2", "u3", "a3"]),
+        ({"u3": "a1"}, ["u1", "a1", "u3", "a3"]),
+        ({"u3": "a1", "u4": "a2"}, ["u1", "a1", "u2", "a2", "u4", "a4"]),
+        ({"u2": "u1"}, ["u1", "a1", "u2", "a2", "u3", "a3"]),
+        ({"u3": "unknown"}, ["u1", "a1", "u2", "a2", "u3", "a3"]),
+    ],
+    ids=["straight", "gone back", "two programs", "an answer that broke off", "of a line that is not shown"],
+)
+async def test_what_was_taken_back_is_not_shown(
+    storage: SessionStorage, parents: dict[str, str], shown: list[str]
+) -> None:
+    lines, before = [], None
+    for name in ("u1", "a1", "u2", "a2", "u3", "a3", *(("u4", "a4") if "u4" in parents else ())):
+        event = USER if name[0] == "u" else {**ASSISTANT, "message": {"content": [{"type": "text", "text": name}]}}
+        lines.append({**event, "uuid": name, "parentUuid": parents.get(name, before)})
+        before = name
+    await storage.add("a")
+    storage.write_transcript("a", jsonl(*lines))
+    assert [message["id"] for message in json.loads(await storage.service.with_messages("a"))["messages"]] == shown
+    assert ids(await read(storage)) == shown
+
+
 async def test_what_was_said_into_a_running_turn_stays_said(storage: SessionStorage) -> None:
     def queued(text: Any, **more: Any) -> dict[str, Any]:
         attachment = {"type": "queued_command", "prompt": text, "commandMode": "prompt", **more}

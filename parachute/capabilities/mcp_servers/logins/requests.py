@@ -12,6 +12,7 @@ from parachute.capabilities.mcp_servers import addresses
 from parachute.capabilities.mcp_servers.logins.errors import LoginRefused
 from parachute.capabilities.mcp_servers.remote.network import pool
 from parachute.sandbox.egress.certificates import Certificates
+from parachute.sandbox.egress.hosts import Pattern
 from parachute.sandbox.egress.outlet import Outlet
 
 _LIMIT = 256 * 1024
@@ -33,7 +34,7 @@ class Requests:
             host = str(address.target).removesuffix(":443")
             raise LoginRefused(
                 f"One signs in to the MCP server {self._name} at {host}, which you have not allowed.",
-                f"`parachute mcp login {self._name} --host {host}` allows it.",
+                _hint(self._name, host),
                 key="host_not_allowed",
                 status=403,
                 hosts=[host],
@@ -93,3 +94,12 @@ class Requests:
             name: headers[name][:4096] for name in ("content-type", "www-authenticate", "location") if name in headers
         }
         return httpx2.Response(response.status, headers=kept, content=bytes(data), request=request)
+
+
+def _hint(name: str, host: str) -> str:
+    """What allows a host, or why nothing does."""
+    try:
+        Pattern.parse(host, private=True)
+    except ValueError as error:
+        return f"This host cannot be allowed: {error}. The server has to name another one."
+    return f"`parachute mcp login {name} --host {host}` allows it."
