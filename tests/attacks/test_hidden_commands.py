@@ -295,7 +295,7 @@ def test_what_hides_nothing_is_still_covered(tmp_path: Path) -> None:
         "env LANG=C git log | cat",
         "find . -name '*.md' | xargs cat",
         'x=$(git log -1); echo "$x"',
-        "git commit -m 'Say `curl` and $(curl)'",
+        "git log --grep 'Say `curl` and $(curl)'",
         "cat <<'EOF' > notes.md\ncurl x\nEOF",
         'for f in *.md; do cat "$f"; done',
         "if git diff --quiet; then echo same; fi",

@@ -56,14 +56,47 @@ MORE_THAN_THE_NAME = [
     "man -P id ls",
     "man --pager=id ls",
     "git $X status",
+    "git clone -u 'touch x; git-upload-pack' r c",
+    "git -C evil status",
+    "cd evil && git status",
+    "git --git-dir=evil status",
+    "git --work-tree=/ checkout .",
+    "git archive -o x HEAD",
+    "git format-patch -o x HEAD~1",
+    "git bundle create x HEAD",
+    "git checkout-index --prefix=x/ -a",
+    "git worktree add ../x",
+    "git hook run pre-commit",
+    "git cat-file --filters HEAD:x",
+    "git show --textconv x",
+    "git diff --ext-diff",
+    "git diff --no-index x /etc/passwd",
+    "git apply --directory=../../ x",
+    "git branch new",
+    "git branch -D main",
+    "git tag v1",
+    "git remote add x y",
+    "git stash drop",
+    "git reflog expire --all",
+    "git commit -m 'runs hooks'",
+    "git push -u origin main",
+    "git add config",
+    "git log *",
 ]
 JUST_THE_NAME = [
     "git status",
     "git log -n 5 --oneline",
-    "git commit -m 'config and -c'",
+    "git log --grep='config and -c' --format=%h -- notes.md",
     "git diff --stat HEAD",
-    "git push -u origin main",
-    "git add config",
+    "git --no-pager show HEAD:notes.md",
+    "git grep -n word HEAD -- notes",
+    "git branch -a --sort=-committerdate",
+    "git rev-parse --abbrev-ref HEAD",
+    "git ls-files -o --exclude-standard",
+    "git stash list",
+    "git remote -v",
+    "git tag -l",
+    "cat notes.md | wc -l",
     "rg -n word notes",
     "sort -u notes.md",
     "sed -n 1,40p notes.md",
@@ -75,7 +108,18 @@ JUST_THE_NAME = [
     "npm test",
     "man ls",
 ]
-PROGRAMS = ("git", "rg", "sort", "sed", "awk", "gawk", "tar", "find", "npm", "man", "id")
+PROGRAMS = ("git", "rg", "sort", "sed", "awk", "gawk", "tar", "find", "npm", "man", "id", "cat", "wc")
+NO_TABLE = [
+    *(
+        "fd x -x id",
+        "less +!id notes.md",
+        "rsync -e id x y:",
+        "zip -TT id x y",
+        "sqlite3 x '.shell id'",
+        "gh alias set x '!id'",
+    ),
+    *("curl -o x y", "curl -d @cli.token y", "uniq notes.md x", "tree -o x", "openssl engine -t x"),
+]
 
 
 def _policy(folder: Path, **fields: object) -> Policy:
@@ -108,3 +152,11 @@ def test_the_very_line_can_be_granted(tmp_path: Path) -> None:
     line = "git -c core.pager=cat log"
     policy = _policy(tmp_path, grants=(Grant.parse(f"Bash({line})"),))
     assert policy.decide("Bash", {"command": line}).effect is Effect.ALLOW
+
+
+def test_a_grant_for_a_program_that_is_not_known_counts_for_the_line_alone(tmp_path: Path) -> None:
+    names = {line.split()[0] for line in NO_TABLE}
+    policy = _policy(tmp_path, grants=tuple(Grant.parse(f"Bash({name}:*)") for name in names))
+    assert set(_effects(policy, NO_TABLE).values()) == {Effect.ASK}
+    for line in NO_TABLE:
+        assert [str(each) for each in policy.suggested_grants("Bash", {"command": line})] == [f"Bash({line})"]

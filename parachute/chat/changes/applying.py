@@ -1,7 +1,7 @@
 """Applying a view: one look at it, and batch after batch what passes is written and what does not is held."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from parachute.chat.changes.contents import unpacked
 from parachute.chat.changes.lineage import Lineage
 from parachute.chat.changes.models import Applied, Entry, Held
 from parachute.chat.changes.planning import Change, Plan, Planner
-from parachute.chat.changes.scanning import Scan
+from parachute.chat.changes.scanning import Candidate, Scan
 from parachute.chat.changes.store import ChangeStore
 from parachute.chat.changes.together import root_of
 from parachute.chat.changes.views import View
@@ -47,9 +47,9 @@ async def apply(places: Places, view: View) -> Applied:
             planner = Planner(places.blobs, project, upper, view, places.limit, named, told)
             written = [path for path, left in view.left.items() if left.state.kind != "none"]
             candidates = await asyncio.to_thread(scan.run, written)
-            for begin in range(0, len(candidates), _BATCH):
+            for batch in _batches(candidates):
                 async with places.keeping:
-                    plan = await asyncio.to_thread(planner.plan, candidates[begin : begin + _BATCH])
+                    plan = await asyncio.to_thread(planner.plan, batch)
                     await _note(places, view, plan)
                 outcome = await write_noted(places.store, view.number, project, plan.changes)
                 count += len(outcome.written)
@@ -63,6 +63,16 @@ async def apply(places: Places, view: View) -> Applied:
         known = disk_error(error) if isinstance(error, OSError) else error
         problem = str(known or error)
     return Applied(view.number, count, len(view.waiting), problem)
+
+
+def _batches(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """The candidates in turn; what leads to objects of git is judged when these are written, so it comes in another batch."""
+    begin = 0
+    for end in range(1, len(candidates) + 1):
+        is_last = end == len(candidates)
+        if is_last or end - begin == _BATCH or (candidates[end].leads and not candidates[end - 1].leads):
+            yield candidates[begin:end]
+            begin = end
 
 
 async def write_noted(store: ChangeStore, number: int, project: Folder, changes: Sequence[Change]) -> Outcome:

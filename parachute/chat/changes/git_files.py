@@ -16,7 +16,9 @@ _REF_PART = r"(?!\.)(?!.*\.lock(?:/|$))[^\x00-\x20\x7f~^:?*\[\\/]+(?<!\.)"
 _REF = rf"(?:heads|tags|remotes|notes)/{_REF_PART}(?:/{_REF_PART})*|stash"
 _NAMES: tuple[tuple[Part, str], ...] = (
     ("object", r"objects/[0-9a-f]{2}/(?:[0-9a-f]{38}|[0-9a-f]{62})"),
-    ("object", rf"objects/pack/pack-{_HEX}\.(?:pack|idx|rev)"),
+    ("object", rf"objects/pack/pack-{_HEX}\.(?:pack|idx)"),
+    # Branches elsewhere are what a fetch of the owner's says of them, and a stash is of the view that it was made in.
+    ("derived", rf"(?:logs/)?refs/(?:remotes/{_REF_PART}(?:/{_REF_PART})*|stash)|FETCH_HEAD"),
     ("ref", rf"refs/(?:{_REF})"),
     ("ref", r"packed-refs"),
     (
@@ -25,7 +27,7 @@ _NAMES: tuple[tuple[Part, str], ...] = (
     ),
     ("index", r"index"),
     ("derived", r"objects/info/(?:packs|commit-graph|commit-graphs/.*)|objects/pack/multi-pack-index|info/refs"),
-    ("derived", r"objects/pack/pack-[0-9a-f]+\.(?:bitmap|mtimes|keep|promisor)|gc\.(?:pid|log)|AUTO_MERGE"),
+    ("derived", r"objects/pack/pack-[0-9a-f]+\.(?:bitmap|mtimes|keep|promisor|rev)|gc\.(?:pid|log)|AUTO_MERGE"),
     ("derived", r"(?:.*/)?(?:[^/]+\.lock|tmp_[^/]+)"),
 )
 _PARTS = tuple((part, re.compile(pattern)) for part, pattern in _NAMES)
@@ -34,8 +36,7 @@ _FOLDERS = re.compile(r"objects(?:/(?:[0-9a-f]{2}|pack|info|info/commit-graphs))
 _ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n?")
 _SYMBOLIC = re.compile(rf"ref: refs/(?:{_REF})\n?")
 _PACKED = re.compile(rf"{_HEX} refs/(?:{_REF})|\^{_HEX}|# pack-refs with:[ a-z-]*")
-_FETCHED = re.compile(rb"[0-9a-f]{40,64}\t(?:not-for-merge)?\t[^\x00]*")
-_MAGIC = {"pack": (b"PACK\0\0\0\x02", b"PACK\0\0\0\x03"), "idx": (b"\xfftOc\0\0\0\x02",), "rev": (b"RIDX\0\0\0\x01",)}
+_MAGIC = {"pack": (b"PACK\0\0\0\x02", b"PACK\0\0\0\x03"), "idx": (b"\xfftOc\0\0\0\x02",)}
 _TEXT = 4 << 20
 _NAME, _GITLINK = 25, (0o160000).to_bytes(4)
 _INDEX = 256 << 20
@@ -67,8 +68,6 @@ def is_valid(path: str, chunks: Iterator[bytes]) -> bool:
     if path == "packed-refs":
         lines = data.decode(errors="replace").splitlines()
         return all(_PACKED.fullmatch(line) for line in lines)
-    if path == "FETCH_HEAD":
-        return all(_FETCHED.fullmatch(line) for line in data.splitlines())
     if path.startswith("refs/") or path == "HEAD" or path.endswith("_HEAD"):
         lines_of_ids = data.splitlines(keepends=True)
         is_symbolic = _SYMBOLIC.fullmatch(data.decode(errors="replace")) is not None

@@ -4,6 +4,7 @@ import os
 import stat
 import time
 from collections.abc import Collection, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from parachute.base.errors import InvalidInput
@@ -11,7 +12,7 @@ from parachute.base.folders import Folder
 from parachute.base.signatures import Signature
 from parachute.base.steering.judging import holds_obeyed, is_told_in_project
 from parachute.base.steering.names import REPOSITORY
-from parachute.chat.changes import git_files, obeyed, together
+from parachute.chat.changes import git_files, git_trees, obeyed, together
 from parachute.chat.changes.blobs import Blobs, Staged, TooLarge
 from parachute.chat.changes.databases import says_the_same
 from parachute.chat.changes.differences import LONGEST, counts
@@ -24,6 +25,7 @@ _MOST_HELD = 5000
 _MOST_HELD_BYTES = 1 << 30
 _SPECIAL_BITS = 0o7000
 _INDEX = 64 << 20
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,10 @@ class Planner:
         self._commit: Reason | None = None
         """Why the rest of a commit waits, once a part of it does."""
         self._has_looked = False
+        self._references: dict[bytes, bytes] | None = None
+        """Those of the owner's repository, once they are needed."""
+        self._judged: set[bytes] = set()
+        """Objects that references may lead to."""
         self._held_bytes = 0
         self._made: dict[str, State] = {}
         """Folders that are about to be made, and get permissions that shut them after what is in them."""
@@ -136,7 +142,7 @@ class Planner:
                 self._made[each.path] = after
             plan.changes.append(Change(each.path, present, after, wanted.content, seen, added, removed))
             return [present.content] if present.content else []
-        if each.git in ("object", "ref", "head"):
+        if each.git in ("object", "ref", "head") and not each.path.startswith(f"{REPOSITORY}/logs/"):
             self._commit = self._commit or "commit"
         present.drop()
         root = (each.place.root or each.path).encode(errors="backslashreplace").decode()
@@ -233,16 +239,19 @@ class Planner:
             text = os.fsdecode(b"".join(wanted.content.chunks())) if wanted.content else ""
             if each.git or obeyed.leads_out(each.path, text) or obeyed.leads_to(each.path, self._named):
                 return "link"
-        if each.git in ("ref", "head", "index") and not self._has_looked:
+        if each.leads and not self._has_looked:
             self._has_looked = True
             if self._has_obeyed():
                 self._commit = "commit"
-        if self._commit and each.git in ("ref", "head", "index"):
-            return self._commit
+        if each.leads and self._commit:
+            return self._commit  # also what goes: it may have gone to where it waits
         if each.git and wanted.state.kind == "file":
             assert wanted.content is not None
-            if not git_files.is_valid(each.path.removeprefix(f"{REPOSITORY}/"), wanted.content.chunks()):
+            name = each.path.removeprefix(f"{REPOSITORY}/")
+            if not git_files.is_valid(name, wanted.content.chunks()) or not self._is_true(name, wanted.content):
                 return "git"
+            if each.leads and not self._may_lead(name, present, wanted.content):
+                return "commit"
         is_told = each.path in self._told or is_told_in_project(each.path)
         if is_told and wanted.state.kind != "folder" and not self._view.origin().may_instruct:
             return "origin"
@@ -278,13 +287,48 @@ class Planner:
                 indexes.append(folder.read(f"{REPOSITORY}/index", _INDEX))
             except (OSError, InvalidInput):
                 indexes.append(b"")
-        return any(
-            is_repository
-            or holds_obeyed(name)
-            or (is_told_in_project(name) and not self._view.origin().may_instruct)
-            or obeyed.is_named(name, self._named)
-            for name, is_repository in git_files.new_names(*indexes)
-        )
+        return any(is_repository or self._waits(name) for name, is_repository in git_files.new_names(*indexes))
+
+    def _waits(self, name: str) -> bool:
+        """Return whether a file of this name would wait in the project."""
+        is_told = is_told_in_project(name) and not self._view.origin().may_instruct
+        return is_told or holds_obeyed(name) or obeyed.is_named(name, self._named)
+
+    def _is_true(self, name: str, content: Staged) -> bool:
+        """Return whether the index of a pack says where its objects are; True for everything else."""
+        if not name.endswith(".idx"):
+            return True
+        is_long = len(name.rpartition("-")[2]) > len("x" * 40 + ".idx")
+        with ExitStack() as stack:
+            try:
+                pack = stack.enter_context(self._upper.file(f"{REPOSITORY}/{name.removesuffix('.idx')}.pack"))
+            except (OSError, InvalidInput):
+                return False
+            pieces = iter(lambda: pack.read(_PIECE), b"")
+            return git_trees.is_true(self._blobs.folder.parent, content.chunks(), pieces, is_long=is_long)
+
+    def _may_lead(self, name: str, present: Present, content: Staged) -> bool:
+        """Return whether nothing that a reference newly leads to would wait in the project; False where git cannot read it."""
+        before = b"".join(present.content.chunks()) if present.content else b""
+        after = b"".join(content.chunks())
+        new = git_trees.ids_in(name, after) - git_trees.ids_in(name, before)
+        try:
+            if self._references is None:
+                with self._project.folder(REPOSITORY) as git:
+                    self._references = git_trees.references(git)
+            remote = git_trees.remote_lines(after) if name == "packed-refs" else {}
+            if any(self._references.get(each) != found for each, found in remote.items()):
+                return False
+            known = {*self._references.values(), *self._judged}
+            if new - known:
+                repository = self._view.project / REPOSITORY
+                brought = git_trees.brought(self._blobs.folder.parent, repository, new - known, known)
+                if any(mode == git_trees.GITLINK or self._waits(path) for path, mode in brought):
+                    return False
+                self._judged |= new
+        except (OSError, git_trees.Unread):
+            return False
+        return True
 
     def _is_unexplained(self, path: str) -> bool:
         with self._upper.file(path) as file:

@@ -21,6 +21,8 @@ _KNOWN = frozenset(f"{_PRIVATE}{name}" for name in ("opaque", "origin", "impure"
 
 _IN_THE_WAY, _FOLDERS, _FILES, _GONE, _MODES = range(5)
 """The order of writing: a reader sees a renamed file twice rather than not at all."""
+_NOT_APPLIED = ("objects", "refs/remotes", "logs/refs/remotes")
+"""Folders of a repository that stay where the owner has them, whatever a view has done with them."""
 _PLAIN = 1
 """Where files of the project stand among the parts of its repository."""
 
@@ -47,6 +49,11 @@ class Candidate:
     mode: int = 0
     seen: Seen = ()
     git: git_files.Part | None = None
+
+    @property
+    def leads(self) -> bool:
+        """Return whether this leads to objects of git."""
+        return self.git in ("ref", "head", "index")
 
 
 def unexplained(descriptor: int) -> bool:
@@ -237,7 +244,7 @@ class Scan:
         if place.in_git and not place.reason and wanted != "folder" and path != REPOSITORY:
             name = path.removeprefix(f"{REPOSITORY}/")
             if is_folder and git_files.is_folder_of_commits(name):
-                part = "derived" if name.startswith("objects") else "ref"
+                part = "derived" if name.startswith(_NOT_APPLIED) else "ref"
             else:
                 part = git_files.part_of(name)
             if part == "derived" or (part == "object" and wanted == "none"):

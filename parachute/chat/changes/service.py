@@ -11,7 +11,7 @@ from parachute.base.database import Database
 from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
 from parachute.base.files import private_folder
 from parachute.base.folders import Folder
-from parachute.chat.changes import git_files
+from parachute.chat.changes import git_files, git_trees
 from parachute.chat.changes.answering import Word, applicable, apply_held, digest_of, in_use_by_a_program, whole
 from parachute.chat.changes.applying import Places, apply, note_origin, noted, write_noted
 from parachute.chat.changes.blobs import Blobs
@@ -339,6 +339,7 @@ class Changes:
     def _prepare(self) -> None:
         private_folder(self._folder)
         self.places.blobs.prepare()
+        git_trees.remove_left(self._folder)
 
     def _index(self, project: Path) -> str | None:
         with contextlib.suppress(OSError, ParachuteError), Folder.open_unlinked(project) as folder:

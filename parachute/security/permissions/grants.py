@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.paths import CONTROL, below, joined, real_path
 from parachute.security.permissions.shell.commands import CommandLine
-from parachute.security.permissions.shell.listed import program_of, uncovered
+from parachute.security.permissions.shell.listed import has_table, program_of, uncovered
 
 # A grant is shown to a person in one line and stored with the session.
 GRANT_LIMIT = 4096
@@ -26,7 +26,8 @@ class Grant:
     """One thing that a person allowed for a session.
 
     A path begins with `/` in the vault and with `./` in the working directory, and means a file (`/a/b.md`), the files of
-    a folder (`/a/*`) or everything below it (`/a/**`). A command is a whole line (`git status`) or a beginning (`git:*`).
+    a folder (`/a/*`) or everything below it (`/a/**`). A command is a whole line (`git status`) or a beginning (`git:*`), which
+    counts for programs of which it is known what their words do, and covers what only reads.
     """
 
     access: Access
@@ -85,7 +86,8 @@ class Grants:
         runs = [grant.pattern for grant in self.given if grant.access is Access.RUN]
         if any(run.removesuffix(":*").strip() == line.source.strip() for run in runs):
             return True
-        if uncovered(line, [run.removesuffix(":*") for run in runs if run.endswith(":*")]):
+        beginnings = [run.removesuffix(":*") for run in runs if run.endswith(":*")]
+        if uncovered(line, filter(has_table, beginnings)):
             return False
         for access, word in (command.redirect for command in line.commands if command.redirect):
             # Behind `cd` a relative path may lie anywhere.
@@ -108,12 +110,13 @@ class Grants:
 
 
 def suggest_for_command(line: CommandLine) -> tuple[Grant, ...]:
-    """Return the grants to offer for a command line: the whole line, and for a single command its beginnings."""
+    """Return the grants to offer for a command line: the whole line, and for a single command the beginnings that would cover it."""
     suggestions = [] if line.source.endswith(":*") else [line.source.strip()]
     own = uncovered(line, ())
-    if len(own) == 1 and own[0].program:
+    name = shlex.quote(program_of(own[0])) if len(own) == 1 and own[0].program else ""
+    if has_table(name) and not uncovered(line, [name]):
         words = [word.text for word in own[0].arguments[:1] if word.pattern is None]
         if words and re.fullmatch(r"[a-z][a-z0-9-]*", words[0]):
             suggestions.append(f"{shlex.join([program_of(own[0]), *words])}:*")
-        suggestions.append(f"{shlex.quote(program_of(own[0]))}:*")
+        suggestions.append(f"{name}:*")
     return tuple(Grant(Access.RUN, one) for one in suggestions if len(one) <= GRANT_LIMIT)

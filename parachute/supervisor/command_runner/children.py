@@ -90,10 +90,12 @@ def run(
     watched: Path | None = None,
     said: Callable[[str], None] = lambda line: None,
     output: Path | None = None,
+    given: Path | None = None,
 ) -> Finished:
     """Run a program to its end; it may write `largest` bytes into one file, and into the folder `watched` altogether.
 
-    Its lines go to `said` as they come; with `output`, its standard output goes to that file instead.
+    Its lines go to `said` as they come; with `output`, its standard output goes to that file instead,
+    and with `given` its standard input is a file.
 
     Errors: Unavailable if the program is not there or takes longer, InvalidInput if it writes more.
     """
@@ -104,7 +106,7 @@ def run(
             owned(program, largest),
             cwd=folder,
             env=dict(variables),
-            stdin=subprocess.DEVNULL,
+            stdin=stack.enter_context(given.open("rb")) if given else subprocess.DEVNULL,
             stdout=stack.enter_context(output.open("wb")) if output else writer,
             stderr=writer,
             start_new_session=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from parachute.chat.changes.git_files import entries_digest, is_valid, part_of
+from parachute.security.origin import Origin
 from tests.chat.changes.views import World
 
 
@@ -143,8 +144,10 @@ async def test_an_index_says_the_same_whatever_times_it_holds(world: World, vers
         ("objects/ab/" + "c" * 38, "object"),
         (f"objects/pack/pack-{'a' * 40}.idx", "object"),
         ("refs/heads/feature/x", "ref"),
-        ("refs/stash", "ref"),
-        ("logs/refs/remotes/origin/HEAD", "head"),
+        ("refs/stash", "derived"),
+        ("refs/remotes/origin/main", "derived"),
+        ("logs/refs/remotes/origin/HEAD", "derived"),
+        ("logs/refs/heads/main", "head"),
         ("refs/heads/a.lock", "derived"),
         ("refs/heads/.hidden", None),
         ("refs/heads/a..b", None),
@@ -157,3 +160,81 @@ async def test_an_index_says_the_same_whatever_times_it_holds(world: World, vers
 )
 def test_names_of_a_repository(path: str, part: str | None) -> None:
     assert part_of(path) == part
+
+
+PLUMBING = """
+commit() {
+  tree=$(printf '100644 blob %s\\t%s\\n' "$(echo evil | git hash-object -w --stdin)" "$1" | git mktree)
+  for above in $2; do tree=$(printf '040000 tree %s\\t%s\\n' "$tree" "$above" | git mktree); done
+  git commit-tree -p HEAD -m evil "$tree"
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "reference"),
+    [
+        ("commit .envrc", "refs/heads/feature"),
+        ("commit .envrc 'deep sub'", "refs/tags/v1"),
+        ("commit tasks.json .vscode", "refs/heads/feature"),
+        ("commit x.json 'hooks .github'", "refs/heads/feature"),
+        ("commit .gitmodules", "refs/heads/feature"),
+        ("commit AGENTS.md", "refs/heads/feature"),
+        (
+            "git commit-tree -m evil -p HEAD -p $(commit b) $(git rev-parse $(commit .envrc)^{tree})",
+            "refs/heads/feature",
+        ),
+    ],
+)
+async def test_a_commit_that_no_index_has_waits_for_what_is_in_its_tree(
+    world: World, name: str, reference: str
+) -> None:
+    web = {"origin": lambda: Origin.WEB}
+    await world.turn(f"{PLUMBING}\ngit update-ref {reference} $({name})", **web)
+    assert (await world.reasons())[f".git/{reference}"] == "commit"
+    assert not (world.project / ".git" / reference).exists()
+
+
+async def test_the_same_commit_without_it_is_applied(world: World) -> None:
+    await world.turn(f"{PLUMBING}\ngit update-ref refs/heads/feature $(commit b 'deep sub')")
+    assert await world.reasons() == {}
+    assert world.git("ls-tree", "-r", "--name-only", "feature") == "sub/deep/b\n"
+
+
+async def test_what_was_committed_and_taken_out_again_waits_and_what_the_owner_has_does_not(world: World) -> None:
+    world.write(".envrc", "mine\n")
+    world.git("checkout", "-qb", "side")
+    world.git("add", ".envrc")
+    world.git("commit", "-qm", "mine")
+    world.git("checkout", "-q", "main")
+    await world.turn(
+        f"{PLUMBING}\ngit update-ref refs/heads/b $(git commit-tree -m later -p $(commit .envrc) HEAD^{{tree}}); "
+        "git branch a side; git checkout -q a; echo x > x; git add x; git commit -qm 'after mine'; git checkout -q main"
+    )
+    reasons = await world.reasons()
+    assert (reasons[".git/refs/heads/b"], ".git/refs/heads/a" in reasons) == ("commit", False)
+    assert world.git("log", "--format=%s", "refs/heads/a") == "after mine\nmine\nfirst\n"
+
+
+async def test_branches_elsewhere_and_the_stash_stay_in_the_view(world: World) -> None:
+    world.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    before = world.git("for-each-ref")
+    await world.turn(
+        f"{PLUMBING}\ngit update-ref refs/remotes/origin/main $(commit b); git update-ref refs/remotes/origin/new HEAD; "
+        "echo x >> a; git stash -q"
+    )
+    assert (world.git("for-each-ref"), await world.reasons()) == (before, {})
+    # Nor do they come packed, and what was packed with them is not lost.
+    await world.turn("git pack-refs --all")
+    assert (world.git("for-each-ref"), (await world.reasons())[".git/packed-refs"]) == (before, "commit")
+
+
+async def test_an_index_of_a_pack_that_says_something_else_than_the_pack_waits(world: World) -> None:
+    await world.turn(
+        f"{PLUMBING}\ngit update-ref refs/heads/b $(commit b); git repack -qad; chmod +w .git/objects/pack/*; "
+        "python3 - <<'END'\nimport glob, hashlib\n"
+        "path = glob.glob('.git/objects/pack/*.idx')[0]\ndata = bytearray(open(path, 'rb').read())\n"
+        "data[1032] ^= 1\nopen(path, 'wb').write(data[:-20] + hashlib.sha1(data[:-20]).digest())\nEND\n"
+    )
+    assert "git" in (await world.reasons()).values()
+    assert not list((world.project / ".git/objects/pack").glob("*.idx"))

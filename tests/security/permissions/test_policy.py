@@ -148,8 +148,10 @@ def test_every_call_gets_an_answer(shared_world, tool: str, fields: dict[str, ob
     [
         ("git status", True),
         ("/usr/bin/git status", True),
-        ("npm test && git push", True),
-        ("cd Daily && git add . && echo done", True),
+        ("npm test && git log", True),
+        ("npm test && git push", False),
+        ("cd Daily && npm test && echo done", True),
+        ("cd Daily && git add . && echo done", False),
         ("bash -c 'git status | head'", False),
         ("bash -c 'git status'", True),
         ("timeout 5 npm test", True),

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterable
 
 from parachute.security.permissions.shell.commands import CommandLine, SimpleCommand
+from parachute.security.permissions.shell.git_reading import only_reads
 
 # A program here is meant by its name alone; elsewhere anyone may have put a program of that name.
 _STANDARD = re.compile(r"(/usr(/local)?)?/s?bin|/opt/homebrew/bin|/run/current-system/sw/bin")
@@ -23,18 +24,37 @@ _SAFE = re.compile(
     r"|GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)) ?|(?!.*_proxy $)(?!npm_)[a-z_][a-z0-9_]* "
 )
 
+_GIT = "git"
 _ADDRESS = r"(?:\d+|\$|/(?:\\.|[^/])*/I?)"
 _SED_COMMAND = rf"(?:^|[;{{}}\n]|^-n?e|^--expression=)\s*(?:{_ADDRESS}(?:[,~+]{_ADDRESS})?)?\s*!?\s*(?:[ewW]|\\)"
 _SED_FLAGS = r"s([^\w\s\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM0-9]*[ew]"
+_NOTHING = ("(?!)", "", "")
+# They read, and have no word by which they do more.
+_READERS = (
+    *(
+        "basename",
+        "cat",
+        "cmp",
+        "cut",
+        "df",
+        "diff",
+        "dirname",
+        "du",
+        "grep",
+        "head",
+        "id",
+        "ls",
+        "md5sum",
+        "nl",
+        "readlink",
+    ),
+    *("realpath", "sha256sum", "stat", "tail", "tr", "uname", "wc", "which", "whoami"),
+)
 _AWK = (r"system\s*\(|\||print[^;}\n]*>|^-[fiEl]|^@", "--file --include --load --exec --source", "")
 # By what a program starts another one or writes a file: words, long options (also shortened), subcommands. Programs
 # whose whole purpose is to start others, such as python, make or npm run, are not here: who lists them lists everything.
 _ESCAPES: dict[str, tuple[str, str, str]] = {
-    "git": (
-        r"^-c|^-[A-Za-z0-9]*O|^ext::|^foreach$|^-x$",
-        "--exec --exec-path --config-env --output --open-files-in-pager --upload-pack --receive-pack --ext-diff --extcmd --textconv --template",
-        "config difftool mergetool bisect filter-branch send-email daemon instaweb",
-    ),
+    **dict.fromkeys(_READERS, _NOTHING),
     "rg": ("(?!)", "--pre --hostname-bin", ""),
     "sort": ("^-[A-Za-z]*o", "--compress-program --output", ""),
     "sed": (rf"{_SED_COMMAND}|{_SED_FLAGS}|^-[nrEsuz]*[if]", "--in-place --file", ""),
@@ -62,10 +82,20 @@ def uncovered(line: CommandLine, beginnings: Iterable[str]) -> list[SimpleComman
     return [
         command
         for command in line.commands
-        if not (_is_free(command, line) or any(_begins_with(command, words) for words in wanted))
+        if not (_is_free(command, line) or any(_begins_with(command, words, line) for words in wanted))
         or not all(_SAFE.fullmatch(name if command.program else f"{name} ") for name, _ in command.assignments)
         or (command.redirect and (command.redirect[1].unknown or _CONNECTION.match(command.redirect[1].text)))
     ]
+
+
+def has_table(beginning: str) -> bool:
+    """Return whether it is known of a program what more its words may do than its name says; of no other one all is allowed."""
+    words = _split(beginning)
+    return bool(words) and _name_of(words[0]) in (*_ESCAPES, _GIT)
+
+
+def _name_of(program: str) -> str:
+    return program.rpartition("/")[2]
 
 
 def _split(text: str) -> list[str]:
@@ -82,16 +112,20 @@ def _is_free(command: SimpleCommand, line: CommandLine) -> bool:
     return command.wrapper and program_of(command) == command.name and not files
 
 
-def _begins_with(command: SimpleCommand, wanted: list[str]) -> bool:
+def _begins_with(command: SimpleCommand, wanted: list[str], line: CommandLine) -> bool:
     words = command.arguments[: len(wanted) - 1]
     known = [program_of(command), *(word.text for word in words if word.pattern is None)] == wanted
-    return known and not _escapes(command)
+    return known and not _escapes(command, line)
 
 
-def _escapes(command: SimpleCommand) -> bool:
+def _escapes(command: SimpleCommand, line: CommandLine) -> bool:
     """Return whether a command has, or may have, a word by which it does more than its name says."""
-    row = _ESCAPES.get(command.program.rpartition("/")[2])
-    if row is None:
+    if _name_of(command.program) == _GIT:
+        # In another folder another configuration says what git runs.
+        is_known = not line.folders and all(word.pattern is None for word in command.arguments)
+        return not (is_known and only_reads([word.text for word in command.arguments]))
+    row = _ESCAPES.get(_name_of(command.program))
+    if row is None or row is _NOTHING:
         return False
     expression, options, subcommands = row
     texts = [word.text for word in command.arguments]
