@@ -47,6 +47,11 @@ class Origins:
         """A run has ended."""
         self._active.pop(session, None)
 
+    async def answering(self, session: str, module: str) -> None:
+        """Take in what a tool of a module is about to answer: what the module has read for it counts as well."""
+        if running := self._active.get(session):
+            await running.lower(await self.of_module(module))
+
     async def of_session(self, session: str) -> Origin:
         """The lowest origin of what a conversation has read."""
         return await self._sessions.origin(session)

@@ -87,7 +87,7 @@ class Interfaces:
         finally:
             self._calls[caller] -= 1
             # Afterwards: the provider may have read something for it.
-            self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
+            await self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
             self._record(caller, provider.module.name, f"{wanted.name}.{method}", started, error)
         if not isinstance(answer, dict) or "result" not in answer:
             raise ParachuteError(f"The module {provider.module.name} gave no result.")
