@@ -1,10 +1,12 @@
 """Origins of conversations, and of what their tools read: files, modules and the network."""
 
+import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from parachute.base.errors import ParachuteError
+from parachute.chat.changes.contents import content_of
 from parachute.chat.changes.service import Changes
 from parachute.chat.imports.folders import PLACE
 from parachute.chat.knowledge.service import INTERFACE
@@ -74,6 +76,11 @@ class Origins:
         placed = self._of_places([each.resolve() for each in places])
         noted = await self._changes.lineage.lowest_of(places, lowest(known, placed))
         return lowest(placed, noted or placed)
+
+    async def of_contents(self, contents: Sequence[bytes]) -> Origin:
+        """The lowest origin of contents that the owner gives."""
+        digests = await asyncio.to_thread(lambda: [content_of(each)[0] for each in contents])
+        return await self._changes.lineage.of_contents(digests) or Origin.OWN_FILE
 
     async def moved(self, place: Path, target: Path) -> None:
         """Note that the owner is about to move something: what is known of its place goes with it."""

@@ -1,6 +1,7 @@
 """Ways on which what came from the web becomes the owner's own in one hop: none of them makes it that."""
 
 import asyncio
+import base64
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,10 +10,15 @@ from typing import Any
 import pytest
 
 from parachute.automation.module_agents.conversations import ModuleConversations
+from parachute.chat.agent_processes.models import OwnTool
+from parachute.chat.runs.preparation import ReadingTools
+from parachute.chat.runs.request import Attachment
+from parachute.chat.sessions.models import Session
 from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.files.service import VaultFiles
 from parachute.modules.runtime.models import OfferedTool
 from parachute.modules.runtime.origins import ModuleOrigins
+from parachute.sandbox.engines.execution import Execution
 from parachute.sandbox.layout import VAULT
 from parachute.security.keys.models import FULL_ACCESS, Caller
 from parachute.security.origin import Origin
@@ -76,6 +82,17 @@ async def chats(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
             (made.project / "mine.md").write_text("Mine.")
             api.default(lambda body: text("Hello."))
             yield made
+
+
+class Describing(ReadingTools):
+    """A tool whose description is a server's."""
+
+    async def tools(self, session: Session, execution: Execution) -> tuple[OwnTool, ...]:
+        async def call(arguments: dict[str, Any]) -> str:
+            raise AssertionError(arguments)
+
+        schema: dict[str, Any] = {"type": "object", "properties": {}}
+        return (OwnTool("core", "told", EVIL, schema, call=call, described=Origin.REMOTE_MCP),)
 
 
 def bash(command: str) -> dict[str, str]:
@@ -176,3 +193,27 @@ async def test_by_titles_that_a_module_tells_and_by_its_restart(chats: Chats, tm
     assert ModuleOrigins(file).of_words(module) is Origin.WEB
     file.write_text("{")
     assert ModuleOrigins(file).of_words(module) is Origin.IMPORT
+
+
+async def test_by_an_attachment_and_by_what_a_tool_says_of_itself(chats: Chats) -> None:
+    sessions = chats.core.services.sessions
+    await chats.after_the_web("Write", {"file_path": "page.md", "content": EVIL})
+
+    async def origin(content: bytes) -> Origin:
+        sent = Attachment(file_name="a.md", type="text", base64_data=base64.b64encode(content).decode())
+        return await sessions.origin((await chats.core.answered("Look.", attachments=[sent])).session)
+
+    assert await origin(b"Mine.") is Origin.OWN_FILE
+    assert await origin((chats.project / "page.md").read_bytes()) is Origin.WEB
+    chats.core.preparation.reading = Describing()
+    assert await sessions.origin((await chats.core.answered("Hello!")).session) is Origin.REMOTE_MCP
+
+
+async def test_a_run_has_read_what_its_module_read_for_it(chats: Chats) -> None:
+    origins = chats.core.services.origins
+    session = (await chats.core.answered("Hello!")).session
+    run = await origins.begin(session)
+    await origins.answering("another", "titles")
+    assert run.value is Origin.OWNER
+    await origins.answering(session, "titles")  # which nobody has approved
+    assert run.value is Origin.UNTRUSTED_MODULE
