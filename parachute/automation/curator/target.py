@@ -14,6 +14,7 @@ from parachute.automation.suggestions.previews import Previewed, previewed
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
 from parachute.chat.changes.blobs import Blobs
+from parachute.chat.changes.contents import content_of
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.service import Changes
 from parachute.chat.contexts.discovery import is_searched
@@ -67,7 +68,8 @@ class ContextTarget(OwnTarget):
         body = front_matter.split(data.decode().strip()).body.strip()
         # All of it before the file: whoever reads it then knows whose it is, and what it came from.
         await self._reviews.note_cause(change.file, said(body), change.because)
-        await self._changes.lineage.wrote(root, [change.file], suggestion.origin or Origin.IMPORT)
+        origin = suggestion.origin or Origin.IMPORT
+        await self._changes.lineage.wrote(root, [change.file], origin, [content_of(data)])
         if not by_owner:
             await self._changes.instructions.note_written(root / change.file, digest)
         number = await self._changes.make(CHANGES, root, _plan(change.file, file.version, data, self._keep))

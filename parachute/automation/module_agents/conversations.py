@@ -38,18 +38,28 @@ class ModuleConversations:
             )
         match what:
             case "list":
-                return {"conversations": await self._list(_optional(document, "topic"), _limit(document))}
+                found = await self._list(_optional(document, "topic"), _limit(document))
+                await self._tell(module, *(each["id"] for each in found))
+                return {"conversations": found}
             case "messages":
                 session = await self._session(document)
-                self._origins.has_read(module.name, await self._sessions.origin(session.id))
+                await self._tell(module, session.id)
                 return {"messages": await self._messages(session.id, _limit(document))}
             case "get":
-                return _described(await self._with_para_id(document))
+                session = await self._with_para_id(document)
+                await self._tell(module, session.id)
+                return _described(session)
             case "change":
-                return _described(await self._change(document))
+                session = await self._change(document)
+                await self._tell(module, session.id)
+                return _described(session)
             case "send":
                 return await self._send(module, document)
         raise NotFound(f"There is nothing to ask of conversations called {what[:40]!r}.")
+
+    async def _tell(self, module: ApprovedModule, *sessions: str) -> None:
+        """Note of which conversations a module is told: a title has what they are about in it, and somebody else's words."""
+        await self._origins.has_read(module.name, await self._sessions.lowest_origin(sessions))
 
     async def _list(self, topic: str | None, limit: int) -> list[dict[str, Any]]:
         _, body = await self._sessions.listing.page(search=topic, limit=2 * limit)
@@ -97,7 +107,7 @@ class ModuleConversations:
                 text = event.content
             elif error := as_error(event):
                 raise Unavailable(error.message)
-        self._origins.has_read(module.name, await self._sessions.origin(run.session.id))
+        await self._tell(module, run.session.id)
         return {"content": text, "session_id": run.session.id}
 
     async def _change(self, document: dict[str, Any]) -> Session:

@@ -78,15 +78,19 @@ class Contents:
         return lowest(*found) if found else None
 
     async def _lowest_of(self, places: Sequence[Path], wanted: Sequence[Origin]) -> list[Origin]:
-        query = "SELECT DISTINCT size FROM contents WHERE origin IN (SELECT value FROM json_each(?))"
-        sizes = {size for (size,) in await self._database.rows(query, (json.dumps(wanted),))}
-        if not sizes:
+        query = "SELECT DISTINCT origin, size FROM contents WHERE origin IN (SELECT value FROM json_each(?))"
+        rows = await self._database.rows(query, (json.dumps(wanted),))
+        if not rows:
             return []
-        digests = await asyncio.to_thread(self._hashes, places, sizes)
-        query, chosen = "SELECT DISTINCT origin FROM contents WHERE hash IN (SELECT value FROM json_each(?))", digests
-        if digests is None:  # it is too much to look at: it may be any of them
-            query, chosen = query.replace("hash IN", "origin IN"), set(wanted)
-        return [Origin(word) for (word,) in await self._database.rows(query, (json.dumps(sorted(chosen or ())),))]
+        digests = await asyncio.to_thread(self._hashes, places, {size for _, size in rows})
+        if digests is None:  # it is too much to look at, and may be any of them
+            return [Origin(word) for word in {word for word, _ in rows}]
+        return await self.origins_of(digests)
+
+    async def origins_of(self, digests: Iterable[str]) -> list[Origin]:
+        """The origins of those of some contents that came from runs or from elsewhere, each once."""
+        query = "SELECT DISTINCT origin FROM contents WHERE hash IN (SELECT value FROM json_each(?))"
+        return [Origin(word) for (word,) in await self._database.rows(query, (json.dumps(sorted(digests)),))]
 
     def _hashes(self, places: Sequence[Path], sizes: set[int]) -> set[str] | None:
         """The hashes of the files that have one of these sizes; None where there are too many files."""

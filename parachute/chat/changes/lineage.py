@@ -15,6 +15,8 @@ from parachute.security.origin import Origin, lowest
 _MOST = 2_000
 """Places of one project that agents wrote and that are known one by one; of more than these all of it counts."""
 _PAGE = 500
+_PLACES = 100
+"""In one question to the database, which takes no more than a few hundred."""
 _GIT = ".git"
 
 
@@ -77,12 +79,19 @@ class Lineage:
         if whole:
             await self.wrote(Path(new), [""], lowest(*(Origin(word) for (word,) in whole)))
 
+    async def of_contents(self, digests: Iterable[str]) -> Origin | None:
+        """The lowest origin among some contents; None if none of them came from runs or from elsewhere."""
+        found = await self._contents.origins_of(digests)
+        return lowest(*found) if found else None
+
     async def lowest_of(self, places: Sequence[Path], known: Origin = Origin.OWN_FILE) -> Origin | None:
         """The lowest origin among what came from runs or from elsewhere at these places or below them; None if nothing did.
 
         What is not below `known` may be left out.
         """
-        noted = await self._of_places(places)
+        parts = [await self._of_places(places[at : at + _PLACES]) for at in range(0, len(places), _PLACES)]
+        some = [each for each in parts if each is not None]
+        noted = lowest(*some) if some else None
         contents = await self._contents.lowest_of(places, lowest(known, noted or known))
         return contents or noted
 
@@ -102,7 +111,7 @@ class Lineage:
             f"ORDER BY {RANK.format('origin')} DESC, file LIMIT {_PAGE} OFFSET ?"
         )
         for offset in itertools.count(0, _PAGE):
-            rows = await self._database.rows(query, (*parameters, offset)) if places else []
+            rows = await self._database.rows(query, (*parameters, offset))
             found = await asyncio.to_thread(_first_that_is_there, [(str(file), str(word)) for file, word in rows])
             if found is not None or len(rows) < _PAGE:
                 return found

@@ -20,6 +20,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
 from parachute.base.steering.judging import is_told_in_vault
+from parachute.chat.changes.contents import Content
 from parachute.chat.imports.models import Import
 from parachute.chat.imports.reading.brain import FOLDERS
 from parachute.config.vault.service import Vault
@@ -45,6 +46,7 @@ class ImportFolders:
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
+        self.vault = vault.root.resolve()
         self.root = vault.state / "imports"
         self.transcripts = self.root / "transcripts"
 
@@ -140,6 +142,12 @@ class ImportFolders:
                         return True
                 with folder.file(name) as there:
                     return None if _hashed(there) == (size, digest) else False
+
+    def content(self, import_id: str, staged: str) -> Content:
+        """The hash and the size of a staged file."""
+        with Folder.open(self.root) as root, root.file(f"{import_id}/staged/{_number(staged)}") as file:
+            size, digest = _hashed(file)
+        return digest, size
 
     def compare(self, target: str, digest: str) -> bool | None:
         """What `place_file` would answer for a file with this hash."""

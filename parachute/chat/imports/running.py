@@ -10,6 +10,7 @@ from typing import Any
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.steering.judging import holds_obeyed, is_told, is_told_in_vault
+from parachute.chat.changes.lineage import Lineage
 from parachute.chat.imports import reader
 from parachute.chat.imports.folders import PLACE, ImportFolders
 from parachute.chat.imports.models import KINDS, WHY, Import
@@ -18,6 +19,7 @@ from parachute.chat.imports.reading.notes import is_hidden, plain
 from parachute.chat.sessions.imported import session_of
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.models import Session, is_session_id
+from parachute.security.origin import Origin
 
 _BATCH = 20
 _BATCH_MESSAGES = 400
@@ -32,9 +34,15 @@ class Running:
     """Runs one import; `sessions_here` are the ids of those that it brought or found here, in order."""
 
     def __init__(
-        self, record: Import, folders: ImportFolders, sessions: ImportedSessions, bring: BringSuggestion
+        self,
+        record: Import,
+        folders: ImportFolders,
+        sessions: ImportedSessions,
+        bring: BringSuggestion,
+        lineage: Lineage,
     ) -> None:
         self.record = record
+        self._lineage = lineage
         self._bring = bring
         self.sessions_here: list[str] = []
         self._changed = asyncio.Event()
@@ -152,6 +160,8 @@ class Running:
             return
         target = path if is_brain else "/".join([PLACE, plain(record.name), *parts])
         try:
+            if not record.dry_run:
+                await self._note_origin(str(found.get("staged")), target)
             placed = await asyncio.to_thread(self._place, found, target, time if isinstance(time, str) else None)
         except (NotADirectoryError, IsADirectoryError, InvalidInput):
             placed = False  # a file is in the place of a folder, or the other way round
@@ -160,6 +170,12 @@ class Running:
         else:
             record.files_imported += placed is True
             record.files_skipped += placed is None
+
+    async def _note_origin(self, staged: str, target: str) -> None:
+        """Note of a file that is about to be placed where it comes from; what is there already stays what it was."""
+        content = await asyncio.to_thread(self._folders.content, self.record.id, staged)
+        if await asyncio.to_thread(self._folders.compare, target, content[0]) is True:
+            await self._lineage.wrote(self._folders.vault / target, [""], Origin.IMPORT, [content])
 
     def _place(self, found: dict[str, Any], target: str, time: str | None) -> bool | None:
         if self.record.dry_run:

@@ -15,6 +15,7 @@ from parachute.base.clock import now
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
+from parachute.chat.changes.lineage import Lineage
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.models import KINDS, Import, State
 from parachute.chat.imports.reading.notes import plain
@@ -32,9 +33,15 @@ class Imports:
     """Runs imports; one at a time, since each may take everything that the disk gives."""
 
     def __init__(
-        self, folders: ImportFolders, sessions: ImportedSessions, audit: Audit, bring: BringSuggestion
+        self,
+        folders: ImportFolders,
+        sessions: ImportedSessions,
+        audit: Audit,
+        bring: BringSuggestion,
+        lineage: Lineage,
     ) -> None:
         self._folders = folders
+        self._lineage = lineage
         self._bring = bring
         self._sessions = sessions
         self._audit = audit
@@ -157,7 +164,7 @@ class Imports:
 
     def _begin(self, record: Import, state: State, kind: str | None, by: str) -> None:
         record.state = state
-        running = self._running[record.id] = Running(record, self._folders, self._sessions, self._bring)
+        running = self._running[record.id] = Running(record, self._folders, self._sessions, self._bring, self._lineage)
         work = self._import(running, kind or "auto") if state == "waiting" else self._undo(running)
         self._tasks[record.id] = asyncio.create_task(self._finish(running, work, by), name=f"import {record.id}")
 

@@ -1,10 +1,12 @@
 """Origins of conversations, and of what their tools read: files, modules and the network."""
 
+import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from parachute.base.errors import ParachuteError
+from parachute.chat.changes.contents import content_of
 from parachute.chat.changes.service import Changes
 from parachute.chat.imports.folders import PLACE
 from parachute.chat.knowledge.service import INTERFACE
@@ -47,6 +49,11 @@ class Origins:
         """A run has ended."""
         self._active.pop(session, None)
 
+    async def answering(self, session: str, module: str) -> None:
+        """Take in what a tool of a module is about to answer: what the module has read for it counts as well."""
+        if running := self._active.get(session):
+            await running.lower(await self.of_module(module))
+
     async def of_session(self, session: str) -> Origin:
         """The lowest origin of what a conversation has read."""
         return await self._sessions.origin(session)
@@ -69,6 +76,11 @@ class Origins:
         placed = self._of_places([each.resolve() for each in places])
         noted = await self._changes.lineage.lowest_of(places, lowest(known, placed))
         return lowest(placed, noted or placed)
+
+    async def of_contents(self, contents: Sequence[bytes]) -> Origin:
+        """The lowest origin of contents that the owner gives."""
+        digests = await asyncio.to_thread(lambda: [content_of(each)[0] for each in contents])
+        return await self._changes.lineage.of_contents(digests) or Origin.OWN_FILE
 
     async def moved(self, place: Path, target: Path) -> None:
         """Note that the owner is about to move something: what is known of its place goes with it."""

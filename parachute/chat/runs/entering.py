@@ -15,10 +15,16 @@ _MEMORY = load_context.__name__.rpartition(".")[2]
 """The hook that adds the memory: what is in it was said by the owner, or seen."""
 
 
-async def entering(run: Run, origins: Origins, told: Sequence[Path] = (), tools: Sequence[OfferedTool] = ()) -> Origin:
+async def entering(
+    run: Run,
+    origins: Origins,
+    told: Sequence[Path] = (),
+    tools: Sequence[OfferedTool] = (),
+    attached: Sequence[bytes] = (),
+) -> Origin:
     """The lowest origin of it; `told` are files of the prompt that an agent wrote and the owner has not seen.
 
-    `tools` describe themselves in it.
+    `tools` describe themselves in it; `attached` are the files that the owner sends along.
     """
     session, request = run.session, run.request
     found = [run.given]
@@ -27,7 +33,7 @@ async def entering(run: Run, origins: Origins, told: Sequence[Path] = (), tools:
     if session.from_outside:
         found.append(Origin.GUEST)
     if request.initial_context or request.attachments:
-        found.append(Origin.OWN_FILE)
+        found.append(await origins.of_contents(attached))
     if request.prior_conversation or IMPORT in session.metadata:
         found.append(Origin.IMPORT)
     if session.continued_from and run.is_new:

@@ -10,6 +10,11 @@ from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.groups.agents import Apply
 from parachute.sandbox.engines.views import View
 
+_CLAIMED = (
+    "What came with the vault says that this conversation works in {}, and nobody has chosen that on this computer. It works without "
+    "a folder: continue it in a new chat in that folder."
+)
+
 
 class ProjectFolder(NamedTuple):
     """The folder in which the agent of a session works, if it has one; `problem` if that is gone."""
@@ -22,7 +27,9 @@ async def project_folder(services: AgentServices, session: Session, workspace: W
     """The folder of a session or of its workspace; error: InvalidInput for one in which agents may not work (any more)."""
     stored = session.working_directory or (workspace and workspace.working_directory)
     if not stored:
-        return ProjectFolder()
+        return ProjectFolder(
+            problem=_CLAIMED.format(session.claimed_directory[:200]) if session.claimed_directory else None
+        )
     path = services.vault.absolute(stored)
     if not await asyncio.to_thread(path.is_dir):
         return ProjectFolder(problem=f"{path} does not exist any more; working without a project folder.")

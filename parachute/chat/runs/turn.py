@@ -92,7 +92,8 @@ class Turn:
         preparation, knowledge = await self._preparation.prepare_run(run, resume=known)
         run.origin = origin = await self._services.origins.begin(run.session.id)
         told, tools = preparation.prompt.by_agents, preparation.specification.module_tools
-        await origin.lower(await entering(run, self._services.origins, told, tools))
+        attached = [data for _, data in self._decoded]
+        await origin.lower(await entering(run, self._services.origins, told, tools, attached))
         changes = await self._begin_changes(preparation, origin)
         content = await self._content(before, preparation)
         interaction = self._interaction(preparation, origin)

@@ -193,10 +193,18 @@ def create_session_origins(connection: sqlite3.Connection) -> None:
     )
 
 
+def create_session_places(connection: sqlite3.Connection) -> None:
+    """The folder of a session, and the messenger from which it is; in `~/.parachute/trust.db`, since an agent writes to the one."""
+    connection.execute(
+        "CREATE TABLE session_places (session TEXT PRIMARY KEY, folder TEXT, outside TEXT) STRICT, WITHOUT ROWID"
+    )
+
+
 TRUST = (
     create_session_trust,
     create_session_owners,
     create_session_workspaces,
     create_session_permissions,
     create_session_origins,
+    create_session_places,
 )

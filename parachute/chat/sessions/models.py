@@ -44,6 +44,14 @@ class Owner:
     agent: str
 
 
+@dataclass(frozen=True, slots=True)
+class SessionPlace:
+    """Where a session was begun on this machine: its folder, and the messenger from which it is."""
+
+    folder: str | None
+    outside: str | None
+
+
 @dataclass(slots=True)
 class Session:
     """One conversation; times are ISO 8601 in UTC, `working_directory` is relative to the vault when inside it.
@@ -75,6 +83,8 @@ class Session:
     metadata: dict[str, Any] = field(default_factory=dict)
     stored: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """The columns as they were read; what differs from it is what this copy has changed."""
+    claimed_directory: str | None = field(default=None, repr=False, compare=False)
+    """A folder that the vault says it has, and that nobody chose for it on this machine."""
 
     def columns(self) -> dict[str, Any]:
         """All that is stored of a session, by column."""
@@ -98,6 +108,11 @@ class Session:
                 setattr(other, name, value)
 
     @property
+    def outside(self) -> str | None:
+        """The messenger whose people talk to it."""
+        return self.linked_bot_platform or (self.source if self.source in BOT_SOURCES else None)
+
+    @property
     def label_of_module(self) -> str | None:
         """The module whose session this is, as the vault says: enough to keep people out, never to let a module in."""
         label = self.metadata.get(MODULE)
@@ -112,7 +127,7 @@ class Session:
     @property
     def from_outside(self) -> bool:
         """True if people other than the owner talk to it."""
-        return self.source in BOT_SOURCES or self.linked_bot_platform is not None
+        return self.outside is not None
 
     def as_json(self) -> dict[str, Any]:
         """The app's form of a session (contract, section 2)."""
@@ -147,5 +162,6 @@ class Session:
 
 
 _ABSENT = object()
+_OF_THIS_COPY = ("stored", "claimed_directory")
 
-COLUMNS = tuple(column.name for column in fields(Session) if column.name != "stored")
+COLUMNS = tuple(column.name for column in fields(Session) if column.name not in _OF_THIS_COPY)

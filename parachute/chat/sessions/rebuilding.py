@@ -64,6 +64,8 @@ class Rebuilding:
     async def _add(self, session: Session, *, is_direct: bool) -> None:
         session.trust_level = "direct" if is_direct else "sandboxed"
         session.workspace_id = await self._trust.workspace(session.id)
+        if place := await self._trust.place(session.id):
+            session.working_directory = place.folder
         if owner := await self._trust.owner(session.id):
             session.metadata[MODULE] = owner.module
             session.agent_name = owner.agent or None

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from parachute.chat.sessions.changes import change_of, title_in
 from parachute.chat.sessions.kept_permissions import KeptPermissions
 from parachute.chat.sessions.listing import SessionList
 from parachute.chat.sessions.messages import NEWEST, messages_of
-from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id, para_id_of
+from parachute.chat.sessions.models import MODULE, Owner, Session, SessionPlace, is_session_id, para_id_of
 from parachute.chat.sessions.search_index import INDEXED_TEXT, SearchIndex
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcript import encoded
@@ -22,7 +22,7 @@ from parachute.chat.sessions.transcripts import Transcripts
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.config.vault.service import Vault
 from parachute.events.bus.service import SESSION_START, Events
-from parachute.security.origin import Origin
+from parachute.security.origin import Origin, lowest
 from parachute.security.trust_levels import Floors, NoFloors, TrustLevel, normalize_trust_level
 
 _READERS = 2
@@ -56,6 +56,7 @@ class Sessions:
 
     async def start(self) -> None:
         """Take back what rows claim and nobody approved here: the vault may come from another machine."""
+        await self._trust.adopt_places(await self._store.places())
         approved = await self._trust.direct_sessions()
         for session in await self._store.with_level("direct"):
             if session.id not in approved:
@@ -86,6 +87,7 @@ class Sessions:
         if owner is not None:
             # After the row for the same reason; until then its label keeps everybody out.
             await self._trust.set_owner(session.id, owner)
+        await self._trust.set_place(session.id, SessionPlace(session.working_directory, session.outside))
         await self._trust.set_origin(session.id, Origin.OWNER)
         self.listing.changed()
         module = owner.module if owner else "chat"
@@ -125,7 +127,20 @@ class Sessions:
 
     async def find(self, session: str) -> Session | None:
         """One session, or None."""
-        return await self._store.get(session) if is_session_id(session) else None
+        return await self._here(await self._store.get(session)) if is_session_id(session) else None
+
+    async def _here(self, session: Session | None) -> Session | None:
+        """A session with the folder and the workspace that it has on this machine; what the vault says of them is a label."""
+        if session is None:
+            return None
+        place, workspace = await self._trust.place(session.id), await self._trust.workspace(session.id)
+        folder = place.folder if place else None
+        if session.working_directory != folder:
+            session.claimed_directory = session.working_directory
+        session.working_directory, session.workspace_id = folder, workspace
+        if place is not None and place.outside is not None and not session.from_outside:
+            session.linked_bot_platform = place.outside
+        return session.remember()
 
     async def linked(self, platform: str, chat: str) -> list[Session]:
         """The newest sessions that say they are of a chat of a messenger, also those put away."""
@@ -151,7 +166,7 @@ class Sessions:
         """The session with a para-id, or None."""
         ids = await self._store.ids()
         found = await asyncio.to_thread(lambda: next((each for each in ids if para_id_of(each) == para_id), None))
-        return None if found is None else await self._store.get(found)
+        return None if found is None else await self.find(found)
 
     async def revise(
         self, session: str, *, title: str | None, archived: bool | None, version: str | None = None
@@ -230,12 +245,8 @@ class Sessions:
         return "sandboxed" if floor == "sandboxed" else level
 
     async def workspace(self, session: Session) -> str | None:
-        """The workspace that a session belongs to.
-
-        What the vault says counts only for the owner's own sessions, and for those that this machine put into none.
-        """
-        known = await self._trust.workspace(session.id)
-        return known if known or session.from_outside else session.workspace_id
+        """The workspace that a session was put into on this machine."""
+        return await self._trust.workspace(session.id)
 
     async def workspaces(self) -> set[str]:
         """Every workspace that a session belongs to, deleted ones as well."""
@@ -244,9 +255,6 @@ class Sessions:
     async def lower(self, workspace: str) -> None:
         """Take the approvals of a workspace's direct sessions back."""
         members = await self._trust.direct_members(workspace)
-        for session in await self._store.with_level("direct"):
-            if session.workspace_id == workspace and await self.workspace(session) == workspace:
-                members.add(session.id)
         for member in members:
             await self._trust.set_level(member, "sandboxed", f"workspace {workspace}")
             await self._store.update(member, _lower)
@@ -255,6 +263,11 @@ class Sessions:
     async def origin(self, session: str) -> Origin:
         """The lowest origin of what a session has read; one of which this machine knows nothing came from elsewhere."""
         return await self._trust.origin(session) or Origin.IMPORT
+
+    async def lowest_origin(self, sessions: Collection[str]) -> Origin:
+        """The lowest origin of what any of these sessions has read."""
+        known = await self._trust.origins(sessions)
+        return lowest(*(known.get(session, Origin.IMPORT) for session in sessions))
 
     async def lower_origin(self, session: str, origin: Origin) -> Origin:
         """Note what a session reads now; what its origin is then. It never rises again."""
@@ -356,7 +369,7 @@ class Sessions:
             raise _unknown(session)
         if closes:
             self.closed()
-        return changed
+        return await self._here(changed) or changed
 
 
 def _unknown(session: str) -> NotFound:

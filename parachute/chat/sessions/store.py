@@ -12,7 +12,7 @@ from parachute.base.database import Database
 from parachute.base.errors import InvalidInput
 from parachute.chat.sessions import endings
 from parachute.chat.sessions.migrations import CREATE_WORDS
-from parachute.chat.sessions.models import COLUMNS, Session
+from parachute.chat.sessions.models import BOT_SOURCES, COLUMNS, Session, SessionPlace
 
 _FIRST_IDEOGRAPH = "\u2e80"
 
@@ -209,6 +209,18 @@ class SessionStore:
             (level,),
         )
         return [_session(row) for row in rows]
+
+    async def places(self) -> dict[str, tuple[SessionPlace, str | None]]:
+        """What the rows of all sessions say of where they are, and of their workspaces."""
+        query = (
+            "SELECT id, working_directory, source, linked_bot_platform, workspace_id FROM sessions "
+            "WHERE working_directory IS NOT NULL OR workspace_id IS NOT NULL OR source != 'parachute' "
+            "OR linked_bot_platform IS NOT NULL"
+        )
+        return {
+            session: (SessionPlace(folder, platform or (source if source in BOT_SOURCES else None)), workspace)
+            for session, folder, source, platform, workspace in await self._database.rows(query)
+        }
 
     async def linked(self, platform: str, chat: str, limit: int = 20) -> list[Session]:
         """The newest sessions of a chat of a messenger, also those put away."""

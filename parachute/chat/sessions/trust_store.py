@@ -1,8 +1,11 @@
 """Approvals of sessions, in `~/.parachute/trust.db`."""
 
+import json
+from collections.abc import Collection, Mapping
+
 from parachute.base.clock import now
 from parachute.base.database import Database
-from parachute.chat.sessions.models import Owner
+from parachute.chat.sessions.models import Owner, SessionPlace
 from parachute.security.origin import Origin, lowest
 
 
@@ -72,6 +75,40 @@ class TrustStore:
         )
         return {session for (session,) in await self._database.rows(query, (workspace,))}
 
+    async def place(self, session: str) -> SessionPlace | None:
+        """Where a session was begun; None for one that was not begun on this machine."""
+        row = await self._database.row("SELECT folder, outside FROM session_places WHERE session = ?", (session,))
+        return SessionPlace(row[0], row[1]) if row else None
+
+    async def set_place(self, session: str, place: SessionPlace) -> None:
+        """Record where a session is begun."""
+        await self._database.write(
+            "INSERT OR REPLACE INTO session_places VALUES (?, ?, ?)", (session, place.folder, place.outside)
+        )
+
+    async def adopt_places(self, places: Mapping[str, tuple[SessionPlace, str | None]]) -> None:
+        """Record once what rows said before this was kept, with the workspace, of sessions that were begun on this machine."""
+        async with self._database.transaction() as connection:
+            async with connection.execute("SELECT 1 FROM session_places LIMIT 1") as cursor:
+                if await cursor.fetchone() is not None:
+                    return
+            async with connection.execute("SELECT session FROM session_origins") as cursor:
+                known = {str(session) for (session,) in await cursor.fetchall()}
+            found = {session: found for session, found in places.items() if session in known}
+            await connection.executemany(
+                "INSERT INTO session_places VALUES (?, ?, ?)",
+                # The first one is none: it says that this was done.
+                [("", None, None), *((session, each.folder, each.outside) for session, (each, _) in found.items())],
+            )
+            await connection.executemany(
+                "INSERT OR IGNORE INTO session_workspaces VALUES (?, ?)",
+                [
+                    (session, workspace)
+                    for session, (each, workspace) in found.items()
+                    if workspace is not None and each.outside is None
+                ],
+            )
+
     async def permissions(self, session: str) -> str | None:
         """What was left to a session, as text; None if nothing was taken from it on this machine."""
         row = await self._database.row("SELECT permissions FROM session_permissions WHERE session = ?", (session,))
@@ -91,6 +128,12 @@ class TrustStore:
         """The lowest origin of what a session has read; None for one that did not begin on this machine, or before this was kept."""
         row = await self._database.row("SELECT origin FROM session_origins WHERE session = ?", (session,))
         return Origin(row[0]) if row else None
+
+    async def origins(self, sessions: Collection[str]) -> dict[str, Origin]:
+        """The origins of those of some sessions that began on this machine."""
+        query = "SELECT session, origin FROM session_origins WHERE session IN (SELECT value FROM json_each(?))"
+        rows = await self._database.rows(query, (json.dumps(sorted(sessions)),))
+        return {str(session): Origin(word) for session, word in rows}
 
     async def set_origin(self, session: str, origin: Origin) -> None:
         """Record the origin of a new session, unless a lower one is known."""
@@ -117,3 +160,4 @@ class TrustStore:
             await connection.execute("DELETE FROM session_workspaces WHERE session = ?", (session,))
             await connection.execute("DELETE FROM session_permissions WHERE session = ?", (session,))
             await connection.execute("DELETE FROM session_origins WHERE session = ?", (session,))
+            await connection.execute("DELETE FROM session_places WHERE session = ?", (session,))

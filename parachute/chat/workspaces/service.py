@@ -52,17 +52,13 @@ class Workspaces:
     async def start(self) -> None:
         """Make declared workspaces what they shall be, and take up those that came with the vault.
 
-        The latter are shut in, and without what was approved on another machine.
+        The latter are shut in, and without folders and what else was approved on another machine.
         """
         await self._follow()
         for slug, said in await asyncio.to_thread(lambda: list(self._copies.read())):
             if self._store.get(slug) is not None or len(self._store.all()) >= _MOST:
                 continue
-            try:
-                directory = await self._directory(said.working_directory)
-            except ParachuteError:
-                directory = None
-            workspace = replace(_new(slug, said.name), **said.given(), working_directory=directory)
+            workspace = replace(_new(slug, said.name), **said.given())
             await self._store.put(workspace, "vault")
 
     def all(self) -> list[Workspace]:

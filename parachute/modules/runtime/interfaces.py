@@ -62,7 +62,7 @@ class Interfaces:
             )
         if is_writing(interface, method) and (provider := self._provider(wanted)):
             # What it is told it may write down, or say in a conversation.
-            self._hosts.origins.has_read(provider.module.name, self._hosts.origins.of_words(module))
+            await self._hosts.origins.has_read(provider.module.name, self._hosts.origins.of_words(module))
         return await self._call(caller, wanted, method, arguments, _SECONDS)
 
     def is_provided(self, interface: str) -> bool:
@@ -107,7 +107,7 @@ class Interfaces:
         finally:
             self._calls[caller] -= 1
             # Afterwards: the provider may have read something for it.
-            self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
+            await self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
             self._record(caller, provider.module.name, f"{wanted.name}.{method}", para_ids(arguments), started, error)
         if not isinstance(answer, dict) or "result" not in answer:
             raise ParachuteError(f"The module {provider.module.name} gave no result.")

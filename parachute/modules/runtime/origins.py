@@ -1,15 +1,36 @@
 """Origins of what modules say: of their own data, of the network, and of conversations and modules that they have read."""
 
+import asyncio
+import json
+from pathlib import Path
+
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, read_regular
 from parachute.modules.registry.models import Trust
 from parachute.modules.runtime.models import ApprovedModule
 from parachute.security.origin import Origin, lowest
 
+_LIMIT = 1024 * 1024
+
 
 class ModuleOrigins:
-    """What each module may pass on; what it has read counts until the server ends, since nobody sees what becomes of it."""
+    """What each module may pass on; what it has read counts for ever, since nobody sees what it keeps of that.
 
-    def __init__(self) -> None:
+    It is kept in `file`; with one that cannot be read nobody knows what modules have read.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
         self._read: dict[str, Origin] = {}
+        self._unknown = Origin.OWNER
+        self._writing = asyncio.Lock()
+        try:
+            document = json.loads(read_regular(file, _LIMIT)) if file else {}
+            self._read = {str(module): Origin(word) for module, word in document.items()}
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, AttributeError, InvalidInput):
+            self._unknown = Origin.IMPORT
 
     def of(self, module: ApprovedModule) -> Origin:
         """Return the origin of what a module keeps, as its manifest has it."""
@@ -22,8 +43,16 @@ class ModuleOrigins:
 
     def of_words(self, module: ApprovedModule) -> Origin:
         """Return the lowest origin of what a module may say, with what it has read."""
-        return lowest(self.of(module), self._read.get(module.name, Origin.OWNER))
+        return lowest(self.of(module), self._read.get(module.name, self._unknown))
 
-    def has_read(self, module: str, origin: Origin) -> None:
-        """Note what a module was told."""
-        self._read[module] = lowest(self._read.get(module, Origin.OWNER), origin)
+    async def has_read(self, module: str, origin: Origin) -> None:
+        """Note what a module is about to be told; error: OSError."""
+        before = self._read.get(module, self._unknown)
+        if not origin.is_below(before):
+            return
+        # At once in memory: another one asks meanwhile.
+        self._read[module] = origin
+        if self._file is not None:
+            async with self._writing:
+                text = json.dumps({name: word.value for name, word in self._read.items()})
+                await asyncio.to_thread(atomic_write, self._file, text)

@@ -62,7 +62,9 @@ class Hosts(RunningModules):
         self._tasks: set[asyncio.Task[None]] = set()
         self._descriptions: set[asyncio.Task[None]] = set()
         self._agents: ModuleAgents | None = None
-        self.origins = ModuleOrigins()
+        self.origins = ModuleOrigins(home.root / "module-origins.json")
+        self.answering: Callable[[str, str], Awaitable[None]] | None = None
+        """Is called with whom a tool answers and the module, before the answer is passed on."""
         self.after_changes: list[Callable[[], Awaitable[None]]] = []
         """What is done when other units are open than before."""
 
@@ -194,7 +196,12 @@ class Hosts(RunningModules):
         for tool in self.tools():
             if tool.name == name:
                 document = {"name": name, "arguments": arguments, "caller": caller}
-                answer = await self.ask(tool.module, "tool", document, _TOOL_SECONDS)
+                try:
+                    answer = await self.ask(tool.module, "tool", document, _TOOL_SECONDS)
+                finally:
+                    # It may have read something for this that it had not read before.
+                    if self.answering is not None:
+                        await self.answering(caller, tool.module)
                 return str(answer.get("content", "")) if isinstance(answer, dict) else ""
         raise NotFound(f"There is no tool {name[:64]!r}.")
 

@@ -180,6 +180,7 @@ async def build_chat(
     await changes.start()
     contexts = Contexts(vault, SelectionStore(storage.sessions), changes.instructions, is_approved)
     origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
+    modules.hosts.answering = origins.answering
     sandbox.egress.went_out = llm.gateway.application.searched = origins.went_out
     decisions, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)
     await decisions.load()
@@ -233,7 +234,9 @@ async def build_chat(
     await claude_code.start()
     brought = ImportedSessions(sessions.sessions, sessions.store)
     restoring = Restoring(SuggestionStore(storage.suggestions))
-    imports = await lifecycle.start(Imports(ImportFolders(vault), brought, storage.audit, restoring.bring))
+    imports = await lifecycle.start(
+        Imports(ImportFolders(vault), brought, storage.audit, restoring.bring, changes.lineage)
+    )
     ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)
     sessions.sessions.closed = (await lifecycle.start(ending)).session_closed
     return ChatServices(

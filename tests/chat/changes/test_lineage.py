@@ -70,6 +70,13 @@ async def test_of_very_many_files_the_whole_project_counts(
     assert await lineage.lowest_of([project.parent / "other"]) is None
 
 
+async def test_of_very_many_places_the_lowest_counts(lineage: Lineage, project: Path) -> None:
+    await lineage.wrote(project, ["mine.md"], Origin.WEB)
+    places = [project.parent / f"folder-{number}" for number in range(1_500)]
+    assert await lineage.lowest_of(places) is None
+    assert await lineage.lowest_of([*places, project]) is Origin.WEB
+
+
 async def test_a_link_to_a_project_is_the_project(lineage: Lineage, project: Path) -> None:
     link = project.parent / "link"
     link.symlink_to(project)

@@ -14,6 +14,8 @@ from parachute.security.trust_levels import normalize_trust_level
 
 from .conftest import SessionStorage
 
+MOMENT = "2026-01-01T00:00:00.000Z"
+
 
 async def configure(storage: SessionStorage, session: str, admin: bool = True, **changes: Any) -> Session:
     return await storage.service.configure(session, changes, approved_by="owner", admin=admin)
@@ -271,3 +273,37 @@ def test_words_of_trust(word: str, level: str) -> None:
 def test_unknown_words_of_trust(word: str) -> None:
     with pytest.raises(InvalidInput, match="trustLevel"):
         normalize_trust_level(word)
+
+
+async def test_a_folder_a_workspace_and_people_are_what_this_machine_knows(storage: SessionStorage) -> None:
+    await storage.add("own", working_directory="Projects/boat")
+    await storage.add("bare")
+    await storage.add("bot", source="telegram", linked_bot_platform="telegram")
+    await storage.database.write(
+        "UPDATE sessions SET working_directory = '~/Projects/app', workspace_id = 'wide', source = 'parachute', "
+        "linked_bot_platform = NULL"
+    )
+    await storage.add_many([Session("new", MOMENT, MOMENT, working_directory="~/Projects/app", workspace_id="wide")])
+    found = {name: await storage.service.get(name) for name in ("own", "bare", "bot", "new")}
+    assert [each.working_directory for each in found.values()] == ["Projects/boat", None, None, None]
+    assert {await storage.service.workspace(each) for each in found.values()} == {None}
+    assert {each.workspace_id for each in found.values()} == {None}
+    assert [each.from_outside for each in found.values()] == [False, False, True, False]
+    assert {each.claimed_directory for each in found.values()} == {"~/Projects/app"}
+    # What is said here is no change of what the vault says.
+    await storage.service.save(found["new"])
+    assert await storage.database.row("SELECT working_directory FROM sessions WHERE id = 'new'") == ("~/Projects/app",)
+
+
+async def test_what_rows_said_before_this_was_kept_is_taken_once_of_what_began_here(storage: SessionStorage) -> None:
+    await storage.add("here", working_directory="Projects/boat", workspace_id="garden")
+    await storage.add_many([Session("elsewhere", MOMENT, MOMENT, working_directory="Projects/app")])
+    for table in ("session_places", "session_workspaces"):
+        await storage.trust_database.write(f"DELETE FROM {table}")
+    await storage.service.start()
+    here, elsewhere = [await storage.service.get(name) for name in ("here", "elsewhere")]
+    assert (here.working_directory, here.workspace_id) == ("Projects/boat", "garden")
+    assert elsewhere.working_directory is None
+    await storage.database.write("UPDATE sessions SET working_directory = 'Secrets'")
+    await storage.service.start()
+    assert (await storage.service.get("here")).working_directory == "Projects/boat"

@@ -1,7 +1,10 @@
 """Everything that is known on one computer, carried to another one, and from there once more."""
 
+import contextlib
+import hashlib
 import io
 import json
+import sqlite3
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +97,12 @@ def test_what_is_carried_is_the_same_wherever_it_goes(first: ModuleComputer, sec
     )
     assert done["suggestionsImported"] == counted["suggestionsImported"] > 0
     assert _plain(export(second)) == _plain(there)
+
+    # Whoever reads any of it reads an import, under whatever name it is by then.
+    with contextlib.closing(sqlite3.connect(f"file:{second.home.changes_database}?mode=ro", uri=True)) as database:
+        origins = dict(database.execute("SELECT hash, origin FROM contents"))
+    here = [*(second.vault / "Brain").rglob("*.md"), *(second.vault / "Daily").rglob("*.md")]
+    assert {origins.get(hashlib.sha256(file.read_bytes()).hexdigest()) for file in here} == {"import"}
 
     # Once more changes nothing.
     again = _imported(second, archive, "--contexts")
