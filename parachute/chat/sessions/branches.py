@@ -21,7 +21,7 @@ def mark_of(event: dict[str, Any]) -> Mark:
 
 
 def taken_back(marks: Sequence[Mark]) -> set[int]:
-    """The places of what is on no path to the newest message.
+    """The places of what is on no path to the newest message, and of copies.
 
     A person who goes back writes a message that follows an earlier one: what was asked between the two is taken back, and what was taken
     back when the earlier one was written stays so. What broke off without a question is no branch.
@@ -29,7 +29,11 @@ def taken_back(marks: Sequence[Mark]) -> set[int]:
     places: dict[str, int] = {}
     history: list[tuple[int, frozenset[int]]] = [(-1, frozenset())]
     before: str | None = None
+    copies: set[int] = set()
     for place, mark in enumerate(marks):
+        if mark.id in places:
+            copies.add(place)  # a compaction or a branch has written it once more
+            continue
         parent = places.get(mark.parent) if mark.is_asked and mark.parent and mark.parent != before else None
         if parent is not None:
             asked = next((between for between in range(parent + 1, place) if marks[between].is_asked), None)
@@ -37,6 +41,6 @@ def taken_back(marks: Sequence[Mark]) -> set[int]:
                 known = next(gone for at, gone in reversed(history) if at <= parent)
                 history.append((place, known | frozenset(range(asked, place))))
         if mark.id:
-            places.setdefault(mark.id, place)
+            places[mark.id] = place
             before = mark.id
-    return set(history[-1][1])
+    return copies | history[-1][1]

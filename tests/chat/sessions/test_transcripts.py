@@ -57,6 +57,8 @@ RESULT = {
 }
 BOUNDARY = {"type": "system", "subtype": "compact_boundary", "uuid": "s1", "timestamp": "2026-01-01T00:00:03.000Z"}
 SUMMARY = {"type": "user", "uuid": "u3", "isCompactSummary": True, "message": {"content": "Summary."}}
+SECOND = {**USER, "uuid": "u4"}
+THIRD = [{**BOUNDARY, "uuid": "s2"}, {**SUMMARY, "uuid": "u5"}, {**ASSISTANT, "uuid": "a2"}]
 HIDDEN = [{"type": "summary", "summary": "x"}, {**USER, "isSidechain": True}, {"type": "file-history-snapshot"}]
 
 
@@ -77,7 +79,7 @@ async def read(
 async def with_transcript(storage: SessionStorage) -> SessionStorage:
     await storage.add("a")
     first = [USER, ASSISTANT, RESULT, *HIDDEN]
-    storage.write_transcript("a", jsonl(*first, BOUNDARY, SUMMARY, USER, BOUNDARY, SUMMARY, ASSISTANT))
+    storage.write_transcript("a", jsonl(*first, BOUNDARY, SUMMARY, SECOND, *THIRD))
     return storage
 
 
@@ -87,7 +89,7 @@ def ids(answer: dict[str, Any]) -> list[str]:
 
 async def test_the_newest_segment(with_transcript: SessionStorage) -> None:
     answer = await read(with_transcript)
-    assert ids(answer) == ["s1", "u3", "a1"]
+    assert ids(answer) == ["s2", "u5", "a2"]
     assert (answer["segmentCount"], answer["loadedSegmentIndex"], answer["eventCount"]) == (3, 2, 9)
     assert [segment["loaded"] for segment in answer["segments"]] == [False, False, True]
     assert [segment["isCompacted"] for segment in answer["segments"]] == [True, True, False]
@@ -98,7 +100,7 @@ async def test_the_newest_segment(with_transcript: SessionStorage) -> None:
 
 async def test_all_and_one(with_transcript: SessionStorage) -> None:
     answer = await read(with_transcript, full=True)
-    assert ids(answer) == ["u1", "a1", "u2", "s1", "u3", "u1", "s1", "u3", "a1"]
+    assert ids(answer) == ["u1", "a1", "u2", "s1", "u3", "u4", "s2", "u5", "a2"]
     assert all(segment["loaded"] for segment in answer["segments"])
     assert answer["loadedSegmentIndex"] is None
     answer = await read(with_transcript, segment=0)
@@ -433,7 +435,7 @@ async def test_what_was_taken_back_is_not_shown(
         lines.append({**event, "uuid": name, "parentUuid": parents.get(name, before)})
         before = name
     await storage.add("a")
-    storage.write_transcript("a", jsonl(*lines))
+    storage.write_transcript("a", jsonl(*lines, lines[0], lines[-1]))  # as a compaction writes some once more
     assert [message["id"] for message in json.loads(await storage.service.with_messages("a"))["messages"]] == shown
     assert ids(await read(storage)) == shown
 
