@@ -18,6 +18,9 @@ PART, AGENT = CONTEXTS, CURATOR
 KEY = key_of(PART, AGENT)
 MOST_TRIES = 3
 
+CONVERSATION = "conversation/"
+"""The beginning of what stands for a conversation among what has changed, before its id; no path of a context begins so."""
+
 _FIELDS = ("file", *HEADINGS, "date", "because", "origin")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}")
 _MOST = 200

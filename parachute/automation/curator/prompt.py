@@ -6,10 +6,11 @@ from parachute.automation.module_agents.task import Task
 
 _PROMPT = f"""\
 You tend the context files of a person's vault: an AGENTS.md in a folder tells agents what they should know about it. One of them
-watches others, and something that it watches has changed. Find out whether it should say something else now.
+watches others, and something that it watches has changed; or a conversation has ended for which its folder was chosen. Find out
+whether it should say something else now.
 
-Read the files with {LIST}. If the change matters to a reader of the file under review, who does not read the others, call
-{UPDATE} for it:
+Read the files, and such a conversation, with {LIST}. If the change, or what the conversation brought, matters to a reader of the
+file under review, who does not read the others, call {UPDATE} for it:
 - facts: what is true for long. You write the whole section anew: keep every line that is still true, in its words.
 - current_focus: what is worked on now. You write the whole section anew as well.
 - history: what has happened. What you write is added at its end, with the date; one line in most cases.

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from parachute.automation.curator.models import AGENT, KEY, PART, ContextChange, Review
+from parachute.automation.curator.models import AGENT, CONVERSATION, KEY, PART, ContextChange, Review
 from parachute.automation.curator.prompt import task
-from parachute.automation.curator.tools import CuratorTools
+from parachute.automation.curator.tools import SHOWN, CuratorTools
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.scheduled_agents.models import RunRecord
 from parachute.automation.scheduled_agents.run import follow_turn, record_failures
@@ -89,8 +89,22 @@ class ReviewRun:
         if watcher not in files:
             return None
         origin = await services.origins.of_files([file.real for file in files.values()])
+        talks: dict[str, str] = {}
+        for each in self.review.changed:
+            if each.startswith(CONVERSATION):
+                with contextlib.suppress(ParachuteError):  # it is gone
+                    talks[each] = await self._said(identifier := each.removeprefix(CONVERSATION))
+                    origin = lowest(origin, await services.sessions.origin(identifier))
         changed = frozenset(self.review.changed)
-        return CuratorTools(watcher, tuple(files.values()), levels, changed, origin, self.record)
+        return CuratorTools(watcher, tuple(files.values()), levels, changed, origin, self.record, talks)
+
+    async def _said(self, identifier: str) -> str:
+        """The newest words of a conversation, without what tools did."""
+        lines = []
+        for message in await self.services.sessions.messages(identifier):
+            if text := "\n\n".join(block["text"] for block in message["content"] if block["type"] == "text"):
+                lines.append(f"{message['role']}: {text}")
+        return "\n\n".join(lines)[-SHOWN:]
 
     async def _propose(self, tools: CuratorTools, before: Suggestion | None) -> None:
         services, review, record = self.services, self.review, self.record
@@ -99,8 +113,11 @@ class ReviewRun:
         )
         moment = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
         change = ContextChange(review.watcher, tools.contents, moment, review.chain, origin)
-        because = ", ".join(review.changed)
-        reasoning = f"{because} has changed." if because else "Somebody asked for a review of it."
+        files = ", ".join(each for each in review.changed if not each.startswith(CONVERSATION))
+        said = [f"{files} has changed."] if files else []
+        if any(each.startswith(CONVERSATION) for each in review.changed):
+            said.append("A conversation for which it was chosen has ended.")
+        reasoning = " ".join(said) or "Somebody asked for a review of it."
         source = Source(PART, AGENT, record.session)
         try:
             made = await services.suggestions.propose_context(source, change.as_payload(), reasoning)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from parachute.automation.curator.models import KEY, MOST_TRIES, Review
+from parachute.automation.curator.models import CONVERSATION, KEY, MOST_TRIES, Review
 from parachute.automation.curator.run import ReviewRun, ReviewServices
 from parachute.automation.curator.store import ReviewStore
 from parachute.automation.scheduled_agents.models import RunRecord, Trigger
@@ -17,6 +17,7 @@ from parachute.base.clock import as_text, now
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.contexts.watching import Changed, Watching
 from parachute.config.settings.groups.automation import CuratorSettings
+from parachute.events.bus.models import Event
 from parachute.events.hooks.service import Hooks
 from parachute.events.scheduler.service import Clock
 from parachute.security.kill_switch.switch import KillSwitch
@@ -81,6 +82,27 @@ class Curator:
         if self.is_on:
             await self.watching.scan()
             self._wake.set()
+
+    async def conversation_ended(self, _: str, event: Event) -> None:
+        """Have the contexts reviewed that were chosen for a conversation of the owner; what it brought belongs there first."""
+        identifier = event.data.get("session_id")
+        if not self.is_on or not isinstance(identifier, str):
+            return
+        services = self._services
+        try:
+            session = await services.sessions.get(identifier)
+            await services.sessions.check_owner(session, None)
+        except ParachuteError:
+            return  # it is gone, or a module's
+        if session.source != "parachute" or session.linked_bot_platform is not None:
+            return
+        places = await services.contexts.selected(identifier)
+        chain = await services.contexts.chain(places)
+        due = as_text(self._clock.now() + timedelta(seconds=self._settings.quiet_seconds))
+        for file in chain.files:
+            if file.folder in places and file.problem is None:
+                await self._reviews.queue(file.path, [f"{CONVERSATION}{identifier}"], (), due)
+        self._wake.set()
 
     async def review(self, folder: str) -> str:
         """Have the file of a folder reviewed as soon as possible, and return its path. Errors: NotFound, Conflict if it is off, Stopped."""

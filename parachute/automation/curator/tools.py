@@ -15,13 +15,14 @@ from parachute.security.origin import Origin
 
 LIST, UPDATE = "list_context_files", "update_context"
 
-_SHOWN, _SHOWN_TOGETHER = 12_000, 80_000
+SHOWN, _SHOWN_TOGETHER = 12_000, 80_000
 """Characters of one file, and of all, that the agent reads."""
 
 
 @dataclass(slots=True)
 class CuratorTools:
-    """The tools of one review: `files` are the file itself, those above it and those that it watches; `contents` is what it came to."""
+    """The tools of one review: `files` are the file itself, those above it and those that it watches, `talks` conversations for which it was chosen;
+    `contents` is what it came to."""
 
     watcher: str
     files: Sequence[ContextFile]
@@ -29,6 +30,7 @@ class CuratorTools:
     changed: frozenset[str]
     origin: Origin
     record: RunRecord
+    talks: dict[str, str] = field(default_factory=dict)
     contents: dict[str, str] = field(default_factory=dict)
 
     def own_tools(self, session: str) -> tuple[OwnTool, ...]:
@@ -57,7 +59,7 @@ class CuratorTools:
         lines, left = list[str](), _SHOWN_TOGETHER
         for file in self.files:
             text = file.words.body if file.words else ""
-            shown = text[: min(_SHOWN, left)]
+            shown = text[: min(SHOWN, left)]
             left -= len(shown)
             found = {
                 "path": file.path,
@@ -66,6 +68,9 @@ class CuratorTools:
                 "written_by_agent": file.is_by_agent,
                 "text": shown if len(shown) == len(text) else f"{shown}…",
             }
+            lines.append(json.dumps(found, ensure_ascii=False))
+        for name, text in self.talks.items():
+            found = {"path": name, "level": "conversation", "has_changed": True, "text": text}
             lines.append(json.dumps(found, ensure_ascii=False))
         fence = secrets.token_hex(8)
         return "\n".join(

@@ -18,7 +18,7 @@ from parachute.automation.scheduled_agents.service import ScheduledAgents
 from parachute.automation.suggestions.inbox import SuggestionsSource
 from parachute.automation.suggestions.own_memory import MEMORY, OwnMemory
 from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
-from parachute.automation.suggestions.own_targets import CONTEXTS, DiskTarget
+from parachute.automation.suggestions.own_targets import CONTEXTS, CURATOR, DiskTarget
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.automation.transcription.journal import JournalTexts
@@ -26,6 +26,7 @@ from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.triage.service import Orchestrator
 from parachute.chat.sessions.meaning import CONVERSATIONS
+from parachute.events.bus.service import SESSION_END
 from parachute.llm.meaning.full_text import FILES
 from parachute.modules.registry.inbox import ModulesSource
 from parachute.modules.runtime.core_api import collection_of
@@ -161,6 +162,8 @@ async def build_automation(
             lambda: bool(chat.runs.active()),
         )
     )
+    events.events.register(CURATOR, curator.conversation_ended)
+    await events.events.add_subscriber(f"core:{CURATOR}", [SESSION_END], CURATOR)
     await lifecycle.start(chat.watching)
     await lifecycle.start(events.scheduler)
     memory = MemoryKeeping(

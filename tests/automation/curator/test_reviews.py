@@ -1,8 +1,13 @@
 """A change of one context is one review of each that watches it, and one suggestion that can be taken back."""
 
+import json
 import re
 
+import httpx2
+
+from parachute.security.keys.cli_token import CliToken
 from tests.automation.curator.conftest import CURATOR, Curated, listing, results, update
+from tests.support.computer import PLAIN
 from tests.support.messages_api import Gate, MessagesAPI, hold, text
 
 BOAT = "Projects/boat/AGENTS.md"
@@ -99,6 +104,29 @@ def test_a_review_survives_kill_and_is_made_once(computer: Curated, model: Messa
     model.script(update("- After the start"), text("Done."))
     computer.start()
     assert len(computer.reviewed(done + 3)) == done + 3
+
+
+def test_what_a_conversation_brought_is_proposed_for_the_context_that_was_chosen(
+    computer: Curated, model: MessagesAPI
+) -> None:
+    done, before = len(computer.runs()), computer.read("AGENTS.md")
+    model.default(text("The sail is blue."))
+    headers = {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
+    body = {
+        "message": "Which colour has the sail?",
+        "sessionId": "new",
+        "module": "chat",
+        "contextFolders": ["Projects/boat"],
+    }
+    said = httpx2.post(f"{computer.url}/api/chat", json=body, headers=headers, timeout=120, **PLAIN)
+    session = json.loads([line for line in said.text.split("\n") if line.startswith("data: ")][-1][6:])["sessionId"]
+    model.script(listing(), update("- The sail is blue", "facts", BOAT), text("The sail."))
+    computer.ask("POST", f"/api/chat/{session}/archive")
+    computer.reviewed(done + 1)
+    assert "Which colour has the sail?" in results(model)[0][1]
+    (found,) = computer.suggestions()
+    assert (found["payload"]["file"], found["payload"]["facts"]) == (BOAT, "- The sail is blue")
+    assert computer.read("AGENTS.md") == before
 
 
 def test_somebody_asks_for_a_review(computer: Curated, model: MessagesAPI) -> None:
