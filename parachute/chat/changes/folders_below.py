@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from parachute.base.folders import Folder
+from parachute.sandbox.engines.views import is_foreign
 
 _MOST = 100_000
 """Entries that are remembered; in a larger project every change of a folder counts as the owner's."""
@@ -24,6 +25,7 @@ class _IsOurs(Protocol):
 class _Seen:
     modified_ns: int
     inodes: dict[str, int]
+    is_foreign: bool
 
 
 @dataclass(slots=True)
@@ -32,6 +34,8 @@ class FoldersBelow:
 
     _folders: dict[str, _Seen] = field(default_factory=dict)
     _entries: int = 0
+    foreign: set[str] = field(default_factory=set)
+    """Folders in which an agent cannot write, since they have another group or owner."""
 
     def look(self, project: Folder, upper: Folder, written: Container[str] = (), parts: Iterable[str] = ("",)) -> bool:
         """Return whether somebody else has changed one of these parts of a folder since the last look; it waits for the disk.
@@ -58,6 +62,7 @@ class FoldersBelow:
         try:
             status = project.status(path) if path else os.fstat(project.fileno())
             if status is not None and status.st_mtime_ns == seen.modified_ns:
+                self._note_foreign(path, is_foreign(status))
                 return False
             now = _listed(project, path)
         except OSError:
@@ -89,25 +94,30 @@ class FoldersBelow:
 
     def _replace(self, path: str, now: _Seen) -> None:
         before = self._folders.get(path)
+        self._note_foreign(path, now.is_foreign)
         self._entries += len(now.inodes) - (len(before.inodes) if before else 0)
-        self._folders[path] = now if self._entries <= _MOST else _Seen(now.modified_ns, {})
+        self._folders[path] = now if self._entries <= _MOST else _Seen(now.modified_ns, {}, now.is_foreign)
+
+    def _note_foreign(self, path: str, is_so: bool) -> None:
+        (self.foreign.add if is_so else self.foreign.discard)(path)
 
     def _forget(self, path: str) -> None:
         if path in self._folders:
             for each in [name for name in self._folders if name == path or name.startswith(f"{path}/")]:
                 self._entries -= len(self._folders.pop(each).inodes)
+                self.foreign.discard(each)
 
 
 def _listed(project: Folder, path: str, folders: list[str] | None = None) -> _Seen:
     """A folder's time, taken before its entries; those that are folders are added to `folders`. Error: OSError."""
     with project.folder(path) as folder:
-        modified_ns = os.fstat(folder.fileno()).st_mtime_ns
+        status = os.fstat(folder.fileno())
         inodes = {}
         for entry in folder.entries():
             inodes[entry.name] = entry.inode()
             if folders is not None and entry.is_dir(follow_symlinks=False):
                 folders.append(_joined(path, entry.name))
-    return _Seen(modified_ns, inodes)
+    return _Seen(status.st_mtime_ns, inodes, is_foreign(status))
 
 
 def _joined(path: str, name: str) -> str:

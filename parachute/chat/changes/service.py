@@ -108,6 +108,11 @@ class Changes:
             self._views[session] = view
             return number
 
+    def foreign(self, session: str) -> list[str]:
+        """The folders of the project, as its view began, in which the session's agent cannot write; see `is_foreign`."""
+        view = self._views.get(session)
+        return sorted(view.below.foreign) if view is not None else []
+
     async def apply(self, session: str, *, final: bool = False) -> Applied:
         """Apply what the session has changed since the last time; `final` at the end of its turn. Error: NotFound before a turn."""
         view = self._view(session)

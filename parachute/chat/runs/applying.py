@@ -1,12 +1,16 @@
 """Changes of one turn: applied from its view after tool calls, so that the owner sees the work, or recorded by a snapshot."""
 
 import asyncio
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from parachute.chat.changes.models import Applied
 from parachute.chat.changes.service import Changes
 from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs.events import RunWarning
+
+_MOST_FOLDERS = 20
 
 
 class TurnChanges(Protocol):
@@ -61,6 +65,17 @@ class Applying:
         while self._is_wanted:
             self._is_wanted = False
             await self._changes.apply(self._session, final=False)
+
+
+def cannot_be_written(project: Path, foreign: Sequence[str]) -> RunWarning:
+    """Say before the agent works where it cannot write, and what to do."""
+    folders = [str(project / each) for each in foreign]
+    return RunWarning(
+        "Folders of another group",
+        f"The agent can read, and not change, what is in {folders[0]}{' and others' if len(folders) > 1 else ''}: it belongs to another "
+        "group or user than yours. Change that (`chgrp -R`, `chmod g-s`), or let agents write there directly (`changes.apply`: live).",
+        folders[:_MOST_FOLDERS],
+    )
 
 
 def warnings(applied: Applied) -> list[RunWarning]:

@@ -17,7 +17,7 @@ from parachute.chat.changes.models import Applied
 from parachute.chat.origins.calls import CallOrigins
 from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs import attachments, events, failures
-from parachute.chat.runs.applying import Applying, Recording, TurnChanges, warnings
+from parachute.chat.runs.applying import Applying, Recording, TurnChanges, cannot_be_written, warnings
 from parachute.chat.runs.conversation import Conversation
 from parachute.chat.runs.entering import entering
 from parachute.chat.runs.history import History
@@ -156,6 +156,8 @@ class Turn:
                 parts=execution.parts,
                 origin=lambda: origin.value,
             )
+            if foreign := self._changes.foreign(session):
+                self._run.log.append(cannot_be_written(execution.project, foreign))
             return Applying(self._changes, session)
         directory = Path(execution.directory)
         if execution.mode != "direct" or self._run.profile is not None or directory == self._services.vault.root:

@@ -111,6 +111,11 @@ def enter_namespace() -> None:
         Path(f"/proc/self/{name}").write_text(text, encoding="ascii")
 
 
+def is_foreign(status: os.stat_result) -> bool:
+    """Return whether a folder has another group or owner than those that a view knows: the kernel refuses all writing in it there."""
+    return status.st_gid != os.getgid() or status.st_uid != os.getuid()
+
+
 def mount(source: Path, view: View) -> int:
     """Mount the view of a folder, after `enter_namespace`, and open it (O_PATH); error: OSError."""
     with Folder.open(Path("/")) as root:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.chat.changes.views import World, listed
+from tests.support.groups import other_group
 
 
 @pytest.fixture
@@ -113,6 +114,19 @@ async def test_what_a_dead_server_left_is_applied_at_the_next_turn(world: World)
         view.run("echo again > applied")
         await world.apply()
     assert world.read("applied") == "again\n"
+
+
+async def test_folders_of_another_group_are_named_before_the_agent_fails_in_them(world: World) -> None:
+    for name in ("own/a", "shared/a", "shared/in/a"):
+        world.write(name)
+    with other_group(world.project / "shared"), await asyncio.to_thread(world.mounted) as view:
+        await world.begin()
+        assert world.changes.foreign("s") == ["shared"]
+        said = view.run("echo 1 > own/b; echo 1 > shared/in/b; echo 1 > shared/b || true")
+        assert "Value too large" in said
+        await world.apply()
+    await world.begin()
+    assert world.changes.foreign("s") == []
 
 
 async def test_what_waits_ceases_when_the_agent_takes_it_back(world: World) -> None:

@@ -14,6 +14,7 @@ from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.sandbox.image import recipe
 from parachute.sandbox.image.models import Image
+from tests.support.groups import other_group
 
 from .machine import USER, Machine
 from .test_services import status
@@ -341,7 +342,11 @@ def test_git_that_obeys_what_looks_like_a_repository_is_noticed(machine: Machine
 
 @pytest.mark.usefixtures("views_work")
 def test_views_of_projects(machine: Machine) -> None:
+    shared = machine.vault / "Projects/boat/shared"
+    shared.mkdir(parents=True)
     assert "copy-on-write views" in machine.well("views")
+    with other_group(shared):
+        assert machine.warns("views").details == (str(shared),)
     machine.settings = {"changes": {"apply": "live"}}
     machine.skips("views")
 

@@ -1,5 +1,9 @@
 """Agents can work on copy-on-write views of projects, found out by mounting one."""
 
+import os
+from itertools import islice
+from pathlib import Path
+
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, settings_of, warning
 from parachute.ops.doctor.podman import wants_containers
@@ -12,6 +16,8 @@ _HINT_OF_APPARMOR = (
     "AppArmor forbids it (as on Ubuntu since 24.04): `echo kernel.apparmor_restrict_unprivileged_userns=0 | "
     "sudo tee /etc/sysctl.d/60-parachute.conf && sudo sysctl --system`"
 )
+
+_MOST_FOLDERS, _SHOWN = 5_000, 10
 
 
 @check("Views", Group.AGENTS)
@@ -27,9 +33,21 @@ def examine(computer: Computer) -> Result:
     else:
         reason = containers.no_views(trial(home, settings.sandbox, image.id), home.views)
     if reason is None:
+        if foreign := _foreign(settings.vault / "Projects"):
+            return warning(
+                "Agents cannot write to projects where a folder belongs to another group or user than yours.",
+                "`chgrp -R` and `chmod g-s` change it; with `changes.apply` live agents write to projects directly.",
+                details=foreign,
+            )
         return ok("Agents work on copy-on-write views of projects.")
     forbidden = (computer.read(_APPARMOR) or "0").strip() == "1"
     return warning(
         f"{reason} Agents write to projects directly, and what they did cannot be undone.",
         _HINT_OF_APPARMOR if forbidden else _HINT,
     )
+
+
+def _foreign(projects: Path) -> tuple[str, ...]:
+    """The first folders of projects in which a view cannot be written; links are not followed."""
+    folders = (Path(folder) for folder, _, _ in islice(os.walk(projects), _MOST_FOLDERS))
+    return tuple(islice((str(each) for each in folders if views.is_foreign(each.lstat())), _SHOWN))
