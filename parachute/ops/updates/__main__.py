@@ -50,7 +50,14 @@ async def _run(home: Home, settings: Settings, options: argparse.Namespace) -> i
 
     probation = settings.updates.probation_minutes * 60
     updates = Updates(
-        home, settings.vault, rehearse_, probation, unrehearsed=options.unrehearsed, ordered=options.ordered
+        home,
+        settings.vault,
+        rehearse_,
+        probation,
+        unrehearsed=options.unrehearsed,
+        ordered=options.ordered,
+        projects=settings.project_folders,
+        is_named=options.source is not None,
     )
     if options.back:
         task = asyncio.ensure_future(updates.go_back())

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ from parachute.base.disk_errors import disk_error
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.config.settings.home import Home
 from parachute.ops.rehearsal.models import Check, Rehearsal
+from parachute.ops.updates.following import Following
 from parachute.ops.updates.health import Health, running_health
 from parachute.ops.updates.journal import Journal
 from parachute.ops.updates.models import ENDS, Phase, Update, UpdateFailed, Version, rooted
@@ -41,7 +42,8 @@ class Updates:
     """Updates one installation; `rehearse` tries a version, `probation` is for how long a new one is watched, in seconds.
 
     `unrehearsed`: go on as well where nothing can be rehearsed on this machine. `ordered` is when it was asked for: what has ended
-    since then is this very update. `place` is where the system's configuration starts the computer, None to find out who does.
+    since then is this very update. `place` is where the system's configuration starts the computer, None to find out who does. In `projects`, as in
+    the vault, agents may write; `is_named`: the owner has just named the source.
     """
 
     def __init__(
@@ -54,11 +56,15 @@ class Updates:
         unrehearsed: bool = False,
         ordered: str = "",
         place: Place | None = None,
+        projects: Iterable[Path] = (),
+        is_named: bool = False,
     ) -> None:
         self._home = home
         self._journal = Journal(home.root)
         self._state = State(self._journal.folder, home.root, vault / ".parachute")
         self._versions = Versions(home)
+        self._following = Following(self._journal.folder, (vault, *projects))
+        self._is_named = is_named
         self._rehearse = rehearse
         self._probation = probation
         self._unrehearsed = unrehearsed
@@ -119,7 +125,7 @@ class Updates:
             def step(text: str) -> None:
                 self._journal.write(replace(update, step=text))
 
-            new = source if isinstance(source, Version) else await Staging(self._versions, step).stage(source)
+            new = source if isinstance(source, Version) else await self._staged(source, step)
             if new.prefix == old.prefix:
                 raise UpdateFailed("The newest version runs already.", key="up_to_date")
             update = self._journal.enter(update, Phase.REHEARSING, new=new)
@@ -146,6 +152,9 @@ class Updates:
         except asyncio.CancelledError:
             self._ended(update, Phase.REFUSED, UpdateFailed("It was cancelled; nothing has changed."))
             raise
+
+    async def _staged(self, source: Path, step: Callable[[str], None]) -> Version:
+        return await Staging(self._versions, self._following, step).stage(source, is_named=self._is_named)
 
     async def _put(self, update: Update, new: Version) -> Update:
         try:

@@ -20,30 +20,34 @@ from pathlib import Path
 from parachute.base.disk_errors import DiskFull, disk_error
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import atomic_write, private_folder, remove_tree
+from parachute.ops.updates.following import OFFLINE_HINT, Following, git
 from parachute.ops.updates.models import Version
 from parachute.ops.updates.versions import Versions
 from parachute.sandbox.image import programs
 
 _SECONDS = 3600.0
-_FETCH_SECONDS = 300.0
 _NAME_LENGTH = 12
 _OWN = re.compile(r"_?parachute")
 """What installs this program itself; the rest of the environment is linked."""
 _REQUIREMENTS = "parachute/requirements.txt"
-_OFFLINE_HINT = "Is this computer connected? `parachute update` can be tried again at any time: nothing has changed."
 
 
 class Staging:
     """Stages versions for one installation; `step` hears in a sentence what is being done."""
 
-    def __init__(self, versions: Versions, step: Callable[[str], None]) -> None:
+    def __init__(self, versions: Versions, following: Following, step: Callable[[str], None]) -> None:
         self._versions = versions
+        self._following = following
         self._step = step
 
-    async def stage(self, source: Path) -> Version:
-        """Install a version beside the running one, unless it is there. Errors: InvalidInput, Unavailable, OSError."""
+    async def stage(self, source: Path, *, is_named: bool = False) -> Version:
+        """Install a version beside the running one, unless it is there; `is_named`: the owner has just named the source.
+
+        Errors: UpdateFailed, InvalidInput, Unavailable, OSError.
+        """
+        self._following.check(source)
         if (source / "pyproject.toml").is_file():
-            return await self._from_clone(source)
+            return await self._from_clone(source, is_named=is_named)
         if source.suffix == ".whl" and source.is_file():
             return await self._from_wheel(source)
         raise InvalidInput(
@@ -51,19 +55,20 @@ class Staging:
             "Name a folder with pyproject.toml in it, or a file whose name ends with .whl.",
         )
 
-    async def _from_clone(self, clone: Path) -> Version:
-        commit = await self._newest(clone)
+    async def _from_clone(self, clone: Path, *, is_named: bool) -> Version:
+        self._step("Looking for a new version")
+        commit = await self._following.newest(clone, is_named=is_named)
         name = commit[:_NAME_LENGTH]
         if found := self._versions.find(name, str(clone)):
             return found
         async with _Unfinished(self._versions, name) as prefix:
             private_folder(prefix)
             tree, archive = prefix / "source", prefix / "source.tar"
-            await _git(clone, "archive", "--format=tar", f"--output={archive}", commit)
+            await git(clone, "archive", "--format=tar", f"--output={archive}", commit)
             await asyncio.to_thread(_unpack, archive, tree)
             await self._environment(prefix, tree / "requirements" / "run.txt")
             self._step("Building the console")
-            await _run([str(tree / "console" / "build.sh"), str(prefix / "bin" / "python")], _OFFLINE_HINT)
+            await _run([str(tree / "console" / "build.sh"), str(prefix / "bin" / "python")], OFFLINE_HINT)
             await self._install(prefix, tree)
             await asyncio.to_thread(remove_tree, tree)
             return _complete(name, prefix, str(clone))
@@ -85,16 +90,6 @@ class Staging:
             await self._install(prefix, wheel)
             return _complete(name, prefix, str(wheel))
 
-    async def _newest(self, clone: Path) -> str:
-        """The commit that the clone's branch has where it comes from, else its own."""
-        self._step("Looking for a new version")
-        try:
-            await _git(clone, "rev-parse", "--verify", "--quiet", "@{upstream}")
-        except Unavailable:
-            return await _git(clone, "rev-parse", "HEAD")
-        await _git(clone, "fetch", "--quiet", seconds=_FETCH_SECONDS, hint=_OFFLINE_HINT)
-        return await _git(clone, "rev-parse", "@{upstream}")
-
     async def _environment(self, prefix: Path, requirements: Path) -> None:
         self._step("Installing what the new version needs")
         # Ours is linked, where there is one: making another takes longer than all the rest.
@@ -103,7 +98,7 @@ class Staging:
         (packages,) = prefix.glob("lib/python*/site-packages")
         await asyncio.to_thread(_link_packages, Path(sysconfig.get_path("purelib")), packages)
         pip = [str(prefix / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-        await _run([*pip, "--require-hashes", "--no-deps", "-r", str(requirements)], _OFFLINE_HINT)
+        await _run([*pip, "--require-hashes", "--no-deps", "-r", str(requirements)], OFFLINE_HINT)
 
     async def _install(self, prefix: Path, program: Path) -> None:
         self._step("Installing the new version")
@@ -132,11 +127,6 @@ class _Unfinished:
 def _complete(name: str, prefix: Path, source: str) -> Version:
     atomic_write(prefix / "complete", f"{source}\n")
     return Version(name, prefix, source)
-
-
-async def _git(clone: Path, *arguments: str, seconds: float = _SECONDS, hint: str | None = None) -> str:
-    command = ["git", "-C", str(clone), *arguments]
-    return (await programs.run(command, os.environ, seconds=seconds, hint=hint)).strip()
 
 
 async def _run(command: list[str], hint: str | None = None) -> None:
