@@ -42,7 +42,7 @@ def write_heading(heading: Heading) -> str:
     return f"# para:{heading.id} {heading.title}".rstrip()
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def key_of(text: str) -> str | None:
     """The part of an id that tells entries apart, however it is written: `para:daily:x`, `daily:x`, `para:x` or `x`."""
     found = _ID.fullmatch(text)
