@@ -99,6 +99,7 @@ def _call_pairing(computer: Computer) -> list[str]:
 
         call("POST /api/pairing/sign-in", {"code": new_code(computer)["code"]})
         call("GET /api/pairing/me")
+        assert call("GET /api/pairing/address")["is_reachable"] is False
         code = call("POST /api/pairing/codes", {})
         call("DELETE /api/pairing/codes/{identifier}", identifier=code["id"])
         call("POST /api/pairing/confirm", {"code": new_code(computer)["code"]})

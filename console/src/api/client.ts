@@ -77,7 +77,7 @@ export async function send(method: Method, path: string, options: Options = {}):
       response = await fetch(address(path, options), request);
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw new ApiError(0, "no_connection", "");
+      throw new ApiError(0, method === "GET" ? "no_connection" : "not_sent", "");
     }
     if (response.ok) return response;
     const error = await failure(response);
@@ -100,7 +100,7 @@ export function upload<T>(
     request.open(method, address(path, options));
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => onProgress?.(total ? loaded / total : 0);
-    request.onerror = () => reject(new ApiError(0, "no_connection", ""));
+    request.onerror = () => reject(new ApiError(0, "not_sent", ""));
     request.onabort = () => reject(new DOMException("", "AbortError"));
     request.onload = async () => {
       const { status, statusText, responseText } = request;

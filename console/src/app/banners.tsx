@@ -7,6 +7,7 @@ import { watchInbox } from "~/state/inbox";
 import { stopped, watchKillSwitch } from "~/state/kill_switch";
 import { isConnected } from "~/state/live";
 import { watchWaiting } from "~/state/notifications";
+import { watchOutbox } from "~/state/outbox";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { messages, moment } from "~/text/messages";
@@ -30,6 +31,7 @@ export function Banners() {
   useEffect(watchInbox, []);
   useEffect(watchKillSwitch, []);
   useEffect(watchWaiting, []);
+  useEffect(watchOutbox, []);
   const resume = async () => {
     await api.post("/api/resume");
     stopped.value = null;

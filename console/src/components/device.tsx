@@ -1,6 +1,7 @@
 /** A further device: a browser pairs by a code, the app and programs get a key. */
 import { useEffect, useState } from "preact/hooks";
 import { api } from "~/api/client";
+import { useResource } from "~/state/resource";
 import { listen } from "~/state/live";
 import { attempt, toast } from "~/state/toasts";
 import { messages, moment } from "~/text/messages";
@@ -22,12 +23,14 @@ const t = messages({
     show_code: "Show a code",
     make_key: "Make a key",
     scan: "Scan this with the device's camera, open the address, or type the code there. It works once, until {time}.",
+    scan_here: "Open the address in another browser of this computer, or type the code there. It works once, until {time}.",
     address: "Address",
     key_once: "Enter this address and key in the app. The key is shown only now.",
     key: "Key",
     done: "Done",
     paired: "{name} is signed in.",
-    only_here: "Only this computer reaches this address. For other devices type on it: parachute config set host 0.0.0.0, and start it again.",
+    only_here: "Other devices cannot reach this computer yet: it listens to itself alone. Make a key here, or with the first line; then type the others in its terminal, in this order.",
+    then: "It then prints its address. Open that here, come back to this page, and it shows the picture for your phone.",
   },
   de: {
     kind: "Was ist es?",
@@ -41,12 +44,14 @@ const t = messages({
     show_code: "Code zeigen",
     make_key: "Schlüssel machen",
     scan: "Mit der Kamera des Geräts scannen, die Adresse öffnen oder den Code dort eingeben. Er gilt einmal, bis {time}.",
+    scan_here: "Die Adresse in einem anderen Browser dieses Computers öffnen oder den Code dort eingeben. Er gilt einmal, bis {time}.",
     address: "Adresse",
     key_once: "Gib diese Adresse und diesen Schlüssel in der App ein. Der Schlüssel wird nur jetzt gezeigt.",
     key: "Schlüssel",
     done: "Fertig",
     paired: "{name} ist angemeldet.",
-    only_here: "Diese Adresse erreicht nur dieser Computer selbst. Für andere Geräte dort eingeben: parachute config set host 0.0.0.0, und neu starten.",
+    only_here: "Andere Geräte erreichen diesen Computer noch nicht: Er hört nur auf sich selbst. Mach hier einen Schlüssel, oder mit der ersten Zeile; gib dann die anderen in dieser Reihenfolge in seinem Terminal ein.",
+    then: "Danach nennt er seine Adresse. Öffne sie hier, komm auf diese Seite zurück, und sie zeigt das Bild für dein Telefon.",
   },
 });
 
@@ -67,9 +72,20 @@ interface Code {
   expires_at: string;
 }
 
-/** What the device is and may do, then its code or key; `onDone` once it is in, or its key was read. */
-export function NewDevice({ onDone }: { onDone: () => void }) {
-  const [kind, setKind] = useState<"browser" | "app">("browser");
+/** Whether other devices reach this computer, undefined until that is known. */
+export function useReach(): boolean | undefined {
+  const found = useResource((signal) => api.get<{ is_reachable: boolean }>("/api/pairing/address", { signal }), "reach");
+  // Over whatever way this page came from elsewhere, others come, too.
+  return !isLoopback(location.hostname) || found.value?.is_reachable;
+}
+
+const isLoopback = (name: string) => /^(localhost|127\.|\[::1\])/.test(name);
+
+/** What the device is and may do, then its code or key; `onDone` once it is in, or its key was read. With `isPhone` it is none on this computer. */
+export function NewDevice({ onDone, isPhone = false }: { onDone: () => void; isPhone?: boolean }) {
+  const isReached = useReach();
+  const [chosen, setKind] = useState<"browser" | "app">("browser");
+  const kind = isPhone && !isReached ? "app" : chosen;
   const [rights, setRights] = useState<Rights>("all");
   const [name, setName] = useState("");
   const [code, setCode] = useState<Code>();
@@ -83,19 +99,23 @@ export function NewDevice({ onDone }: { onDone: () => void }) {
         setKey((await api.post<{ key: string }>("/api/auth/keys", { body: { label: name, ...(scopes && { scopes }) } })).key);
       }
     });
-  if (code) return <ShownCode code={code} onDone={onDone} />;
-  if (key) return <ShownKey secret={key} onDone={onDone} />;
+  if (isReached === undefined) return null;
+  if (code) return <ShownCode code={code} isReached={isReached} onDone={onDone} />;
+  if (key) return <ShownKey secret={key} isReached={isReached} onDone={onDone} />;
   return (
     <Form onSubmit={submit}>
-      <Choice
-        label={t("kind")}
-        value={kind}
-        options={[
-          { value: "browser", label: t("kind_browser") },
-          { value: "app", label: t("kind_app") },
-        ]}
-        onChange={setKind}
-      />
+      {!isReached && <OnlyHere />}
+      {(isReached || !isPhone) && (
+        <Choice
+          label={t("kind")}
+          value={kind}
+          options={[
+            { value: "browser", label: t("kind_browser") },
+            { value: "app", label: t("kind_app") },
+          ]}
+          onChange={setKind}
+        />
+      )}
       <Choice
         label={t("whose")}
         value={rights}
@@ -109,7 +129,7 @@ export function NewDevice({ onDone }: { onDone: () => void }) {
 }
 
 /** The code, until another browser has taken it. */
-function ShownCode({ code, onDone }: { code: Code; onDone: () => void }) {
+function ShownCode({ code, isReached, onDone }: { code: Code; isReached: boolean; onDone: () => void }) {
   useEffect(() => {
     let before: Set<string> | undefined;
     const look = async () => {
@@ -125,19 +145,18 @@ function ShownCode({ code, onDone }: { code: Code; onDone: () => void }) {
   }, []);
   return (
     <>
-      <p>{t("scan", { time: moment(code.expires_at, { timeStyle: "short" }) })}</p>
+      <p>{t(isReached ? "scan" : "scan_here", { time: moment(code.expires_at, { timeStyle: "short" }) })}</p>
       <div class="pairing">
-        <Qr rows={code.qr} label={code.url} />
+        {isReached && <Qr rows={code.qr} label={code.url} />}
         <p class="pairing-code monospace">{code.code}</p>
       </div>
       <Facts facts={[[t("address"), <code>{code.url}</code>]]} />
-      <Reach address={code.url} />
       <Button label={t("done")} onPress={onDone} />
     </>
   );
 }
 
-function ShownKey({ secret, onDone }: { secret: string; onDone: () => void }) {
+function ShownKey({ secret, isReached, onDone }: { secret: string; isReached: boolean; onDone: () => void }) {
   return (
     <>
       <p>{t("key_once")}</p>
@@ -147,18 +166,21 @@ function ShownKey({ secret, onDone }: { secret: string; onDone: () => void }) {
           [t("key"), <code>{secret}</code>],
         ]}
       />
-      <Reach address={location.origin} />
+      {!isReached && <OnlyHere />}
       <Button label={t("done")} onPress={onDone} />
     </>
   );
 }
 
-/** That other devices do not reach an address on this machine. */
-function Reach({ address }: { address: string }) {
-  if (!/^(localhost|127\.|\[::1\])/.test(new URL(address).hostname)) return null;
+const COMMANDS = ["parachute keys create phone", "parachute config set host 0.0.0.0", "parachute restart"];
+
+/** What lets other devices reach this computer. */
+function OnlyHere() {
   return (
     <Notice kind="warning">
       <p>{t("only_here")}</p>
+      <pre class="text-block" tabIndex={0}>{COMMANDS.join("\n")}</pre>
+      <p>{t("then")}</p>
     </Notice>
   );
 }

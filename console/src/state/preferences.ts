@@ -4,10 +4,10 @@ import { effect, type Signal, signal } from "@preact/signals";
 export type Language = "en" | "de";
 export type Appearance = "system" | "light" | "dark";
 
-function stored<T extends string>(name: string, allowed: readonly T[], otherwise: T): T {
+function stored<T extends string>(name: string, allowed: readonly T[] | undefined, otherwise: T): T {
   try {
     const value = localStorage.getItem(name) as T | null;
-    return value !== null && allowed.includes(value) ? value : otherwise;
+    return value !== null && (!allowed || allowed.includes(value)) ? value : otherwise;
   } catch {
     return otherwise;
   }
@@ -21,8 +21,8 @@ function store(name: string, value: string): void {
   }
 }
 
-/** A choice of this browser, kept under a name. */
-export function preference<T extends string>(name: string, allowed: readonly T[], otherwise: T): Signal<T> {
+/** A choice of this browser, kept under a name; without `allowed` it may be any word. */
+export function preference<T extends string>(name: string, allowed: readonly T[] | undefined, otherwise: T): Signal<T> {
   const chosen = signal<T>(stored(name, allowed, otherwise));
   effect(() => store(name, chosen.value));
   return chosen;

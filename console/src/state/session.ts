@@ -1,7 +1,9 @@
 /** Who this browser is: what the server says of its session, and nothing that the page could claim itself. */
 import { computed, signal } from "@preact/signals";
 import { api, listeners } from "~/api/client";
+import { dropDrafts } from "./drafts";
 import { forget } from "./kept";
+import { removeAll } from "./letters";
 
 export interface Me {
   signed_in: boolean;
@@ -63,6 +65,8 @@ export async function signOut(): Promise<void> {
   await api.post("/api/pairing/sign-out");
   firstKey = undefined;
   me.value = NOBODY;
+  dropDrafts();
+  await removeAll().catch(() => undefined);
   await forget();
 }
 

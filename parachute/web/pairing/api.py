@@ -3,10 +3,12 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from parachute.base.addresses import is_loopback
 from parachute.base.clock import as_text
 from parachute.base.errors import NotAllowed
 from parachute.base.services import provided, services_of
@@ -88,6 +90,13 @@ class CodeAnswer(BaseModel):
     qr: list[list[int]]
 
 
+class AddressAnswer(BaseModel):
+    """Where other devices reach this computer; `is_reachable` is false while it listens to itself alone."""
+
+    url: str
+    is_reachable: bool
+
+
 class Me(BaseModel):
     """Who asks: `kind` is null for somebody without any rights, `needs` what lets a browser in that is not signed in.
 
@@ -162,6 +171,14 @@ async def make_code(request: Request, body: NewCode, service: PairingDependency)
         url=url,
         qr=matrix(url),
     )
+
+
+@router.get("/address")
+async def address(request: Request) -> AddressAnswer:
+    """The address at which other devices reach this computer, and whether any can."""
+    settings = services_of(request).get(Settings)
+    url = base_address(_own_address(request), settings.host, settings.port, await announced_name())
+    return AddressAnswer(url=url, is_reachable=not is_loopback(urlsplit(url).hostname or "localhost"))
 
 
 @router.delete("/codes/{identifier}")

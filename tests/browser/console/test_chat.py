@@ -155,6 +155,20 @@ def test_a_branch_leads_back(person: Person, model: MessagesAPI) -> None:
     expect(page.get_by_role("log").get_by_text("I say beta.")).to_be_visible()
 
 
+def test_two_windows_follow_each_other(make_person: MakePerson) -> None:
+    person = make_person()
+    one = person.open("chat")
+    say(one, "Yes.")
+    expect(one.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_have_count(1)
+    other = person.context.new_page()
+    other.goto(one.url)
+    expect(other.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_have_count(1)
+    say(one, "Yes.")
+    for page in (one, other):
+        expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_have_count(2)
+        expect(page.get_by_label("You", exact=True)).to_have_count(2)
+
+
 def test_two_devices_show_the_same(make_person: MakePerson, model: MessagesAPI) -> None:
     gate = Gate()
     model.script(Reply((*text("Shared").parts, Pause(gate), *text(" end").parts)))

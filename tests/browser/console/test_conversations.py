@@ -67,6 +67,13 @@ def test_a_workspace_and_the_archive(person: Person) -> None:
     act(page, title, "Archive")
     page.get_by_role("button", name="Archived", exact=True).click()
     expect(rows(page)).to_have_count(1)
+    # Both hold together, and after a reload.
+    page.get_by_role("button", name="Garden", exact=True).click()
+    expect(page.get_by_text("Nothing is archived")).to_be_visible()
+    page.reload()
+    for chosen in ("Garden", "Archived"):
+        expect(page.get_by_role("button", name=chosen, exact=True)).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="All", exact=True).click()
     act(page, title, "Take back from the archive")
     expect(page.get_by_text("Nothing is archived")).to_be_visible()
 

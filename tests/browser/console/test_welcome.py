@@ -110,7 +110,9 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     page.get_by_role("link", name="Next", exact=True).click()
 
     step(page, "Bring your phone in")
-    page.get_by_label("What is it?").select_option("app")
+    # It listens to itself alone: no picture and no code that no phone can open.
+    expect(page.get_by_text("parachute config set host 0.0.0.0")).to_be_visible()
+    expect(page.get_by_label("What is it?")).to_have_count(0)
     page.get_by_label("What is it called?").fill("Ottilie's phone")
     page.get_by_role("button", name="Make a key").click()
     key = page.get_by_text(re.compile(r"^para_.{43}$")).inner_text()

@@ -146,6 +146,9 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         await call(route)
     for path in ("", "/transcript", "/events", "/stream-status", "/pending-questions"):
         await call("GET /api/chat/{session}" + path, session=session)
+    (folder := computer.vault / ".parachute" / "attachments" / session).mkdir(parents=True, exist_ok=True)
+    (folder / "peas.txt").write_text("Sown.")
+    await call("GET /api/chat/{session}/attachments/{name}", session=session, name="peas.txt")
     await call("POST /api/memory", {"session_id": session, "lines": ["Peas are sown in March."]})
     for path in ("end", "archive", "unarchive", "activate"):
         await call("POST /api/chat/{session}/" + path, {}, session=session)

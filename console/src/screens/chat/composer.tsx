@@ -32,15 +32,18 @@ export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
   const submit = async () => {
     const text = draft.trim();
     if (!text) return;
-    onDraft("");
     const files = attachments;
+    onDraft("");
     setAttachments([]);
     // A message that was refused before it began comes back into the field.
     const sent = await attempt(async () => {
       await onSend(text, files);
       return true;
     });
-    if (!sent) onDraft(text);
+    if (!sent) {
+      onDraft(text);
+      setAttachments(files);
+    }
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -3,6 +3,7 @@ import { batch, signal } from "@preact/signals";
 import { api, ApiError } from "~/api/client";
 import { events } from "~/api/stream";
 import type { Question } from "~/components/questions";
+import { listen } from "~/state/live";
 import { explain } from "~/text/errors";
 import { type Attachment, shown } from "./attachments";
 import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, stored, type StoredMessage, textOf } from "./events";
@@ -52,14 +53,20 @@ export class Conversation {
   /** Whether there are messages before those that were read. */
   readonly hasEarlier = signal(false);
   private readonly ended = new AbortController();
+  private readonly endListening: () => void;
   private count = 0;
-  private lastSent = "";
+  private last: { text: string; attachments: Attachment[] } = { text: "", attachments: [] };
+  /** Whether the computer has answered anything to what was sent. */
+  private isHeard = false;
   private branchedFrom: string | null = null;
 
   constructor(
     public id: string | undefined,
     private readonly onBegun: (id: string) => void,
-  ) {}
+  ) {
+    const look = () => void this.catchUp().catch(() => undefined);
+    this.endListening = listen(["runs"], (change) => (change.topic !== "runs" || !change.id || change.id === this.id) && look());
+  }
 
   /** Read what was said, and follow an answer that is coming in. */
   async open(limit = NEWEST): Promise<void> {
@@ -102,6 +109,23 @@ export class Conversation {
 
   close(): void {
     this.ended.abort();
+    this.endListening();
+  }
+
+  /** Show what another window or device has sent. */
+  private async catchUp(): Promise<void> {
+    if (!this.id || this.isRunning.value || this.isLoading.value || this.error.value) return;
+    const params = { session: this.id };
+    const [found, { active }] = await Promise.all([
+      api.get<{ messages: StoredMessage[] }>("/api/chat/{session}", { params, query: { limit: 20 } }),
+      api.get<{ active: boolean }>("/api/chat/{session}/stream-status", { params }),
+    ]);
+    if (this.isRunning.value || this.ended.signal.aborted) return;
+    const said = found.messages.findLast(({ role }) => role === "user")?.id;
+    if (active) {
+      this.isRunning.value = true;
+      await this.follow();
+    } else if (said && !this.messages.value.some(({ id }) => id === said)) await this.open();
   }
 
   /** Send a message: a new turn, or a word more in the one that runs. */
@@ -110,12 +134,14 @@ export class Conversation {
       await api.post("/api/chat/{session}/inject", { params: { session: this.id }, body: { message: text } });
       return;
     }
-    this.lastSent = text;
+    this.last = { text, attachments };
     this.branchedFrom = beginning.continuedFrom ?? null;
     const begun = performance.now();
+    const mine = { ...this.message("user", text), files: attachments.map(shown) };
+    this.isHeard = false;
     batch(() => {
       this.isRunning.value = true;
-      this.messages.value = [...this.messages.value, { ...this.message("user", text), files: attachments.map(shown) }];
+      this.messages.value = [...this.messages.value, mine];
       this.live.value = { key: `live-${begun}`, role: "assistant", parts: [] };
     });
     const body = { message: text, sessionId: this.id ?? "new", canAnswerPermissions: true, attachments, ...(this.id ? {} : beginning) };
@@ -124,6 +150,14 @@ export class Conversation {
       if (this.isRunning.value) await this.follow();
     } catch (error) {
       if (this.ended.signal.aborted) return;
+      if (!this.isHeard) {
+        // It has not begun: the message goes back to whoever wrote it.
+        batch(() => {
+          this.messages.value = this.messages.value.filter(({ key }) => key !== mine.key);
+          this.finish();
+        });
+        throw error;
+      }
       if (this.id && error instanceof ApiError && error.status === 0) await this.follow();
       else this.fail(error);
     }
@@ -131,7 +165,8 @@ export class Conversation {
 
   /** Send the last message once more. */
   again(): Promise<void> {
-    return this.send(this.lastSent || textOf(this.messages.value.findLast(({ role }) => role === "user") ?? this.message("user", "")));
+    const { text, attachments } = this.last;
+    return this.send(text || textOf(this.messages.value.findLast(({ role }) => role === "user") ?? this.message("user", "")), attachments);
   }
 
   async stop(): Promise<void> {
@@ -173,7 +208,7 @@ export class Conversation {
     for await (const event of stream) {
       if (this.ended.signal.aborted) return;
       batch(() => {
-        if (event.type === "user_message" && isFirst) this.rewind(event.content);
+        if (event.type === "user_message" && isFirst) this.rewind(event);
         else if (event.type === "user_message" && event.content !== this.lastUserText()) this.interject(event.content);
         if (event.type === "user_message") {
           isFirst = false;
@@ -185,11 +220,14 @@ export class Conversation {
   }
 
   /** Forget what is shown of the run that now comes again from its beginning. */
-  private rewind(text: string): void {
+  private rewind({ content, id }: { content: string; id: string }): void {
     const messages = this.messages.value;
-    const from = messages.findLastIndex((message) => message.role === "user" && textOf(message) === text);
+    const known = messages.findIndex((message) => message.id === id);
+    const newest = messages.findLastIndex(({ role }) => role === "user");
+    const isNewest = messages[newest] !== undefined && !messages[newest].id && textOf(messages[newest]) === content;
+    const from = known < 0 && isNewest ? newest : known;
     const before = from < 0 ? messages : messages.slice(0, from);
-    this.messages.value = [...before, messages[from] ?? this.message("user", text)];
+    this.messages.value = [...before, messages[from] ?? this.message("user", content)];
     this.live.value = { key: `live-${performance.now()}`, role: "assistant", parts: [] };
     this.isRunning.value = true;
   }
@@ -210,6 +248,7 @@ export class Conversation {
   }
 
   private see(event: ChatEvent): void {
+    this.isHeard = true;
     if (event.type === "session") this.begin(event.sessionId, event.title, event.trustLevel);
     if (event.type === "user_question") this.question.value = event;
     if (event.type === "permission_request") this.permission.value = event;

@@ -3,6 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { upload } from "~/api/client";
 import { Button } from "~/components/button";
 import { Progress } from "~/components/layout";
+import { Unsent } from "~/components/unsent";
+import { type Letter, remove, soundOf } from "~/state/letters";
+import { arrived } from "~/state/outbox";
 import { canRecord, record, type Recorder } from "~/state/recording";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
@@ -23,19 +26,23 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
   // Whoever leaves in the middle of a recording is not listened to any more.
   const open = useRef(recorder);
   open.current = recorder;
-  useEffect(() => () => open.current?.drop(), []);
+  useEffect(() => () => void open.current?.stop(), []);
   if (!isAble || !status.value?.ready) return null;
 
-  const listen = () => attempt(async () => setRecorder(await record()));
-  const transcribe = () =>
+  const listen = () => attempt(async () => setRecorder(await record({ kind: "dictation", date: "" })));
+  const finish = () =>
     attempt(async () => {
-      if (!recorder) return;
-      const { data, name } = await recorder.stop();
+      const stopped = recorder?.stop();
       setRecorder(undefined);
+      if (stopped) await transcribe(await stopped);
+    });
+  const transcribe = (letter: Letter) =>
+    attempt(async () => {
       try {
-        const moment = new Date().toISOString().replace(/[:.]/g, "-");
-        const path = `${FOLDER}/${moment}-${name}`;
-        await upload("PUT", "/api/files/upload", data, { query: { path } });
+        const data = await soundOf(letter);
+        const path = `${FOLDER}/${letter.at.replace(/[:.]/g, "-")}-${letter.sound?.name}`;
+        await arrived(upload("PUT", "/api/files/upload", data, { query: { path } }), data.size);
+        await remove(letter.id);
         const asked = await askFor({ path });
         setJob({ id: asked.id, progress: null });
         const done = await finished(asked.id, (progress) => setJob({ id: asked.id, progress }));
@@ -46,9 +53,10 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
         setJob(undefined);
       }
     });
-  const drop = () => {
-    recorder?.drop();
+  const drop = async () => {
+    const dropped = recorder?.drop();
     setRecorder(undefined);
+    await dropped;
   };
   if (job) {
     return (
@@ -58,12 +66,19 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
       </span>
     );
   }
-  if (!recorder) return <Button label={t("dictate")} icon="microphone" iconOnly kind="quiet" onPress={listen} />;
+  if (!recorder) {
+    return (
+      <>
+        <Unsent kind="dictation" onSend={transcribe} />
+        <Button label={t("dictate")} icon="microphone" iconOnly kind="quiet" onPress={listen} />
+      </>
+    );
+  }
   return (
     <span class="dictation">
       <span role="status">{t("listening")}</span>
       <Button label={t("drop_recording")} icon="trash" iconOnly kind="quiet" onPress={drop} />
-      <Button label={t("take_text")} icon="check" iconOnly kind="primary" onPress={transcribe} />
+      <Button label={t("take_text")} icon="check" iconOnly kind="primary" onPress={finish} />
     </span>
   );
 }

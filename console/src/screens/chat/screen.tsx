@@ -4,6 +4,7 @@ import { Button, LinkButton } from "~/components/button";
 import { Icon } from "~/components/icons";
 import { Empty, Failure, Loading, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
+import { draftOf, keepDraft } from "~/state/drafts";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { type Beginning, Conversation, type Session } from "./conversation";
@@ -35,18 +36,24 @@ export default function Chat({ rest }: ScreenProps) {
 }
 
 function Opened({ conversation }: { conversation: Conversation }) {
-  const [draft, setDraft] = useState("");
+  const name = `chat/${conversation.id ?? "new"}`;
+  const [draft, setText] = useState(() => (conversation.id || !branched ? draftOf(name) : ""));
   const [beginning, setBeginning] = useState<Beginning>({});
   const [dialog, setDialog] = useState<"options" | "changes" | "prompt" | "permissions">();
   const session = conversation.session.value;
   const isNew = !conversation.id;
+  // What a branch begins with is not the draft of a new conversation: it stands where it came from.
+  const setDraft = (text: string) => {
+    if (!beginning.continuedFrom) keepDraft(name, text);
+    setText(text);
+  };
   const branch = useCallback((message: Message) => {
     branched = { draft: textOf(message), beginning: { continuedFrom: conversation.id, continuedBefore: message.id } };
     go(to("chat"));
   }, []);
   useEffect(() => {
     if (!isNew || !branched) return;
-    setDraft(branched.draft);
+    setText(branched.draft);
     setBeginning(branched.beginning);
     branched = undefined;
   }, []);

@@ -5,6 +5,7 @@ import { TextField } from "~/components/field";
 import { Chips, Empty, Loaded, Page } from "~/components/layout";
 import { choose } from "~/components/menu";
 import { useDebounced } from "~/state/debounced";
+import { preference } from "~/state/preferences";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
@@ -12,23 +13,25 @@ import { answering, further, newest, PAGE, type Shown, workspaces } from "./data
 import { Line } from "./line";
 import { t } from "./texts";
 
-const ARCHIVED = "\u0000archived";
+/** Whose conversations are shown, and whether those put away are: it stays until it is chosen anew. */
+const workspace = preference<string>("conversations/workspace", undefined, "");
+const archived = preference<"no" | "yes">("conversations/archived", ["no", "yes"], "no");
 
 export function List() {
   const [search, setSearch] = useState("");
-  const [chip, setChip] = useState("");
   const settled = useDebounced(search);
   const count = useRef(PAGE);
   const known = useResource(workspaces, "workspaces", ["workspaces"]);
   const active = useResource(answering, "active", ["runs", "sessions"]);
-  const shown: Shown = { search: settled, workspace: chip === ARCHIVED ? "" : chip, archived: chip === ARCHIVED };
+  // One that is gone hides nothing.
+  const isThere = !known.value || known.value.some(({ slug }) => slug === workspace.value);
+  const shown: Shown = { search: settled, workspace: isThere ? workspace.value : "", archived: archived.value === "yes" };
   const key = JSON.stringify(shown);
   const page = useResource((signal) => newest(shown, count.current, signal), key, ["sessions", "imports"]);
   const names = new Map((known.value ?? []).map(({ slug, name }) => [slug, name]));
   const choices = [
     { value: "", label: t("all") },
     ...(known.value ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
-    { value: ARCHIVED, label: t("archived") },
   ];
   const narrow = (change: () => void) => {
     count.current = PAGE;
@@ -56,7 +59,17 @@ export function List() {
         />
         <Button label={t("elsewhere")} icon="download" iconOnly kind="quiet" onPress={elsewhere} />
       </div>
-      <Chips label={t("which")} value={chip} options={choices} onChange={(value) => narrow(() => setChip(value))} />
+      <div class="search-row">
+        {choices.length > 1 && (
+          <Chips label={t("which")} value={shown.workspace} options={choices} onChange={(value) => narrow(() => (workspace.value = value))} />
+        )}
+        <Chips
+          label={t("archived")}
+          value={archived.value}
+          options={[{ value: "yes", label: t("archived") }]}
+          onChange={() => narrow(() => (archived.value = shown.archived ? "no" : "yes"))}
+        />
+      </div>
       <Loaded of={page}>
         {({ sessions, hasMore }) =>
           sessions.length === 0 ? (

@@ -1,13 +1,16 @@
-/** Writing an entry: words, a picture, or a recording of one's voice. What is not sent yet stays while one looks elsewhere. */
+/** Writing an entry: words, a picture, or a recording of one's voice. It is on the disk of this device before it is sent. */
 import type { Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "~/api/client";
 import { Button } from "~/components/button";
+import { clock } from "~/components/unsent";
+import { draftOf, keepDraft } from "~/state/drafts";
+import { keepAsset, newKey } from "~/state/entries";
+import { type Letter, put, remove } from "~/state/letters";
+import { deliver, later } from "~/state/outbox";
 import { canRecord, record, type Recorder } from "~/state/recording";
 import { toast } from "~/state/toasts";
-import { keepAsset, newKey, write } from "./data";
 import { t } from "./texts";
-
-const drafts = new Map<string, { text: string; key: string }>();
 
 interface Props {
   date: string;
@@ -16,46 +19,58 @@ interface Props {
 }
 
 export function Composer({ date, field, onWritten }: Props) {
-  const [draft, setDraft] = useState(drafts.get(date) ?? { text: "", key: newKey() });
+  const name = `journal/${date}`;
+  const [draft, setDraft] = useState(() => draftOf(name));
   const [recorder, setRecorder] = useState<Recorder>();
   const chooser = useRef<HTMLInputElement>(null);
-  const change = (next: { text: string; key: string }) => {
-    if (next.text) drafts.set(date, next);
-    else drafts.delete(date);
-    setDraft(next);
+  const say = (text: string) => {
+    keepDraft(name, text);
+    setDraft(text);
   };
-  const say = (text: string) => change({ ...draft, text });
-  const sent = async () => {
-    change({ text: "", key: newKey() });
+  const send = async (letter: Letter) => {
+    // A private window may keep nothing: then the text stays in the field until it has arrived.
+    const isKept = await put(letter).then(() => true, () => false);
+    if (isKept) say("");
+    try {
+      await deliver(letter);
+    } catch (error) {
+      if (!isKept) throw error;
+      // What was refused comes back to whoever wrote it; what did not arrive waits here.
+      if (!letter.sound && error instanceof ApiError && error.status >= 400 && error.status < 500) {
+        await remove(letter.id);
+        say(letter.content);
+        throw error;
+      }
+      later();
+      return;
+    }
+    if (!isKept) say("");
     toast(t("written"));
     await onWritten();
   };
-  const send = async () => {
-    if (!draft.text.trim()) return;
-    await write({ content: draft.text, date, idempotency_key: draft.key });
-    await sent();
+  const sendText = async () => {
+    if (draft.trim()) await send({ id: newKey(), kind: "journal", at: new Date().toISOString(), date, content: draft });
   };
   const addPicture = async (file: File) => {
-    const path = await keepAsset(file.name, date, file);
+    const { path } = await keepAsset(file.name, date, file);
     const alt = file.name.replace(/[[\]]/g, "");
-    say(`${draft.text}${draft.text ? "\n\n" : ""}![${alt}](${path})`);
+    say(`${draft}${draft ? "\n\n" : ""}![${alt}](${path})`);
   };
   const keepRecording = async () => {
     if (!recorder) return;
-    const { data, seconds, name } = await recorder.stop();
+    const stopped = recorder.stop();
     setRecorder(undefined);
-    const path = await keepAsset(name, date, data);
-    await write({ content: draft.text, date, audio_path: path, duration: seconds, idempotency_key: draft.key });
-    await sent();
+    await send({ ...(await stopped), content: draft, isHeld: false });
   };
-  const drop = () => {
-    recorder?.drop();
+  const drop = async () => {
+    const dropped = recorder?.drop();
     setRecorder(undefined);
+    await dropped;
   };
-  // Whoever leaves in the middle of a recording is not listened to any more.
+  // Whoever leaves in the middle of a recording is not listened to any more; what was said until then waits.
   const open = useRef(recorder);
   open.current = recorder;
-  useEffect(() => () => open.current?.drop(), []);
+  useEffect(() => () => void open.current?.stop(), []);
   return (
     <form
       class="journal-composer"
@@ -66,8 +81,8 @@ export function Composer({ date, field, onWritten }: Props) {
     >
       <textarea
         ref={field}
-        rows={Math.min(12, Math.max(3, draft.text.split("\n").length + 1))}
-        value={draft.text}
+        rows={Math.min(12, Math.max(3, draft.split("\n").length + 1))}
+        value={draft}
         aria-label={t("new_entry")}
         placeholder={t("new_entry_hint")}
         onInput={(event) => say(event.currentTarget.value)}
@@ -94,9 +109,9 @@ export function Composer({ date, field, onWritten }: Props) {
           />
           <Button label={t("add_picture")} icon="image" iconOnly kind="quiet" onPress={() => chooser.current?.click()} />
           {canRecord() && (
-            <Button label={t("record")} icon="microphone" iconOnly kind="quiet" onPress={async () => setRecorder(await record())} />
+            <Button label={t("record")} icon="microphone" iconOnly kind="quiet" onPress={async () => setRecorder(await record({ kind: "journal", date }))} />
           )}
-          <Button label={t("write")} kind="primary" disabled={!draft.text.trim()} onPress={send} />
+          <Button label={t("write")} kind="primary" disabled={!draft.trim()} onPress={sendText} />
         </div>
       )}
     </form>
@@ -109,10 +124,9 @@ function Elapsed({ recorder }: { recorder: Recorder }) {
     const timer = setInterval(() => setSeconds(recorder.seconds()), 500);
     return () => clearInterval(timer);
   }, [recorder]);
-  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
   return (
     <p class="elapsed">
-      <span role="status">{t("recording_now")}</span> <span>{time}</span>
+      <span role="status">{t("recording_now")}</span> <span>{clock(seconds)}</span>
     </p>
   );
 }

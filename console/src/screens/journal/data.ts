@@ -30,14 +30,6 @@ export interface Version {
   why: string;
 }
 
-export interface NewEntry {
-  content: string;
-  date: string;
-  audio_path?: string;
-  duration?: number;
-  idempotency_key: string;
-}
-
 const BASE = "/api/daily";
 
 /** A day with its entries; without a date, today by the computer's clock. */
@@ -63,8 +55,6 @@ export async function problems(signal: AbortSignal): Promise<{ path: string; pro
   return (await api.module<{ problems: { path: string; problem: string }[] }>("GET", `${BASE}/problems`, { signal })).problems;
 }
 
-export const write = (body: NewEntry) => api.module<Entry>("POST", `${BASE}/entries`, { body });
-
 export const change = (id: string, body: { content: string; title: string }) =>
   api.module<Entry>("PUT", `${BASE}/entries/{id}`, { params: { id }, body });
 
@@ -72,13 +62,6 @@ export const remove = (id: string) => api.module("DELETE", `${BASE}/entries/{id}
 
 export const restore = (id: string, date: string) =>
   api.module<Entry>("POST", `${BASE}/entries/{id}/restore`, { params: { id }, body: { date } });
-
-/** Keep a recording or a picture, and give its path within the journal. */
-export async function keepAsset(name: string, date: string, data: Blob): Promise<string> {
-  const headers = { "content-type": data.type || "application/octet-stream" };
-  const options = { params: { name }, query: { date }, body: data, headers };
-  return (await api.module<{ path: string }>("POST", `${BASE}/assets/{name}`, options)).path;
-}
 
 /** The address of a recording or picture, from its path within the vault or the journal. */
 export function assetAddress(path: string): string {
@@ -105,9 +88,4 @@ export function pictures({ content, fields }: Entry): { text: string; shown: { p
   const own = fields.image;
   if (typeof own === "string" && /^(?:Daily\/)?assets\//.test(own)) shown.push({ path: own, alt: "" });
   return { text: content.replace(PICTURE, "").trim(), shown };
-}
-
-/** A word that no other request has: the same entry is not written twice when its answer is lost. */
-export function newKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -4,6 +4,7 @@ import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
 import { Choice, Switch } from "~/components/field";
 import { Ago, Badge, Facts, Loaded, Page, Row, Section } from "~/components/layout";
+import { letters } from "~/state/letters";
 import { canNotify, notifies, switchNotifications } from "~/state/notifications";
 import { type Appearance, appearance, type Language, language } from "~/state/preferences";
 import { useResource } from "~/state/resource";
@@ -64,8 +65,12 @@ function ThisBrowser() {
     redraw((count) => count + 1);
   };
   const current = me.value;
+  const leave = async () => {
+    const n = letters.value.length;
+    if (n === 0 || (await confirm(t("unsent_title"), t("unsent_text", { n }), t("sign_out")))) await signOut();
+  };
   return (
-    <Section title={t("this_browser")} actions={current?.kind === "session" && <Button label={t("sign_out")} onPress={signOut} />}>
+    <Section title={t("this_browser")} actions={current?.kind === "session" && <Button label={t("sign_out")} onPress={leave} />}>
       {current?.name && (
         <Facts
           facts={[

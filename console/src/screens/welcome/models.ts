@@ -37,6 +37,8 @@ export interface Known {
   modules: string[];
   /** Names of browsers and keys besides this browser and the key of the first boot. */
   devices: string[];
+  /** Whether any of them can be another machine. */
+  isReachable: boolean;
   backups: Backups;
 }
 
@@ -48,18 +50,19 @@ export interface StepProps {
 const FIRST_BOOT = "First boot";
 
 async function load(signal: AbortSignal): Promise<Known> {
-  const [setup, { modules }, { sessions }, { keys }, backups] = await Promise.all([
+  const [setup, { modules }, { sessions }, { keys }, backups, { is_reachable: isReachable }] = await Promise.all([
     api.get<Setup>("/api/setup", { signal }),
     api.get<{ modules: { name: string }[] }>("/api/modules", { signal }),
     api.get<{ sessions: { name: string; is_current: boolean }[] }>("/api/pairing/sessions", { signal }),
     api.get<{ keys: { label: string }[] }>("/api/auth/keys", { signal }),
     api.get<Backups>("/api/backups", { signal }),
+    api.get<{ is_reachable: boolean }>("/api/pairing/address", { signal }),
   ]);
   const devices = [
     ...sessions.filter((session) => !session.is_current).map(({ name }) => name),
     ...keys.filter(({ label }) => label !== FIRST_BOOT).map(({ label }) => label),
   ];
-  return { setup, modules: modules.map(({ name }) => name), devices, backups };
+  return { setup, modules: modules.map(({ name }) => name), devices, isReachable, backups };
 }
 
 export function useKnown(): Resource<Known> {
@@ -67,11 +70,11 @@ export function useKnown(): Resource<Known> {
 }
 
 /** Whether a step has nothing left to do. */
-export function isDone(step: StepName, { setup, modules, devices, backups }: Known): boolean {
+export function isDone(step: StepName, { setup, modules, devices, isReachable, backups }: Known): boolean {
   return {
     model: setup.model_chosen,
     modules: modules.length > 0,
-    phone: devices.length > 0,
+    phone: isReachable && devices.length > 0,
     backup: backups.configured && backups.protected,
   }[step];
 }

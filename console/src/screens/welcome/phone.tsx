@@ -25,7 +25,7 @@ export function PhoneStep({ known, reload }: StepProps) {
           </ul>
         </Notice>
       )}
-      <NewDevice key={count} onDone={done} />
+      <NewDevice key={count} onDone={done} isPhone />
     </>
   );
 }

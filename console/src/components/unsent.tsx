@@ -1,0 +1,64 @@
+/** What waits on this device, with a button that sends it and one that throws it away. */
+import { type Letter, letters, remove } from "~/state/letters";
+import { ago, messages, moment } from "~/text/messages";
+import { Button } from "./button";
+import { confirm } from "./dialog";
+
+const t = messages({
+  en: {
+    entries: "Not sent yet",
+    entries_text: "It is kept on this device, and sent when the computer answers while this page is open.",
+    recording: "Recording, {time}",
+    broken_off: "It was broken off. Nothing is sent before you say so.",
+    send: "Send",
+    take_text: "Turn it into text",
+    delete: "Delete",
+    delete_title: "Delete it?",
+    delete_text: "It is nowhere but on this device.",
+  },
+  de: {
+    entries: "Noch nicht gesendet",
+    entries_text: "Es liegt auf diesem Gerät und wird gesendet, wenn der Computer antwortet, solange diese Seite offen ist.",
+    recording: "Aufnahme, {time}",
+    broken_off: "Sie wurde abgebrochen. Gesendet wird erst, wenn du es sagst.",
+    send: "Senden",
+    take_text: "In Text verwandeln",
+    delete: "Löschen",
+    delete_title: "Wirklich löschen?",
+    delete_text: "Es ist nirgends als auf diesem Gerät.",
+  },
+});
+
+export function Unsent({ kind, onSend }: { kind: Letter["kind"]; onSend: (letter: Letter) => Promise<unknown> }) {
+  const found = letters.value.filter((letter) => letter.kind === kind && (letter.isHeld || letter.isWaiting));
+  if (found.length === 0) return null;
+  const drop = async ({ id }: Letter) => {
+    if (await confirm(t("delete_title"), t("delete_text"), t("delete"))) await remove(id);
+  };
+  return (
+    <section class="unsent" aria-label={t("entries")}>
+      <h2>{t("entries")}</h2>
+      {found.some(({ isHeld, isRefused }) => !isHeld && !isRefused) && <p class="muted">{t("entries_text")}</p>}
+      <ul>
+        {found.map((letter) => (
+          <li key={letter.id}>
+            {letter.sound && <strong>{t("recording", { time: clock(letter.sound.seconds) })}</strong>}
+            {letter.content && <p class="plain-text" dir="auto">{letter.content}</p>}
+            <p class="muted" title={moment(letter.at)}>{ago(letter.at)}</p>
+            {letter.isHeld && <p class="muted">{t("broken_off")}</p>}
+            {letter.problem && <p role="alert">{letter.problem}</p>}
+            <div class="form-actions">
+              <Button label={kind === "journal" ? t("send") : t("take_text")} icon="send" onPress={() => onSend(letter)} />
+              <Button label={t("delete")} icon="trash" kind="quiet" onPress={() => drop(letter)} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Minutes and seconds. */
+export function clock(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}

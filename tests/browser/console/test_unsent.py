@@ -1,0 +1,90 @@
+"""Nothing that was written is lost: drafts, and entries and messages without a connection."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.console import furnishing
+from tests.browser.console.conftest import MakePerson
+from tests.browser.console.people import PHONE
+from tests.support.computer import Computer
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module", autouse=True)
+def furnished(computer: Computer) -> None:
+    """The journal."""
+    furnishing.install(computer, "daily")
+
+
+def entries(page: Page, words: str) -> int:
+    """How many entries of today, as the computer has them, say this."""
+    found = page.evaluate("async () => (await (await fetch('/api/daily/today')).json()).entries")
+    return sum(words in entry["content"] for entry in found)
+
+
+def test_drafts_stay_and_go_when_they_are_sent(make_person: MakePerson) -> None:
+    page = make_person(PHONE).open("chat")
+    page.get_by_label("Message", exact=True).fill("Half a message")
+    page.get_by_role("link", name="Journal").first.click()
+    page.get_by_label("New entry").fill("Half an entry")
+    page.reload()
+    expect(page.get_by_label("New entry")).to_have_value("Half an entry")
+    page.get_by_role("button", name="Write down").click()
+    expect(page.get_by_label("New entry")).to_have_value("")
+    page.get_by_role("link", name="Chat", exact=True).first.click()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Half a message")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_be_visible()
+    page.get_by_role("link", name="Journal").first.click()
+    expect(page.get_by_label("New entry")).to_have_value("")
+    page.reload()
+    expect(page.get_by_label("New entry")).to_have_value("")
+    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('draft/'))") == []
+
+
+def test_what_is_written_without_a_connection_is_sent_once(make_person: MakePerson) -> None:
+    person = make_person(PHONE)
+    page = person.open("journal")
+    expect(page.get_by_label("New entry")).to_be_visible()
+    person.context.set_offline(True)
+    page.get_by_label("New entry").fill("Written in the tunnel.")
+    page.get_by_role("button", name="Write down").click()
+    unsent = page.get_by_role("region", name="Not sent yet")
+    expect(unsent.get_by_text("Written in the tunnel.")).to_be_visible()
+    expect(page.get_by_label("New entry")).to_have_value("")
+    person.open("chat")
+    page.get_by_label("Message", exact=True).fill("Said in the tunnel.")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Said in the tunnel.")
+    person.context.set_offline(False)
+    page.reload()
+    person.open("journal")
+    expect(page.get_by_role("article").get_by_text("Written in the tunnel.")).to_be_visible()
+    expect(unsent).to_have_count(0)
+    assert entries(page, "Written in the tunnel.") == 1
+    person.forgive_refusals()
+
+
+def test_an_entry_whose_answer_was_lost_is_not_written_twice(make_person: MakePerson) -> None:
+    person = make_person(PHONE)
+    page = person.open("journal")
+    expect(page.get_by_label("New entry")).to_be_visible()
+
+    def lose(route: object) -> None:
+        route.fetch()  # type: ignore[attr-defined]
+        route.abort()  # type: ignore[attr-defined]
+
+    page.route(
+        "**/api/daily/entries", lambda route: lose(route) if route.request.method == "POST" else route.continue_()
+    )
+    page.get_by_label("New entry").fill("Once and no more.")
+    page.get_by_role("button", name="Write down").click()
+    unsent = page.get_by_role("region", name="Not sent yet")
+    expect(unsent.get_by_text("Once and no more.")).to_be_visible()
+    page.unroute("**/api/daily/entries")
+    unsent.get_by_role("button", name="Send").click()
+    expect(unsent).to_have_count(0)
+    assert entries(page, "Once and no more.") == 1
+    person.forgive_refusals()
