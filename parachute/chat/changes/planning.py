@@ -109,7 +109,8 @@ class Planner:
             return []
         present, wanted, seen, reason = self._read(each)
         after = wanted.state
-        if present.state == NOTHING and each.path in self._made:
+        if present.state.kind != "folder" and each.path in self._made:
+            present.drop()
             present = Present(self._made[each.path])
         if after.kind == "none" and each.wanted != "none":
             present.drop()
