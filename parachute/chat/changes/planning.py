@@ -117,7 +117,8 @@ class Planner:
             return []
         present, wanted, seen, reason = self._read(each)
         after = wanted.state
-        if present.state == NOTHING and each.path in self._made:
+        if present.state.kind != "folder" and each.path in self._made:
+            present.drop()
             present = Present(self._made[each.path])
         if after.kind == "none" and each.wanted != "none":
             present.drop()
@@ -263,6 +264,8 @@ class Planner:
         if left is not None and (present.signature == left.signature or present.state == left.state):
             return False
         is_fixed = earlier is not None and (earlier.reason == "conflict" or present.state != earlier.before)
+        above = (each.path[:place] for place, letter in enumerate(each.path) if letter == "/")
+        is_fixed |= any(path in self._view.waiting and self._view.waiting[path].reason == "conflict" for path in above)
         if left is not None or is_fixed:
             return not self._is_index(each, present)
         if present.signature is None:

@@ -93,7 +93,7 @@ async def test_runs_are_undone_one_after_the_other(world: World) -> None:
 async def test_folders_that_an_agent_makes_and_shuts_are_made_as_they_are_and_go(world: World) -> None:
     before = prepared(world)
     await world.turn(
-        "for mode in 555 640 600 755; do mkdir -p $mode/in; echo x > $mode/in/file; chmod $mode $mode/in; done"
+        "rm script; mkdir script; chmod 640 script; for mode in 555 640 600 755; do mkdir -p $mode/in; echo x > $mode/in/file; chmod $mode $mode/in; done"
     )
     assert listed(world.project) == world.seen
     assert (await world.changes.undo("s")).conflicts == ()
