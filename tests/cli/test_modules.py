@@ -206,7 +206,9 @@ def test_a_running_computer_is_told(parachute: Terminal, source: Path, home: Hom
         parachute.ok("modules", "disable", "hello")
         parachute.ok("modules", "remove", "hello", "--yes")
         reload = "POST /api/modules/reload"
-        assert core.paths() == [reload, "POST /api/modules/hello/enable", reload, reload]
+        # What became of it is asked for, too.
+        enable = "POST /api/modules/hello/enable"
+        assert core.paths() == [reload, "GET /api/modules", enable, reload, reload]
         core.answers["POST", "/api/modules/reload"] = 500, {"detail": "It broke."}
         result = parachute("modules", "install", str(source), "--yes")
         assert (result.code, "It broke." in result.err) == (0, True)

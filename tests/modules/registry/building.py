@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from parachute.core.interfaces import KNOWN, methods_of
 from parachute.modules.registry.models import InstalledModule, Trust
 
 MANIFEST = """\
@@ -25,10 +26,14 @@ from parachute.core import Module, route
 class {class_name}(Module):
     name = "{name}"
     version = "{version}"
-
+{methods}
     @route("GET", "/hello")
     async def hello(self) -> dict:
         return {{"hello": "world"}}
+
+
+def search(text: str) -> str:
+    return text
 """
 
 
@@ -39,7 +44,11 @@ def write_module(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.yaml").write_text(MANIFEST.format(name=name, version=version) + more)
     class_name = name.title().replace("-", "") + "Module"
-    (folder / "module.py").write_text(MODULE.format(name=name, version=version, class_name=class_name))
+    # Nothing calls them; without them the module could not be installed.
+    provided = [KNOWN[each] for each in KNOWN if each in more.partition("provides")[2]]
+    methods = "".join(f"    {method} = None\n" for protocol in provided for method in methods_of(protocol))
+    code = MODULE.format(name=name, version=version, class_name=class_name, methods=methods)
+    (folder / "module.py").write_text(code)
     for path, text in (files or {}).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
