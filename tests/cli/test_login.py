@@ -67,6 +67,15 @@ def test_a_window_that_is_too_small_is_said_where_the_server_tells_it(computer: 
         computer.ok("auth", "logout")
 
 
+def test_a_server_that_does_not_answer_is_no_success(computer: Terminal) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # and does not listen
+        said = computer("auth", "login", "--base-url", f"http://127.0.0.1:{silent.getsockname()[1]}", "--model", "x")
+    assert said.code == 1
+    assert "`parachute auth logout` forgets it" in said.err
+    computer.ok("auth", "logout")
+
+
 def test_a_compatible_server_is_connected(parachute: Terminal, api: MessagesAPI) -> None:
     api.default(text("OK."))
     parachute.ok("auth", "login", "--base-url", api.url, "--model", "qwen3")

@@ -59,7 +59,9 @@ def login(
         Api.find(home).post("/api/ask", {"prompt": "Say OK.", "max_tokens": 1}, seconds=60)
     except ParachuteError as error:
         print_error(f"The test message failed: {error.message}", error.hint)
-        if error.key in _WRONG:
+        if base_url:
+            print_note(f"{base_url} is stored all the same, and asked from now on. `parachute auth logout` forgets it.")
+        if base_url or error.key in _WRONG:
             raise typer.Exit(1) from error
         print_note("Whether the credential is right could not be seen.")
     else:

@@ -1,7 +1,6 @@
 """`parachute inbox`: everything that waits for you, in one list."""
 
 import http.client
-import json
 from typing import Any
 
 import typer
@@ -11,9 +10,11 @@ from parachute.cli.api import Api
 from parachute.cli.asking import ask, can_ask, confirm
 from parachute.cli.changed_files import one_line, waiting_lines
 from parachute.cli.commands import JSON, YES, group
+from parachute.cli.commands.suggestions import shown_suggestion
 from parachute.cli.event_stream import documents
 from parachute.cli.identifiers import short, whole
 from parachute.cli.output import ago, clean, print_answer, print_error, print_json, print_note, print_table
+from parachute.cli.plain import plain_lines
 from parachute.cli.question import answers_of
 
 _ID = typer.Argument(metavar="ID", help="Id of what waits; its beginning is enough.")
@@ -79,6 +80,8 @@ app = group(show, answer, watch, bare=_list)
 
 def _find(api: Api, identifier: str) -> dict[str, Any]:
     items = {str(item["id"]): item for item in api.get("/api/inbox")["items"]}
+    # `parachute suggestions` calls them by names of their own.
+    items |= {str(each["details"]["id"]): each for each in items.values() if each["kind"] == "suggestion"}
     return dict(items[whole(identifier, items, "item that waits", "`parachute inbox` shows what waits.")])
 
 
@@ -101,13 +104,15 @@ def _since(item: dict[str, Any]) -> str:
 
 
 def _shown(item: dict[str, Any]) -> str:
+    if item["kind"] == "suggestion":
+        return shown_suggestion(item["details"]) + clean(f"\n  Answers: {', '.join(item['answers'])}")
     lines = [f"{short(item['id'])}  {item['title']}", f"  From: {item['source']}"]
     if item["since"]:
         lines.append(f"  Since: {ago(item['since'])}")
     if item["kind"] == "changes":
         cut = _changes(item["details"])  # an answer covers all of it
     else:
-        text = json.dumps(item["details"], indent=2, ensure_ascii=False)
+        text = "\n".join(plain_lines(item["details"]))
         cut = text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}\n… `--json` shows all of it"
     lines += [f"    {line}" for line in cut.splitlines()]
     if item["answers"]:

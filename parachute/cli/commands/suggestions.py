@@ -8,13 +8,14 @@ from typing import Any
 
 import typer
 
-from parachute.base.errors import InvalidInput
+from parachute.base.errors import InvalidInput, NotFound
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.commands.schedule import print_runs
 from parachute.cli.identifiers import short, whole
 from parachute.cli.output import ago, clean, local, print_answer, print_error, print_json, print_note
+from parachute.cli.plain import plain_lines
 from parachute.security.origin import Origin
 
 _ID = typer.Argument(metavar="ID", help="Id of the suggestion; its beginning is enough.")
@@ -46,7 +47,7 @@ def list_(
         return
     print(f"{status.capitalize()} suggestions ({found['total']})")
     for each in found["suggestions"]:
-        print(f"\n{_shown(each, whole=False)}")
+        print(f"\n{shown_suggestion(each, whole=False)}")
     if status == "pending":
         print_note("\nDecide with `parachute suggestions approve|reject|modify ID`, or `approve-all`.")
 
@@ -58,7 +59,7 @@ def show(identifier: str = _ID, as_json: bool = JSON) -> None:
     if as_json:
         print_json(found)
         return
-    print(_shown(found))
+    print(shown_suggestion(found))
     if found["resolutions"]:
         print("  Decisions:")
     for each in found["resolutions"]:
@@ -178,8 +179,18 @@ def _get(api: Api, identifier: str) -> dict[str, Any]:
         every = [each for status in ("pending", "all") for each in _page(api, status, "", _MOST)["suggestions"]]
         ids = [each["id"] for found in every for each in (found, *(found.get("members") or ()))]
         hint = "`parachute suggestions list --status all` shows all of them."
-        identifier = whole(identifier, ids, "suggestion", hint)
+        try:
+            identifier = whole(identifier, ids, "suggestion", hint)
+        except NotFound:
+            # The inbox calls it by a name of its own.
+            named = {each["id"]: each["details"]["id"] for each in waiting_suggestions(api)}
+            identifier = named[whole(identifier, named, "suggestion", hint)]
     return dict(api.get(_path(identifier)))
+
+
+def waiting_suggestions(api: Api) -> list[dict[str, Any]]:
+    """The items of the inbox that are suggestions."""
+    return [each for each in api.get("/api/inbox")["items"] if each["kind"] == "suggestion"]
 
 
 def _with_preview(api: Api, found: dict[str, Any]) -> dict[str, Any]:
@@ -196,7 +207,7 @@ def _page(api: Api, status: str, module: str, limit: int) -> dict[str, Any]:
 def _confirm(found: list[dict[str, Any]], question: str, yes: bool, as_json: bool) -> None:
     """Show what would be applied, and ask."""
     if not yes and not as_json:
-        print("\n\n".join(_shown(each) for each in found))
+        print("\n\n".join(shown_suggestion(each) for each in found))
     confirm(question, "Nothing was applied.", yes=yes, as_json=as_json)
 
 
@@ -207,14 +218,14 @@ def _decide(api: Api, found: dict[str, Any], what: str, body: dict[str, Any] | N
     print_answer(done, as_json, f"{short(done['id'])}: {done['status']}.")
 
 
-def _shown(suggestion: dict[str, Any], *, whole: bool = True) -> str:
+def shown_suggestion(suggestion: dict[str, Any], *, whole: bool = True) -> str:
     """One suggestion with what it would change; not `whole`: only the beginning of a long payload."""
     title = suggestion["title"] or suggestion["target_id"] or "(without a name)"
     target = f"  [{suggestion['target_module']}]" if suggestion["target_module"] else ""
     lines = [f"{short(suggestion['id'])}  {suggestion['action'].capitalize()}: {title}{target}"]
     members: Sequence[dict[str, Any]] = suggestion.get("members") or ()
     for member in members:
-        lines += [f"  {line}" for line in _shown(member, whole=whole).splitlines()]
+        lines += [f"  {line}" for line in shown_suggestion(member, whole=whole).splitlines()]
     if preview := suggestion.get("preview"):
         lines += _changed(preview, whole)
     elif not members:
@@ -236,7 +247,7 @@ def _shown(suggestion: dict[str, Any], *, whole: bool = True) -> str:
 
 
 def _payload(payload: dict[str, Any], whole: bool) -> list[str]:
-    return _cut(json.dumps(payload, indent=2, ensure_ascii=False).splitlines(), whole)
+    return _cut(plain_lines(payload), whole)
 
 
 def _changed(preview: dict[str, Any], whole: bool) -> list[str]:

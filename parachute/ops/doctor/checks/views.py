@@ -1,6 +1,7 @@
 """Agents can work on copy-on-write views of projects, found out by mounting one."""
 
 import os
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -49,5 +50,11 @@ def examine(computer: Computer) -> Result:
 
 def _foreign(projects: Path) -> tuple[str, ...]:
     """The first folders of projects in which a view cannot be written; links are not followed."""
-    folders = (Path(folder) for folder, _, _ in islice(os.walk(projects), _MOST_FOLDERS))
-    return tuple(islice((str(each) for each in folders if views.is_foreign(each.lstat())), _SHOWN))
+    found: list[str] = []
+    with suppress(FileNotFoundError), Folder.open(projects) as top:
+        for path, folder, _ in islice(top.walk(unreadable=lambda path, error: None), _MOST_FOLDERS):
+            if views.is_foreign(os.fstat(folder.fileno())):
+                found.append(str(projects / path))
+            if len(found) == _SHOWN:
+                break
+    return tuple(found)
