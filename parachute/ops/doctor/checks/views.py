@@ -5,6 +5,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from parachute.base.folders import Folder, TooMany
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, settings_of, warning
 from parachute.ops.doctor.podman import wants_containers
@@ -51,7 +52,7 @@ def examine(computer: Computer) -> Result:
 def _foreign(projects: Path) -> tuple[str, ...]:
     """The first folders of projects in which a view cannot be written; links are not followed."""
     found: list[str] = []
-    with suppress(FileNotFoundError), Folder.open(projects) as top:
+    with suppress(FileNotFoundError, TooMany), Folder.open(projects) as top:
         for path, folder, _ in islice(top.walk(unreadable=lambda path, error: None), _MOST_FOLDERS):
             if views.is_foreign(os.fstat(folder.fileno())):
                 found.append(str(projects / path))
