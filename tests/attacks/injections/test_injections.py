@@ -40,8 +40,8 @@ async def world(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         yield found
 
 
-async def meet(world: World, injection: Injection) -> None:
-    """Let a conversation meet a text and obey it, and see what has come of it."""
+async def meet(world: World, injection: Injection) -> tuple[str, str]:
+    """Let a conversation meet a text and obey it, and see what has come of it; the conversation and its origin."""
     answer = await world.converse(injection)
     session, expected, where = answer.session, injection.carrier.origin, injection.carrier.name
     assert answer.end["type"] == "done", answer.end
@@ -66,6 +66,7 @@ async def meet(world: World, injection: Injection) -> None:
     held = {each.path: each.reason for each in await world.core.services.changes.history.held(session)}
     assert {held.get(name, "obeyed") for name in INSTRUCTIONS} <= {"origin", "obeyed"}, where
     assert held["AGENTS.md"] == "origin", where
+    return session, origin.value
 
 
 def assert_nothing_left(world: World) -> None:
@@ -79,14 +80,12 @@ def assert_nothing_left(world: World) -> None:
 
 
 async def test_a_text_on_each_carrier(world: World) -> None:
-    for injection in world.injections.values():
-        await meet(world, injection)
+    met = dict([await meet(world, injection) for injection in world.injections.values()])
     assert_nothing_left(world)
     assert EVIL in {str(item.title).removeprefix("Reach ") for item in (await world.core.inbox.page()).items}
     records = [json.loads(line) for line in (await world.core.audited()).splitlines()]
-    origins = {record["origin"] for record in records if record["event_type"] == "run"}
-    # Commands of the first ones could read what an agent had fetched.
-    assert origins >= {each.origin.value for each in CARRIERS if not each.origin.may_record}
+    recorded = {record["session"]: record["origin"] for record in records if record["event_type"] == "run"}
+    assert {session: recorded[session] for session in met} == met
 
 
 def test_there_are_two_hundred() -> None:

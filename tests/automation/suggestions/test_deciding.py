@@ -202,7 +202,7 @@ def test_a_key_needs_the_right_to_change_the_target(computer: SuggestionsCompute
     def ask(label: str, method: str, path: str) -> int:
         headers = {"Authorization": f"Bearer {json.loads(keys[label])['key']}"}
         answer = computer.ask(method, path, headers=headers)
-        if answer.status_code == 403:
+        if answer.status_code == 403 and label != "reader":
             assert "parachute suggestions approve" in answer.json()["hint"]
         return answer.status_code
 

@@ -82,7 +82,7 @@ def test_what_cannot_be_transcribed_comes_as_a_file_and_says_so(bot: Bot, transc
     bot.wait_text("I cannot hear that.")
     (asked,) = asked_with(bot, "Listen!")
     assert "[The voice note voice.ogg has no text: transcribing it failed.]" in asked
-    assert "voice.ogg, audio/ogg, 11 bytes]" in asked
+    assert "voice.ogg, audio/ogg, 11 bytes, at /attachments/voice.ogg]" in asked
 
 
 def test_without_a_transcriber_it_comes_as_a_file_and_the_vault_gets_none(bot: Bot) -> None:
@@ -91,5 +91,5 @@ def test_without_a_transcriber_it_comes_as_a_file_and_the_vault_gets_none(bot: B
     bot.speak(b"OggS unheard")
     bot.wait_text("I cannot listen.")
     (asked,) = asked_with(bot, "nothing that transcribes is set up on this computer")
-    assert "voice.ogg, audio/ogg, 12 bytes]" in asked
+    assert "voice.ogg, audio/ogg, 12 bytes, at /attachments/voi" in asked
     assert not recordings(bot, b"OggS unheard")

@@ -32,9 +32,13 @@ class Hosts:
     def __init__(self) -> None:
         manifest = SimpleNamespace(optional_requires=(InterfaceName("BrainInterface"),))
         provides = SimpleNamespace(provides=(InterfaceName("BrainInterface"),), optional_requires=())
-        self.origins = SimpleNamespace(has_read=lambda *_: None, of_words=lambda _: None)
+        self.origins = SimpleNamespace(has_read=self._has_read, of_words=lambda _: None)
         self._caller = SimpleNamespace(name="daily", manifest=manifest)
-        self._host = SimpleNamespace(module=SimpleNamespace(name="brain", manifest=provides), manifest=provides)
+        module = SimpleNamespace(name="brain", manifest=provides)
+        self._host = SimpleNamespace(module=module, manifest=provides)
+
+    async def _has_read(self, *_: Any) -> None:
+        pass
 
     def approved(self, name: str) -> Any:
         return self._caller

@@ -92,6 +92,10 @@ async def talk(client: httpx2.AsyncClient, message: str = MESSAGE, session: str 
     return str(stream.terminal["sessionId"])
 
 
+_UNASKED = (".keys.yaml.", ".browser-sessions.yaml.", ".audit-", "audit-seals")
+"""Beginnings of names of what is written within a minute by itself."""
+
+
 def state_of(computer: Computer) -> str:
     """All that is stored: every row of every database, and every file with its size, but for logs and sockets.
 
@@ -111,7 +115,7 @@ def state_of(computer: Computer) -> str:
             folders[:] = sorted({*folders} - {"audit", "logs", "run", "sandboxes"})
             found[folder] = folders
             for path in (Path(folder) / name for name in sorted(files)):
-                is_own = path.suffix != ".lock" and not path.name.startswith((".keys.yaml.", ".browser-sessions.yaml."))
+                is_own = path.suffix != ".lock" and not path.name.startswith(_UNASKED)
                 # What was approved is noted a few seconds later.
                 if ".db" not in path.name and is_own and path != computer.home.known_approvals:
                     found[str(path)] = _content(path)
