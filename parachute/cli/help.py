@@ -16,7 +16,7 @@ SECTIONS = {
         "setup": "Install the journal, the knowledge base and their chats",
         "start": "Start the computer in the background",
         "stop": "End the computer and everything that it started",
-        "restart": "Stop and start the computer, with the settings and the environment as they are now",
+        "restart": "Stop and start the computer, with the settings and the environment as they are now, on the address of the start",
         "status": "Show what runs",
         "doctor": "Look for what is wrong with this computer, also while it is down",
         "logs": "Show the last lines of the logs",

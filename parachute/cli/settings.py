@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput, Unavailable
+from parachute.cli import given_address
 from parachute.cli.api import ask_supervisor
 from parachute.cli.output import as_text
 from parachute.config.settings.checking import ConfigError
@@ -84,6 +85,8 @@ def _compared(row: SettingRow, started: dict[str, object]) -> SettingRow:
     assert isinstance(environment, dict)
     if row.name in ("host", "port"):
         held, since = as_text(started[row.name]), variable if variable in environment else "the start"
+        if given_address.is_kept(started, row.name, row.value):
+            since = given_address.source(row.name)
     elif variable in environment:
         held, since = str(environment[variable]), variable
     else:

@@ -170,6 +170,17 @@ def test_the_table_shows_what_the_running_computer_was_started_with(parachute: T
     assert [row["name"] for row in same if row["running"]] == []
 
 
+def test_an_address_that_start_was_given_is_told_as_one_that_a_restart_keeps(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.environment = {"PARACHUTE_INSTEAD_OF_PORT": "3333"}
+        kept = parachute("config")
+        changed = parachute("config", PARACHUTE_PORT="4444")
+    port = next(line.split()[1:5] for line in kept.out.splitlines() if line.startswith("port "))
+    assert port == [str(core.port), "start", "--port", "(running)"]
+    assert "port:" not in kept.err
+    assert "port: `parachute restart` from this shell takes 4444" in changed.err
+
+
 def test_no_name_is_cut_on_a_narrow_terminal(parachute: Terminal) -> None:
     with parachute.screen("config") as screen:
         assert screen.end() == 0

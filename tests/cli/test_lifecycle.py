@@ -96,18 +96,25 @@ def test_at_a_terminal_the_first_start_shows_an_address_that_signs_in_once(compu
 
 
 @needs_core
-def test_a_restart_takes_settings_environment_and_address_as_they_are_now(computer: Terminal, port: int) -> None:
+def test_a_restart_takes_settings_and_environment_as_they_are_now_and_keeps_the_address_of_the_start(
+    computer: Terminal, port: int
+) -> None:
     computer.ok("start", "--port", str(port))
     supervisor = supervisor_of(computer)
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        other = found.getsockname()[1]
     computer.ok("config", "set", "daily_spending_limit", "7")
-    computer.ok("config", "set", "port", str(other))
-    restarted = computer.ok("restart", ANTHROPIC_API_KEY=SECRET, ANTHROPIC_BASE_URL="http://127.0.0.1:9")
-    assert f"http://127.0.0.1:{other}" in restarted
+    for _ in range(2):  # what was kept once is kept again
+        restarted = computer.ok("restart", ANTHROPIC_API_KEY=SECRET, ANTHROPIC_BASE_URL="http://127.0.0.1:9")
+        assert f"http://127.0.0.1:{port}" in restarted
     assert "there is a credential (ANTHROPIC_API_KEY)" in restarted
     assert supervisor_of(computer) != supervisor
     assert "of $7.00 today" in computer.ok("status")
+
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        other = found.getsockname()[1]
+    computer.ok("config", "set", "port", str(other))
+    moved = computer("restart")
+    assert f"http://127.0.0.1:{other}" in moved.out
+    assert f"instead of {port}" in moved.err
 
     Home(computer.home).config.write_text("prot: 1\n")
     supervisor = supervisor_of(computer)

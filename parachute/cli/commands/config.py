@@ -5,7 +5,7 @@ from dataclasses import asdict
 import typer
 
 from parachute.base.errors import Unavailable
-from parachute.cli import user_services
+from parachute.cli import given_address, user_services
 from parachute.cli.api import ask_supervisor
 from parachute.cli.commands import JSON, group
 from parachute.cli.installation import settings_file
@@ -38,7 +38,7 @@ def show(context: typer.Context, as_json: bool = JSON) -> None:
         "",
     )
     for row in rows:
-        if row.running and not as_json:
+        if row.running and row.running_from != given_address.source(row.name) and not as_json:
             now = as_text(row.value) or "empty"
             print_note(f"{row.name}: `parachute restart` from this shell takes {now} ({row.source}).")
 

@@ -2,12 +2,14 @@
 
 import os
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import typer
 
 from parachute.base import swap
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError, Unavailable
-from parachute.cli import lifecycle, own_command, user_services
+from parachute.cli import given_address, lifecycle, own_command, user_services
 from parachute.cli.api import Api, address, ask_supervisor
 from parachute.cli.commands import group
 from parachute.cli.commands.pair import new_code
@@ -72,17 +74,19 @@ def stop() -> None:
 
 
 def restart(port: int | None = _PORT, host: str | None = _HOST) -> None:
-    """Stop and start the computer, with the settings and the environment as they are now."""
+    """Stop and start the computer, with the settings and the environment as they are now, on the address of the start."""
     _check_environment(port)
     _finish_restore()
     home = Home.find()
     with lifecycle.one_at_a_time(home):
+        started = given_address.of_running(home)
         if not swap.is_ordered(home.root):  # what is ordered brings settings of its own
-            _check_start(home, host, port)  # a mistake in the settings must not end what runs well
+            # A mistake in the settings must not end what runs well.
+            _check_start(home, *_kept(home, host, port, started))
         if pid_file.is_running(home):
             lifecycle.stop(home)
         _finish_restore()
-        _start(home, host, port)
+        _start(home, *_kept(home, host, port, started, tells=True))
     _print_running(home)
     _print_next(home)
 
@@ -166,6 +170,22 @@ def _check_start(home: Home, host: str | None, port: int | None) -> None:
         _target(home, host, port)
 
 
+def _kept(
+    home: Home, host: str | None, port: int | None, started: Mapping[str, Any], *, tells: bool = False
+) -> tuple[str | None, int | None]:
+    """Host and port that the command line says, or said at the start, None where the settings hold; error: ConfigError."""
+    found = settings(home)
+    address: dict[str, Any] = {"host": host, "port": port}
+    for name, value in (("host", found.host), ("port", found.port)):
+        if address[name] is None and given_address.is_kept(started, name, value):
+            address[name] = started[name]
+        elif address[name] is None and tells and given_address.was_given(started, name):
+            print_note(
+                f"{name}: the settings have changed since the start; {value} holds now instead of {started[name]}."
+            )
+    return address["host"], address["port"]
+
+
 def _target(home: Home, host: str | None, port: int | None) -> tuple[str, int, dict[str, str]]:
     """Host, port and further variables of the supervisor; errors: ConfigError, NotSafe."""
     found = settings(home)
@@ -175,7 +195,8 @@ def _target(home: Home, host: str | None, port: int | None) -> tuple[str, int, d
     # The supervisor runs in another folder, where a relative path would name something else.
     paths = {"PARACHUTE_VAULT": found.vault, "PARACHUTE_OFFLINE__MODEL": found.offline.model}
     absolute = {name: str(path) for name, path in paths.items() if name in os.environ and path}
-    return chosen, port or found.port, absolute
+    given = given_address.variables({"host": host, "port": port}, {"host": found.host, "port": found.port})
+    return chosen, port or found.port, {**absolute, **given}
 
 
 def _print_running(home: Home) -> None:
