@@ -107,7 +107,7 @@ def _shown(orders: Orders, before: Update | None, wanted: Phase, as_json: bool, 
             print_json(_document(situation))
         elif ended is not None:
             _print_end(ended)
-        if ended is None or ended.phase is not wanted:
+        if ended is None or ended.phase not in (wanted, Phase.NEWEST):
             raise typer.Exit(1)
     else:
         print_answer({"begun": True}, as_json, "It has begun. `parachute update status` shows how far it is.")
@@ -168,6 +168,10 @@ def _print_end(found: Update) -> None:
         print(f"  {change}")
     if found.phase is Phase.DONE:
         print(f"Version {new} is in place since {local(found.at)}.")
+    elif found.phase is Phase.NEWEST:
+        print(f"You have the newest version ({found.old.name}).")
+    elif found.phase is Phase.CANCELLED:
+        print(f"Update cancelled. You still run {found.old.name}.")
     elif found.phase is Phase.REFUSED:
         print(f"Nothing has changed: {found.problem}")
     else:

@@ -18,7 +18,19 @@ router = APIRouter(prefix="/api/updates", tags=["updates"])
 
 HomeDependency = Annotated[Home, Depends(provided(Home))]
 
-Phase = Literal["staging", "rehearsing", "putting", "probation", "blessing", "returning", "done", "refused", "back"]
+Phase = Literal[
+    "staging",
+    "rehearsing",
+    "putting",
+    "probation",
+    "blessing",
+    "returning",
+    "done",
+    "refused",
+    "newest",
+    "cancelled",
+    "back",
+]
 
 
 class RunningVersion(BaseModel):
@@ -41,7 +53,8 @@ class RehearsalCheck(BaseModel):
 class LastUpdate(BaseModel):
     """How far an update is, or how the last one ended.
 
-    `done`: the new version stays. `refused`: nothing has changed. `back`: the version before is in place again; `since` names where
+    `done`: the new version stays. `refused`: nothing has changed. `newest`: the newest version runs, and nothing was done.
+    `cancelled`: its owner ended it, and nothing has changed. `back`: the version before is in place again; `since` names where
     what was written meanwhile is kept, where the old version cannot read it. `until` is when the probation ends, `problem` why
     it was refused or came back, `changes` what the new version changes.
     """

@@ -82,6 +82,13 @@ class Following:
             ) from error
 
 
+async def is_checked_out(clone: Path, commit: str) -> bool:
+    """Return whether the files of a clone are those of this commit; errors: Unavailable."""
+    if await git(clone, "rev-parse", "--verify", "HEAD^{commit}") != commit:
+        return False
+    return not await git(clone, "status", "--porcelain", "--untracked-files=no")
+
+
 async def _followed(clone: Path) -> Followed:
     try:
         branch = await git(clone, "symbolic-ref", "--quiet", "HEAD")

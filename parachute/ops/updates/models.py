@@ -30,11 +30,15 @@ class Phase(StrEnum):
     DONE = "done"
     REFUSED = "refused"
     """It was not put in place: nothing has changed."""
+    NEWEST = "newest"
+    """There was nothing to do: the newest version runs."""
+    CANCELLED = "cancelled"
+    """Its owner ended it before it was put in place: nothing has changed."""
     BACK = "back"
     """The version before is in place again."""
 
 
-ENDS = (Phase.DONE, Phase.REFUSED, Phase.BACK)
+ENDS = (Phase.DONE, Phase.REFUSED, Phase.NEWEST, Phase.CANCELLED, Phase.BACK)
 IN_PLACE = (Phase.PUTTING, Phase.PROBATION, Phase.BLESSING, Phase.RETURNING)
 """Phases in which the state may be that of the new version."""
 

@@ -127,7 +127,7 @@ class Updates:
 
             new = source if isinstance(source, Version) else await self._staged(source, step)
             if new.prefix == old.prefix:
-                raise UpdateFailed("The newest version runs already.", key="up_to_date")
+                return self._journal.enter(update, Phase.NEWEST), None
             update = self._journal.enter(update, Phase.REHEARSING, new=new)
 
             def checked(check: Check) -> None:
@@ -150,7 +150,7 @@ class Updates:
         except (ParachuteError, OSError) as error:
             return self._ended(update, Phase.REFUSED, error), None
         except asyncio.CancelledError:
-            self._ended(update, Phase.REFUSED, UpdateFailed("It was cancelled; nothing has changed."))
+            self._journal.enter(update, Phase.CANCELLED)
             raise
 
     async def _staged(self, source: Path, step: Callable[[str], None]) -> Version:

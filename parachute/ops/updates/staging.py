@@ -20,9 +20,9 @@ from pathlib import Path
 from parachute.base.disk_errors import DiskFull, disk_error
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import atomic_write, private_folder, remove_tree
-from parachute.ops.updates.following import OFFLINE_HINT, Following, git
+from parachute.ops.updates.following import OFFLINE_HINT, Following, git, is_checked_out
 from parachute.ops.updates.models import Version
-from parachute.ops.updates.versions import Versions
+from parachute.ops.updates.versions import Versions, checkout, running
 from parachute.sandbox.image import programs
 
 _SECONDS = 3600.0
@@ -41,7 +41,7 @@ class Staging:
         self._step = step
 
     async def stage(self, source: Path, *, is_named: bool = False) -> Version:
-        """Install a version beside the running one, unless it is there; `is_named`: the owner has just named the source.
+        """Install a version beside the running one, unless it is there or runs from this very clone; `is_named`: the owner has just named the source.
 
         Errors: UpdateFailed, InvalidInput, Unavailable, OSError.
         """
@@ -61,6 +61,9 @@ class Staging:
         name = commit[:_NAME_LENGTH]
         if found := self._versions.find(name, str(clone)):
             return found
+        own = checkout()
+        if own is not None and own.samefile(clone) and await is_checked_out(clone, commit):
+            return running()
         async with _Unfinished(self._versions, name) as prefix:
             private_folder(prefix)
             tree, archive = prefix / "source", prefix / "source.tar"

@@ -1,7 +1,9 @@
 """What stands around an update: its item in the inbox, the link that shells find, and the job of the night."""
 
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -11,12 +13,15 @@ from parachute.base.disk_errors import DiskFull
 from parachute.config.settings.home import Home
 from parachute.events.inbox.models import Answer
 from parachute.events.scheduler.service import Clock
+from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.inbox import UpdatesSource
 from parachute.ops.updates.journal import Journal
-from parachute.ops.updates.models import Phase, Update, Version
+from parachute.ops.updates.models import ENDS, Phase, Update, Version
 from parachute.ops.updates.nightly import Nightly
 from parachute.ops.updates.orders import Orders
 from parachute.ops.updates.program_link import repoint
+from parachute.ops.updates.service import Updates
+from parachute.ops.updates.versions import running
 from parachute.supervisor import control
 from tests.support.small_disk import small_disk
 
@@ -52,7 +57,7 @@ async def test_an_update_that_nobody_watches_over_waits(home: Home, phase: Phase
     assert len(await source.items()) == 1
 
 
-@pytest.mark.parametrize("phase", [Phase.DONE, Phase.REFUSED, Phase.BACK])
+@pytest.mark.parametrize("phase", [Phase.DONE, Phase.REFUSED, Phase.NEWEST, Phase.CANCELLED, Phase.BACK])
 async def test_a_good_end_and_one_that_the_owner_wanted_wait_for_nobody(home: Home, phase: Phase) -> None:
     Journal(home.root).write(ended(phase))
     assert await UpdatesSource(home).items() == []
@@ -91,6 +96,26 @@ async def test_the_night_asks_the_supervisor_once(home: Home) -> None:
     assert [(each["operation"], each["source"]) for each in asked] == [("update", None)]
     (job,) = await nightly.jobs()
     assert job.taken == tonight
+
+
+async def test_where_the_newest_version_runs_nothing_is_done(home: Home, tmp_path: Path) -> None:
+    home.root.mkdir()
+    journal = Journal(home.root)
+    journal.write(replace(ended(Phase.DONE), previous=OLD))
+
+    async def answer(_: dict[str, object]) -> dict[str, object]:
+        address = {"main_server_host": "127.0.0.1", "main_server_port": 1, "main_server_healthy": False}
+        return {**address, "units": []}
+
+    async def never(new: Version, report: Callable[[Check], None]) -> Rehearsal:
+        raise AssertionError(new)
+
+    server = await control.serve(home, answer)
+    update = await Updates(home, tmp_path / "vault", never, 1).run(running())
+    server.close()
+    assert (update.phase, update.problem, update.previous) == (Phase.NEWEST, None, OLD)
+    assert update.phase in ENDS
+    assert journal.read() == update
 
 
 async def test_on_a_full_disk_none_begins(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.ops.updates.following import Following
+from parachute.ops.updates.following import Following, is_checked_out
 from parachute.ops.updates.models import UpdateFailed
 
 WHO = {
@@ -50,6 +50,19 @@ async def test_what_is_checked_out_later_is_not_taken(clone: Path, tmp_path: Pat
     with pytest.raises(UpdateFailed) as refused:
         await following.newest(clone, is_named=True)
     assert refused.value.key == "no_branch"
+
+
+async def test_a_clone_runs_its_newest_commit_only_with_the_files_of_that(clone: Path, tmp_path: Path) -> None:
+    following = Following(tmp_path / "state")
+    (tmp_path / "origin" / "program").write_text("1")
+    git(tmp_path / "origin", "add", "program")
+    git(tmp_path / "origin", "commit", "-q", "-m", "second")
+    newest = await following.newest(clone, is_named=False)
+    assert not await is_checked_out(clone, newest)
+    git(clone, "pull", "-q")
+    assert await is_checked_out(clone, newest)
+    (clone / "program").write_text("mine")
+    assert not await is_checked_out(clone, newest)
 
 
 def test_a_source_in_which_agents_may_write_is_refused(clone: Path, tmp_path: Path) -> None:

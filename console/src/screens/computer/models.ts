@@ -34,7 +34,9 @@ interface RunningVersion {
 }
 
 export interface Update {
-  phase: "staging" | "rehearsing" | "putting" | "probation" | "blessing" | "returning" | "done" | "refused" | "back";
+  phase:
+    | ("staging" | "rehearsing" | "putting" | "probation" | "blessing" | "returning")
+    | ("done" | "refused" | "newest" | "cancelled" | "back");
   began: string;
   at: string;
   until: string | null;

@@ -10,6 +10,7 @@ import { t } from "./texts";
 
 /** Milliseconds; nobody announces the steps, since the server ends in one of them. */
 const AGAIN = 1500;
+const GOOD = ["done", "newest"];
 const IN_PLACE = ["putting", "probation", "blessing", "returning"];
 
 export function Updates() {
@@ -99,7 +100,8 @@ function Last({ update }: { update: Update }) {
   return (
     <Section title={t("update_last")}>
       <p>
-        <Badge text={t(`update_${update.phase}`)} kind={update.phase === "done" ? "good" : "warning"} /> <Ago time={update.at} />
+        <Badge text={t(`update_${update.phase}`, { version: update.old.name })} kind={GOOD.includes(update.phase) ? "good" : "warning"} />{" "}
+        <Ago time={update.at} />
       </p>
       {IN_PLACE.includes(update.phase) && (
         <Notice kind="danger">
