@@ -397,3 +397,12 @@ def test_packages_of_another_python_are_noticed(machine: Machine, modules: Modul
     assert "another Python" in machine.warns("module-packages").message
     lock.write_text("neither\n")
     assert "lock.txt" in machine.accuses("module-packages").message
+
+
+def test_hooks_in_a_file_that_is_cut_in_half_do_not_run(machine: Machine) -> None:
+    file = machine.home.root / "hooks.yaml"
+    file.write_text("hooks:\n  session.end:\n    - command: echo one\n")
+    assert machine.well("hooks")
+    file.write_text("hooks:\n  session.end:\n    - comm")
+    found = machine.accuses("hooks")
+    assert [str(file) in problem for problem in found.details] == [True]
