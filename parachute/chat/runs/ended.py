@@ -2,10 +2,11 @@
 
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 from parachute.base.errors import NotFound
 from parachute.chat.runs.events import INTERRUPTED, Event
-from parachute.chat.runs.log import EventLog, replay
+from parachute.chat.runs.log import EventLog, partial_text, replay
 from parachute.chat.runs.run import Run
 from parachute.chat.runs.store import RunStore
 from parachute.chat.sessions.service import Sessions
@@ -50,7 +51,8 @@ class EndedRuns:
         run, status = last
         stored = await self._store.events(run)
         if status == "interrupted" and not (stored and stored[-1][1].is_terminal):
-            stored.append(((stored[-1][0] if stored else 0) + 1, INTERRUPTED))
+            end = replace(INTERRUPTED, partial_text=partial_text(stored))
+            stored.append(((stored[-1][0] if stored else 0) + 1, end))
 
         async def read() -> AsyncIterator[tuple[int, Event]]:
             # Stored pieces are longer than those that were sent: one may begin before `after`, so the whole text comes instead.

@@ -61,7 +61,7 @@ class UserMessage(Event):
 
 @dataclass(frozen=True, slots=True)
 class PromptMetadata(Event):
-    """The source of the system prompt, with token counts; what Brain and the journal know of the message is in `known…`."""
+    """The source of the system prompt (`custom`, `agent`, `module` or `default`), with token counts; what Brain and the journal know of the message is in `known…`."""
 
     type = "prompt_metadata"
     prompt_source: str
@@ -221,11 +221,12 @@ class Done(Event):
 
 @dataclass(frozen=True, slots=True)
 class Aborted(Event):
-    """Stopped, also with [all others](panic.md), or interrupted by a restart."""
+    """Stopped, also with [all others](panic.md), or interrupted by a restart; `partialText` is the last text of the answer until then."""
 
     type = "aborted"
     is_terminal = True
     message: str
+    partial_text: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

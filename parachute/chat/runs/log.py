@@ -67,6 +67,10 @@ class EventLog:
         changed.set()
         return entry[0]
 
+    def partial_text(self) -> str | None:
+        """The last text of the answer so far; None without one."""
+        return partial_text(self._events)
+
     async def flush(self) -> None:
         """Store what is not stored yet."""
         async with self._flush_lock:
@@ -200,3 +204,9 @@ def said(events: Sequence[tuple[int, Event]]) -> list[tuple[str, str]]:
                 found.append(("assistant", ""))
             found[place] = ("assistant", event.content)
     return [pair for pair in found if pair[1]]
+
+
+def partial_text(events: Sequence[tuple[int, Event]]) -> str | None:
+    """The last text of an answer that may have broken off; None if nothing was said to the last message."""
+    role, text = pairs[-1] if (pairs := said(events)) else ("user", "")
+    return text if role == "assistant" else None

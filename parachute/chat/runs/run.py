@@ -6,7 +6,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from parachute.base.clock import now
@@ -156,11 +156,11 @@ class Run:
     def stopped(self) -> None:
         """Log that it ended because somebody wanted it."""
         if self._is_panic:
-            self.status = "aborted"
-            self.log.append(events.PANIC)
-            return
-        self.status = "interrupted" if self.interrupted else "aborted"
-        self.log.append(events.INTERRUPTED if self.interrupted else events.ABORTED)
+            self.status, end = "aborted", events.PANIC
+        else:
+            self.status = "interrupted" if self.interrupted else "aborted"
+            end = events.INTERRUPTED if self.interrupted else events.ABORTED
+        self.log.append(replace(end, partial_text=self.log.partial_text()))
 
     def cancel_questions(self) -> None:
         """Let nothing wait for the person any more."""

@@ -43,7 +43,7 @@ async def test_while_the_model_is_silent(computer: Computer, api: MessagesAPI, l
             session = session_of(stream)
             assert (await client.post(f"/api/chat/{session}/abort")).json() == {"success": True}
             await stream.collect()
-        assert ended(stream)["type"] == "aborted"
+        assert (ended(stream)["type"], ended(stream)["partialText"]) == ("aborted", "Half an ")
         assert (await client.post(f"/api/chat/{session}/abort")).status_code == 404
         stream = await answered(client, "And now?", session)
         assert stream.text == "Here again."
