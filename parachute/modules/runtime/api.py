@@ -4,9 +4,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
-from parachute.base.errors import NotAllowed
+from parachute.base.errors import NotAllowed, NotFound
 from parachute.base.services import provided
 from parachute.core import ParaId
+from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.service import Hosts
 from parachute.security.keys.models import Caller
 
@@ -15,15 +16,31 @@ router = APIRouter(tags=["modules"])
 _SECONDS = 30.0
 
 
+_BRAIN = "BrainInterface"
+
 HostsDependency = Annotated[Hosts, Depends(provided(Hosts))]
+InterfacesDependency = Annotated[Interfaces, Depends(provided(Interfaces))]
 
 
 @router.get("/api/para/{identifier}")
-async def resolve(identifier: str, service: HostsDependency, request: Request) -> dict[str, Any]:
-    """Resolve a para-id by the module that owns it."""
-    found = ParaId.parse(identifier)
+async def resolve(
+    identifier: str, service: HostsDependency, interfaces: InterfacesDependency, request: Request
+) -> dict[str, Any]:
+    """Resolve a para-id by the module that owns it, and a name or an older id as Brain does."""
     caller: Caller = request.scope["state"]["caller"]
-    if not caller.may(found.module, "read"):
-        raise NotAllowed(f"Reading what belongs to {found.module} is not allowed to this key.")
+    brain = None if identifier.startswith("para:") else interfaces.provider(_BRAIN)
+    if brain is not None:
+        _check_may(caller, brain.name)
+        named = await interfaces.call_for_core(_BRAIN, "resolve", {"text": identifier}, _SECONDS)
+        if not isinstance(named, str):
+            raise NotFound(f"{brain.name} is not sure what {identifier[:80]!r} means.")
+        identifier = named
+    found = ParaId.parse(identifier)
+    _check_may(caller, found.module)
     item = await service.ask(found.module, "para", {"id": str(found)}, _SECONDS)
     return {"id": str(found), "module": found.module, "item": item.get("item") if isinstance(item, dict) else None}
+
+
+def _check_may(caller: Caller, module: str) -> None:
+    if not caller.may(module, "read"):
+        raise NotAllowed(f"Reading what belongs to {module} is not allowed to this key.")
