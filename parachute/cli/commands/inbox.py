@@ -19,7 +19,6 @@ from parachute.cli.question import answers_of
 
 _ID = typer.Argument(metavar="ID", help="Id of what waits; its beginning is enough.")
 _SECONDS = 120.0
-_CHARACTERS = 4000
 
 
 def _list(context: typer.Context, as_json: bool = JSON) -> None:
@@ -109,12 +108,9 @@ def _shown(item: dict[str, Any]) -> str:
     lines = [f"{short(item['id'])}  {item['title']}", f"  From: {item['source']}"]
     if item["since"]:
         lines.append(f"  Since: {ago(item['since'])}")
-    if item["kind"] == "changes":
-        cut = _changes(item["details"])  # an answer covers all of it
-    else:
-        text = "\n".join(plain_lines(item["details"]))
-        cut = text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}\n… `--json` shows all of it"
-    lines += [f"    {line}" for line in cut.splitlines()]
+    # Nothing is cut: an answer covers all of it.
+    text = _changes(item["details"]) if item["kind"] == "changes" else "\n".join(plain_lines(item["details"]))
+    lines += [f"    {line}" for line in text.splitlines()]
     if item["answers"]:
         lines.append(f"  Answers: {', '.join(item['answers'])}")
     if item["link"]:
