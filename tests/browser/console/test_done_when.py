@@ -146,7 +146,6 @@ def install_the_modules(page: Page) -> None:
 
 def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tuple[str, Person]:
     """A key for the family, and a second browser."""
-    page.get_by_label("What is it?").select_option("app")
     page.get_by_label("What may it do?").select_option("family")
     page.get_by_label("What is it called?").fill("Kitchen tablet")
     page.get_by_role("button", name="Make a key").click()
