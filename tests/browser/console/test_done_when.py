@@ -144,6 +144,11 @@ def install_the_modules(page: Page) -> None:
     page.get_by_role("link", name="Next", exact=True).click()
 
 
+_CODE = """async () => (await (await fetch("/api/pairing/codes", {
+  method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify({name: "Desk"}),
+})).json()).code"""
+
+
 def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tuple[str, Person]:
     """A key for the family, and a second browser."""
     page.get_by_label("What may it do?").select_option("family")
@@ -152,9 +157,8 @@ def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tup
     key = page.get_by_text(re.compile(r"^para_.{43}$")).inner_text()
     page.get_by_role("button", name="Done").click()
     assert family_reads(computer, key) == (200, 403)
-    page.get_by_label("What is it called?").fill("Desk")
-    page.get_by_role("button", name="Show a code").click()
-    code = page.locator(".pairing-code").inner_text()
+    # The computer listens to itself alone, so its step of the phone shows no code.
+    code = page.evaluate(_CODE)
     second = Person(browser, computer, DESKTOP)
     second.page.goto(computer.url)
     second.page.get_by_label("Code or key").fill(code)
