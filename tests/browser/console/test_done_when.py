@@ -165,7 +165,8 @@ def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tup
     second.page.keyboard.press("Enter")
     expect(second.page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_text("2 other devices and keys are in:")).to_be_visible()
-    page.get_by_role("link", name="Next", exact=True).click()
+    # No device but this one can reach it, so the step is not done.
+    page.get_by_role("link", name="Skip", exact=True).click()
     return key, second
 
 
