@@ -18,7 +18,7 @@ from bench.results import Result
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 
 MINUTES = "PARACHUTE_BENCH_MINUTES"
-"""How long it goes on; an hour shows what minutes do not."""
+"""Minutes of the soak; an hour shows what two do not."""
 
 _WARM_UP = 0.25
 """Of the time: what is read once, and what fills up to its bound, is no growth."""

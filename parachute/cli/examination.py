@@ -110,7 +110,7 @@ class _Waiting:
 
 
 def _print_examinations(found: list[Examination], *, shows_all: bool) -> None:
-    """What is wrong and what to do about it, the worst first; the table of all results before it if it is wanted."""
+    """Print problems and what to do about them, the worst first; the table of all results before them if it is wanted."""
     if shows_all:
         rows = [(str(each.check.group), each.id, _WORDS[each.result.level], each.result.message) for each in found]
         print_table(["About", "Check", "Result", "Found"], _grouped(rows))

@@ -9,7 +9,7 @@ from parachute.config.settings.home import Home
 
 # In the environment, which stays with the supervisor when it becomes another version: an older one refuses options that it does not know.
 _VARIABLES = {"host": "PARACHUTE_INSTEAD_OF_HOST", "port": "PARACHUTE_INSTEAD_OF_PORT"}
-"""What the settings said where the command line said otherwise; empty where it said nothing."""
+"""Variables with the value of the settings where the command line had another one; empty where it had none."""
 
 
 def variables(given: Mapping[str, object], settings: Mapping[str, object]) -> dict[str, str]:

@@ -61,7 +61,7 @@ class Link(Protocol):
 
 
 class _Silence:
-    """How long a server may still say nothing while it works: a report of its progress begins that anew, up to the longest call."""
+    """The time left to a silent server: a report of its progress begins it anew, up to the longest call."""
 
     def __init__(self, seconds: float, link: Link) -> None:
         self._seconds = seconds

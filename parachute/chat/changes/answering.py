@@ -46,7 +46,7 @@ def applicable(held: Sequence[Held], waiting: Sequence[Held]) -> list[Held]:
 
 
 def whole(held: Sequence[Held], waiting: Sequence[Held]) -> list[Held]:
-    """What is answered together with these: all of a database that is in use."""
+    """Return these with all of a database that is in use: it is answered as one thing."""
     roots = {each.root for each in held if each.reason == "in_use"}
     return [each for each in waiting if each in held or (each.reason == "in_use" and each.root in roots)]
 

@@ -133,7 +133,7 @@ def _own(own: Path, repository: Path | None, *, is_long: bool) -> Iterator["_Own
 
 
 class _Own:
-    """That repository."""
+    """An empty repository of ours, in which git runs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -84,7 +84,7 @@ def torn(done: Iterable[str], left: Iterable[str]) -> set[str]:
 
 
 def _companions(folder: Folder, database: str) -> list[str]:
-    """What lies beside a database and belongs to it, or says that a program has it open."""
+    """List the files beside a database that belong to it, or that say that a program has it open."""
     log, journal, shared = (f"{database}{suffix}" for suffix in (*MEMBERS[1:], _SHARED))
     found = [log] if _is_file(folder, log) or _is_file(folder, shared) else []
     return [*found, journal] if _begins(folder, journal, _HOT) else found

@@ -73,7 +73,7 @@ class History:
 
     @property
     def stopped(self) -> str:
-        """What the agent is told of tools that were at work when the last run ended; its program calls them refused."""
+        """Tell the agent of tools that were at work when the last run ended; its program calls them refused."""
         at_work = self._run.cut_off[-1].at_work if self._run.cut_off else ()
         if not at_work:
             return ""
@@ -99,7 +99,7 @@ class History:
         return [each for each in self._run.cut_off[last:] if known or not each.is_recorded]
 
     async def _continued(self, session: Session, before: str) -> tuple[str, str]:
-        """What was said in the conversation that this one continues, until the message that it branches off at."""
+        """Quote the conversation that this one continues, until the message that it branches off at."""
         end = self._run.request.continued_before
         transcripts = self._sessions.transcripts
         if await asyncio.to_thread(transcripts.imported, before) is None:

@@ -14,7 +14,7 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[
 _EXACT = 2**53  # larger integers are not exact in JSON as most programs read it
 
 _QUOTED = re.compile(r"<imported_conversation>\n(?:(?!>|</)[^\n]*\n)*(?:>[^\n]*\n)*</imported_conversation>\n\n")
-"""What `runs.quoting` put before a message in its own block until now: some lines of its own, and then the quotation."""
+"""A quotation that `runs.quoting` put before a message in its own block in earlier versions, with the lines above it."""
 
 _PUT_BEFORE = re.compile(
     r"<(context|prior_conversation|imported_conversation|interrupted_turn)>\n.*\n</\1>\n\n", re.DOTALL
@@ -36,7 +36,7 @@ _BEGINNING = b'{"parentUuid":'
 
 _TEXTS = ("subtype", "uuid", "parentUuid")
 _OURS = ("said", "attachments", "before")
-"""What is added here, and never believed of a file."""
+"""Members that are added here, and never believed of a file."""
 
 _SWITCHES = ("isCompactSummary", "isMeta", "isSidechain")
 

@@ -46,7 +46,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class SessionPlace:
-    """Where a session was begun on this machine: its folder, and the messenger from which it is."""
+    """The place at which a session was begun on this machine: its folder, and the messenger from which it is."""
 
     folder: str | None
     outside: str | None

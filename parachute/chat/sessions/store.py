@@ -211,7 +211,7 @@ class SessionStore:
         return [_session(row) for row in rows]
 
     async def places(self) -> dict[str, tuple[SessionPlace, str | None]]:
-        """What the rows of all sessions say of where they are, and of their workspaces."""
+        """Return folder and workspace that the rows of all sessions name."""
         query = (
             "SELECT id, working_directory, source, linked_bot_platform, workspace_id FROM sessions "
             "WHERE working_directory IS NOT NULL OR workspace_id IS NOT NULL OR source != 'parachute' "

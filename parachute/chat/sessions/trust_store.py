@@ -76,7 +76,7 @@ class TrustStore:
         return {session for (session,) in await self._database.rows(query, (workspace,))}
 
     async def place(self, session: str) -> SessionPlace | None:
-        """Where a session was begun; None for one that was not begun on this machine."""
+        """The place at which a session was begun; None for one that was not begun on this machine."""
         row = await self._database.row("SELECT folder, outside FROM session_places WHERE session = ?", (session,))
         return SessionPlace(row[0], row[1]) if row else None
 

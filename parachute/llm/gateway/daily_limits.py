@@ -1,4 +1,4 @@
-"""What all together may spend in a day, as the settings are now: whoever raises a limit that is reached waits for it."""
+"""Limits of a day for all together, read again when config.yaml changes: whoever raises one that is reached waits for it."""
 
 import logging
 import os

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 NEEDED_TOKENS = 12_000
-"""What a conversation begins with: about 7,700 tokens without modules, 10,500 with Brain, Daily and Chat."""
+"""Tokens of the first request: about 7,700 without modules, 10,500 with Brain, Daily and Chat."""
 
 TOO_SMALL = "window_too_small"
 _ADVISED = 16_384
@@ -31,7 +31,7 @@ def size_in(error: Any, message: str) -> int | None:
 
 
 def problem_of(size: int) -> tuple[str, str] | None:
-    """What is wrong with a window for every conversation, and what to do; None if it is large enough."""
+    """Return the sentence about a window that is too small for every conversation, and what to do; None if it is large enough."""
     if size >= NEEDED_TOKENS:
         return None
     return (

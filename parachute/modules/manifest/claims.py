@@ -1,4 +1,4 @@
-"""What the class of a module says of itself, compared with its manifest, which is what the user agreed to."""
+"""Claims of a module's class about itself, compared with its manifest, to which the user agreed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -91,7 +91,7 @@ class Consent:
     reasons: dict[str, str] = field(default_factory=dict)
     without_effect: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
-    """What the interfaces that it uses give it, and what `conversations` does, in words."""
+    """Lines about the rights that its interfaces and `conversations` give."""
 
     def as_json(self) -> dict[str, Any]:
         """As JSON, for an API and for `modules.yaml`."""

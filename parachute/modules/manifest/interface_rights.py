@@ -1,4 +1,4 @@
-"""What a module gets of the user's own data by the interfaces that it names, and which permission each of their methods needs."""
+"""Rights to the user's own data that interfaces give a module, and the permission that each method needs."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -33,7 +33,7 @@ _MISSING: Mapping[str, str] = {
 
 
 def level_of(manifest: Manifest, interface: str) -> Level:
-    """What a module may do by an interface: what its manifest, to which the user agreed, asks for."""
+    """Return the level at which a module may use an interface: that of its manifest, to which the user agreed."""
     if all(wanted.name != interface for wanted in manifest.optional_requires):
         return "none"
     match interface:
@@ -58,7 +58,7 @@ def is_allowed(manifest: Manifest, interface: str, method: str) -> bool:
 
 
 def in_words(interface: str, level: Level) -> str:
-    """What an interface gives, for the consent screen; empty if it gives nothing."""
+    """Return the line of the consent about an interface; empty if it gives nothing."""
     if level == "none":
         return ""
     return _WORDS.get((interface, level), f"Use all that other modules offer as {interface}")

@@ -14,7 +14,7 @@ _LIMIT = 1024 * 1024
 
 
 class ModuleOrigins:
-    """What each module may pass on; what it has read counts for ever, since nobody sees what it keeps of that.
+    """Origins that each module may pass on; one that it has read counts for ever, since nobody sees what it keeps of that.
 
     It is kept in `file`; with one that cannot be read nobody knows what modules have read.
     """

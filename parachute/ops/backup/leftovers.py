@@ -1,4 +1,4 @@
-"""What a restore or a drill has left that was killed."""
+"""Left-overs of a restore or a drill that was killed."""
 
 import os
 

@@ -33,7 +33,7 @@ class Places:
 
     @property
     def drilled(self) -> Path:
-        """What a drill has brought back, until its end."""
+        """The folder of a drill, until its end."""
         return self.home / FOLDER / DRILLED
 
     def parts(self) -> tuple[Part, Part]:

@@ -91,7 +91,7 @@ class CodeAnswer(BaseModel):
 
 
 class AddressAnswer(BaseModel):
-    """Where other devices reach this computer; `is_reachable` is false while it listens to itself alone."""
+    """The address of this computer for other devices; `is_reachable` is false while it listens to itself alone."""
 
     url: str
     is_reachable: bool

@@ -97,7 +97,7 @@ class Requests:
 
 
 def _hint(name: str, host: str) -> str:
-    """What allows a host, or why nothing does."""
+    """The command that allows a host, or the reason why none does."""
     try:
         Pattern.parse(host, private=True)
     except ValueError as error:
