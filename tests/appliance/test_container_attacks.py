@@ -64,9 +64,9 @@ def test_what_has_searched_the_web_shares_no_cache_and_instructs_nobody(agents: 
     agents.events(f"mkdir -p /cache/pip; echo '{EVIL}' | tee /cache/pip/evil > AGENTS.md", session)
     assert waiting(agents) == ["AGENTS.md"]
     assert agents.output("ls -A /cache/pip 2>/dev/null; ls AGENTS.md 2>&1 | wc -l", workingDirectory=project) == "1"
-    # The control: what has read nothing writes it at once.
-    agents.say("echo mine > AGENTS.md", workingDirectory=project)
-    assert agents.run(f"cat {project}/AGENTS.md") == "mine"
+    # The control: what instructs nobody is written at once.
+    agents.events("echo mine > plan", session)
+    assert agents.run(f"cat {project}/plan") == "mine"
     agents.run(f"parachute sessions delete {session} --yes")
 
 
