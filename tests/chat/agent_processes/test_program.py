@@ -81,7 +81,7 @@ async def test_without_a_network_no_page_is_offered(make_core: MakeCore, api: Me
     core = await make_core(Reading(), network={"mode": "off"})
     api.default(text("Done."))
     await core.answered()
-    assert tools_of(api.conversation[0].body) == WITHOUT_SKILLS - {"WebFetch"}
+    assert tools_of(api.conversation[0].body) == WITHOUT_SKILLS - {"WebFetch", "WebSearch"}
 
 
 async def test_a_host_that_a_page_is_on_waits_for_the_owner(make_core: MakeCore, api: MessagesAPI) -> None:
