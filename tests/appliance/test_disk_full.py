@@ -57,7 +57,7 @@ def test_what_does_not_fit_is_refused_and_the_rest_goes_on(computer: Agents, ful
         if ".parachute" in full:
             done = computer.user.run("parachute config set daily_spending_limit 7")
             assert (done.rc, done.stdout) == (1, "")
-            assert done.stderr.startswith("Error: No space left on device")
+            assert done.stderr.startswith("Error: The disk is full")
         # A module that has to be started meanwhile starts, and reads.
         computer.put_to_sleep("daily")
         assert computer.get("/api/daily/entries") == before["/api/daily/entries"]

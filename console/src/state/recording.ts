@@ -30,10 +30,10 @@ export async function record(about: Pick<Letter, "kind" | "date">): Promise<Reco
   const start = performance.now();
   const seconds = () => Math.floor((performance.now() - start) / 1000);
   const id = newKey();
-  const letterOf = (): Letter => {
+  const letterOf = (length = seconds()): Letter => {
     const type = recorder.mimeType.split(";")[0] ?? "";
     const ending = ENDINGS.find(([word]) => type.includes(word))?.[1] ?? "audio";
-    return { ...about, id, at, content: "", isHeld: true, sound: { type, name: `voice-${id.slice(0, 8)}.${ending}`, seconds: seconds() } };
+    return { ...about, id, at, content: "", isHeld: true, sound: { type, name: `voice-${id.slice(0, 8)}.${ending}`, seconds: length } };
   };
   const at = new Date().toISOString();
   const release = holdRecording(id);
@@ -49,11 +49,13 @@ export async function record(about: Pick<Letter, "kind" | "date">): Promise<Reco
   recorder.start(SLICE);
   let letter: Letter | undefined;
   const end = async () => {
-    letter ??= letterOf();
+    const length = seconds();
     if (recorder.state !== "inactive") recorder.stop();
     for (const track of stream.getTracks()) track.stop();
     await ended;
     await kept;
+    // Only now: a recorder that has not begun yet does not know its own type.
+    letter ??= letterOf(length);
     release();
     return letter;
   };

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -70,9 +70,9 @@ class Running:
         await asyncio.to_thread((folder / "staged" / "known").write_text, "\n".join(known))
         async with aclosing(reader.read(folder / "upload", kind, folder / "staged", dry_run=record.dry_run)) as lines:
             async for line in lines:
-                await self._take(line)
+                await _to_its_end(self._take(line))
                 self.announce()
-        await self._flush()
+        await _to_its_end(self._flush())
 
     async def _take(self, line: dict[str, Any]) -> None:
         record = self.record
@@ -199,6 +199,16 @@ class Running:
             with contextlib.suppress(OSError, sqlite3.Error):
                 await asyncio.to_thread(self._folders.remove_transcript, session.id)
         self._batch = []
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for one step, also if the import is cancelled meanwhile: a thread goes on, and would place what nobody knows of."""
+    step = asyncio.create_task(work)
+    try:
+        await asyncio.shield(step)
+    except asyncio.CancelledError:
+        await asyncio.gather(step, return_exceptions=True)
+        raise
 
 
 async def undo(

@@ -1,7 +1,6 @@
 """Permissions of conversations: reading them, and narrowing them within what the workspace and the settings allow."""
 
 import asyncio
-import difflib
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -162,6 +161,8 @@ class Permissions:
         tools = self.tools.tools()
         for name in listed:
             if name != SUGGEST_TOOL and not allowed(choice, names_of(name, tools)):
+                import difflib  # only for a mistake
+
                 known = {each.replace("-", "_"): each for each in (tool.name for tool in tools)}
                 close = difflib.get_close_matches(name.replace("-", "_"), known, 1)
                 meant = f" Did you mean {known[close[0]]}?" if close and known[close[0]] != name else ""

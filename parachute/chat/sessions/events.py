@@ -16,10 +16,11 @@ _EXACT = 2**53  # larger integers are not exact in JSON as most programs read it
 _QUOTED = re.compile(r"<imported_conversation>\n(?:(?!>|</)[^\n]*\n)*(?:>[^\n]*\n)*</imported_conversation>\n\n")
 """A quotation that `runs.quoting` put before a message in its own block in earlier versions, with the lines above it."""
 
-_PUT_BEFORE = re.compile(
-    r"<(context|prior_conversation|imported_conversation|interrupted_turn)>\n.*\n</\1>\n\n", re.DOTALL
-)
+_PUT_BEFORE = re.compile(r"<(context|prior_conversation|imported_conversation)>\n.*\n</\1>\n\n", re.DOTALL)
 """A block that `runs.history` puts before a message."""
+
+_CUT_OFF = re.compile(r"<interrupted_turn>\n(?:user: )?(.*)\n</interrupted_turn>\n\n", re.DOTALL)
+"""A block of `runs.history` with what was said in a turn that left nothing else in the transcript."""
 
 _ATTACHED = re.compile(r"\[Attached: ([\w.-]{1,255})(?:, [^\n]*)?\](?:\n```\n.*\n```)?", re.DOTALL)
 """A block of `runs.attachments` that names a file, perhaps with its text."""
@@ -72,8 +73,8 @@ def _read(line: bytes) -> tuple[dict[str, Any], bytes] | None:
     if not is_left:
         return None
     is_changed |= _clean(event)
-    before = _take_apart(event) if event["type"] == "user" and "message" in event else ""
-    if is_changed or before or "attachments" in event:
+    before = _take_apart(event) if event["type"] == "user" and "message" in event else None
+    if is_changed or before is not None:
         line = json.dumps(event, ensure_ascii=False).encode(errors="replace")
     if before:
         event["before"] = before
@@ -156,8 +157,8 @@ def _clean_message(message: dict[str, Any]) -> bool:
     return changed
 
 
-def _take_apart(event: dict[str, Any]) -> str:
-    """Take what was put before a message out of it, and note the files that went with it; what was taken.
+def _take_apart(event: dict[str, Any]) -> str | None:
+    """Take what was put before a message out of it, and note the files that went with it; what was taken, None if nothing changed.
 
     Only the last block is written by the person: what stands in it is never taken for something else.
     """
@@ -166,23 +167,28 @@ def _take_apart(event: dict[str, Any]) -> str:
     if isinstance(content, str):
         quoted = _QUOTED.match(content)
         message["content"] = content[quoted.end() :] if quoted else content
-        return quoted[0] if quoted else ""
+        return quoted[0] if quoted else None
     texts = [block for block in content if block["type"] == "text"]
     if not texts:
-        return ""
+        return None
+    said = []
+    for block in texts[:-1]:
+        if found := _CUT_OFF.fullmatch(block["text"]):
+            block["text"] = found[1]
+            said.append(found[1])
     before = [block for block in texts[:-1] if _PUT_BEFORE.fullmatch(block["text"])]
     files = [block for block in texts[:-1] if _ATTACHED.fullmatch(block["text"])]
     taken = "".join(block["text"] for block in before)
-    said = texts[-1]
-    if not taken and (quoted := _QUOTED.match(said["text"])):
-        taken, said["text"] = quoted[0], said["text"][quoted.end() :]
+    last = texts[-1]
+    if not taken and (quoted := _QUOTED.match(last["text"])):
+        taken, last["text"] = quoted[0], last["text"][quoted.end() :]
     if files:
-        event["said"] = said["text"]
+        event["said"] = "\n\n".join((*said, last["text"]))
         event["attachments"] = [match[1] for block in files if (match := _ATTACHED.fullmatch(block["text"]))]
         # For the app it is one text.
-        said["text"] = "\n\n".join(block["text"] for block in (*files, said))
+        last["text"] = "\n\n".join(block["text"] for block in (*files, last))
     message["content"] = [block for block in content if not any(block is each for each in (*before, *files))]
-    return taken
+    return taken if taken or said or files else None
 
 
 def _is_block(block: dict[str, Any]) -> bool:

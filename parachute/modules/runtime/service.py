@@ -135,13 +135,20 @@ class Hosts(RunningModules):
         """The error with the reason why a module did not answer, if it is known."""
         if refused := self._refused.get(name):
             return refused
-        if said := self._failures.get(name):
-            return HostDown(f"{error.message} {said}", error.hint)
+        unit: dict[str, Any] = {}
         with contextlib.suppress(ParachuteError):
-            if reason := (await self._units.states()).get(name, {}).get("reason"):
-                said = str(reason).replace(f"module@{name}", "Its process")
-                return HostDown(f"{error.message} {said}", error.hint)
+            unit = (await self._units.states()).get(name, {})
+        if reason := self._reason(name, unit):
+            said = reason.replace(f"module@{name}", "Its process")
+            return HostDown(f"{error.message} {said}", error.hint)
         return error
+
+    def _reason(self, name: str, unit: dict[str, Any]) -> str | None:
+        """Why a module's unit does not serve: from the module itself, or the supervisor, who knows how often it has ended."""
+        said = self._failures.get(name)
+        if said and unit.get("state") != "failed":
+            return said
+        return " ".join(filter(None, (unit.get("reason"), said))) or None
 
     async def may_start(self, name: str, digest: str, seen: Mapping[str, Any]) -> None:
         """Check that a host may load its module now; errors: NotApproved, Damaged, Conflict, NotAllowed.
@@ -219,10 +226,7 @@ class Hosts(RunningModules):
         found: dict[str, dict[str, Any]] = {}
         for name in {*states, *self._problems}:
             unit = states.get(name, {"state": "stopped", "reason": self._problems.get(name), "restarts": 0})
-            if name in self._failures:
-                # The supervisor knows no more than that the process has ended.
-                unit = {**unit, "reason": self._failures[name]}
-            found[name] = {**unit, "process": unit.get("process"), "backlog": self._events.backlog(name)}
+            found[name] = {**unit, "reason": self._reason(name, unit), "process": unit.get("process"), "backlog": self._events.backlog(name)}
         return found
 
     async def _begin(self) -> None:

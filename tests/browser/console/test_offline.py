@@ -54,7 +54,7 @@ def test_the_last_lists_are_read_offline(make_person: MakePerson, house: Househo
     page.get_by_role("button", name="Look").click()
     page.get_by_label("White").check()
     page.get_by_role("button", name="Answer", exact=True).click()
-    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("The computer does not answer.")
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("The computer does not answer")
     page.keyboard.press("Escape")
     assert len(house.waiting()) == 1, "nothing is answered later, without its owner"
     person.context.set_offline(False)

@@ -71,13 +71,24 @@ def blocks(*texts: str) -> bytes:
     return json.dumps({"type": "user", "message": {"role": "user", "content": content}}).encode()
 
 
-@pytest.mark.parametrize("name", ["context", "prior_conversation", IMPORTED, "interrupted_turn"])
+@pytest.mark.parametrize("name", ["context", "prior_conversation", IMPORTED])
 def test_what_was_put_before_a_message_is_told_apart_by_its_block(name: str) -> None:
     before = f"<{name}>\nuser: a\n</{name}>\n\nb\n</{name}>\n\n"
     found = event_of(blocks(before, "What now?"))
     assert found is not None
     assert (user_text(found[0]), found[0]["before"]) == ("What now?", before)
     assert "before" not in json.loads(found[1])
+
+
+def test_words_of_a_turn_that_was_cut_off_are_shown() -> None:
+    lost = "<interrupted_turn>\nuser: My boat is called Seagull.\n</interrupted_turn>\n\n"
+    found = event_of(blocks(lost, "What now?"))
+    assert found is not None
+    assert user_text(found[0]) == user_text(json.loads(found[1])) == "My boat is called Seagull.\nWhat now?"
+    assert "before" not in found[0]
+    with_file = event_of(blocks(lost, "[Attached: a.txt]", "What now?"))
+    assert with_file is not None
+    assert with_file[0]["said"] == "My boat is called Seagull.\n\nWhat now?"
 
 
 def test_what_a_person_writes_in_that_form_is_shown() -> None:
