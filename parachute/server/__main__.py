@@ -102,8 +102,11 @@ def main() -> int:
         place = VaultPlace(home.root, settings.vault)
         if place.is_missing():
             from parachute.server.without_vault import wait_for_vault  # most vaults are always there
+            from parachute.supervisor import going_back
 
             print(place.missing(), file=sys.stderr)  # noqa: T201
+            if going_back.is_called_for(home.root):
+                return 1  # a restore that brought no vault is taken back
             if not asyncio.run(wait_for_vault(place, sockets)):
                 return 0
         host, port = sockets[0].getsockname()[:2]

@@ -174,6 +174,8 @@ def _kept(
     home: Home, host: str | None, port: int | None, started: Mapping[str, Any], *, tells: bool = False
 ) -> tuple[str | None, int | None]:
     """Host and port that the command line says, or said at the start, None where the settings hold; error: ConfigError."""
+    if not any(given_address.was_given(started, name) for name in ("host", "port")):
+        return host, port  # what services cannot read they say themselves, and a restore goes back then
     found = settings(home)
     address: dict[str, Any] = {"host": host, "port": port}
     for name, value in (("host", found.host), ("port", found.port)):

@@ -38,7 +38,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     gone = Installation(None)
     (gone.vault / "Daily").mkdir()
     (gone.vault / "Daily" / "note.md").write_text("what I wrote")
-    (gone.vault / ".parachute" / "vault-id").write_text("of-the-old-one\n")
+    (gone.vault / ".parachute" / "vault-id").write_text("0badf00d0badf00d\n")
     (gone.home / "setup.json").write_text('{"done_at": "2026-06-01T10:00:00Z"}\n')
     gone.create()
     folder = tmp_path_factory.mktemp("usb")

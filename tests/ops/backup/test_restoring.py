@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -285,16 +285,29 @@ def test_what_was_ordered_is_done_whoever_is_killed(computer: Computer, browser:
     assert outcome(computer)["result"] == "restored"
 
 
-def test_what_does_not_start_goes_back_by_itself(computer: Computer, browser: Browser, backup: Backup) -> None:
-    use(browser, backup)
-    # A restored state directory that no version can start with, as that of a later version may be.
+def settings_of_another_world(computer: Computer) -> tuple[Path, Path]:
+    """A state directory that no version can start with, as that of a later version may be."""
     ready = computer.folder / ".parachute.restored"
     shutil.copytree(computer.home.root, ready, ignore=lambda folder, found: {"run", "logs"} & set(found))
     (ready / "config.yaml").write_text("of: another world\n")
+    return computer.home.root, ready
+
+
+def no_vault(computer: Computer) -> tuple[Path, Path]:
+    """A folder of files in which no computer has worked, while the state directory knows a vault at its place."""
+    ready = computer.folder / ".Parachute.restored"
+    ready.mkdir()
+    return computer.vault, ready
+
+
+@pytest.mark.parametrize("prepare", [settings_of_another_world, no_vault])
+def test_what_does_not_start_goes_back_by_itself(
+    computer: Computer, browser: Browser, backup: Backup, prepare: Callable[[Computer], tuple[Path, Path]]
+) -> None:
+    use(browser, backup)
+    current, ready = prepare(computer)
     place_of_note = str(computer.home.root / "backup" / "restored.json")
-    planned = swap.Swap(
-        str(computer.home.root), str(ready), str(computer.folder / ".parachute.before"), ready.stat().st_ino
-    )
+    planned = swap.Swap(str(current), str(ready), f"{current}.before", ready.stat().st_ino)
     about = {"kind": "restore", "backup": backup.id, "made_at": "", "computer": "", "trust": True}
     swap.order(computer.home.root, swap.Plan((planned,), (), place_of_note, about))
     # The server that orders it may end before the supervisor hears of it: the next one tells.
@@ -303,6 +316,7 @@ def test_what_does_not_start_goes_back_by_itself(computer: Computer, browser: Br
     assert last["result"] == "back"
     assert "core" in last["problem"]
     assert browser.me()["signed_in"]
+    assert (computer.vault / "mine").read_text() == "of the fresh one"
 
 
 def test_it_is_the_owners_word(computer: Computer) -> None:
