@@ -226,7 +226,12 @@ class Hosts(RunningModules):
         found: dict[str, dict[str, Any]] = {}
         for name in {*states, *self._problems}:
             unit = states.get(name, {"state": "stopped", "reason": self._problems.get(name), "restarts": 0})
-            found[name] = {**unit, "reason": self._reason(name, unit), "process": unit.get("process"), "backlog": self._events.backlog(name)}
+            found[name] = {
+                **unit,
+                "reason": self._reason(name, unit),
+                "process": unit.get("process"),
+                "backlog": self._events.backlog(name),
+            }
         return found
 
     async def _begin(self) -> None:
