@@ -15,7 +15,7 @@ from parachute.chat.changes.contents import unpacked
 from parachute.chat.changes.lineage import Lineage
 from parachute.chat.changes.models import Applied, Entry, Held
 from parachute.chat.changes.planning import Change, Plan, Planner
-from parachute.chat.changes.scanning import Candidate, Scan
+from parachute.chat.changes.scanning import Candidate, Scan, is_hidden
 from parachute.chat.changes.store import ChangeStore
 from parachute.chat.changes.together import root_of
 from parachute.chat.changes.views import View
@@ -58,7 +58,8 @@ async def apply(places: Places, view: View) -> Applied:
                     raise outcome.error
             view.known |= scan.noted
             looked_at = scan.visited | {each.path for each in candidates}
-            await _forget(places.store, view, view.waiting.keys() - looked_at)
+            gone = await asyncio.to_thread(_not_there, view, upper, view.waiting.keys() - looked_at)
+            await _forget(places.store, view, gone)
     except (OSError, ParachuteError) as error:
         known = disk_error(error) if isinstance(error, OSError) else error
         problem = str(known or error)
@@ -143,6 +144,11 @@ async def _take(places: Places, view: View, planner: Planner, plan: Plan, outcom
     view.known |= {path: seen for path, seen in plan.done.items() if seen}
     await _forget(places.store, view, (view.waiting.keys() & plan.done.keys()) - held.keys())
     view.waiting = {path: each for path, each in view.waiting.items() if path not in outcome.written} | held
+
+
+def _not_there(view: View, upper: Folder, paths: Iterable[str]) -> set[str]:
+    """Those of the paths that wait at which the view has nothing to say any more; below a folder that was handled none is looked at."""
+    return {path for path in paths if view.waiting[path].after.kind != "none" or not is_hidden(upper, path)}
 
 
 async def _forget(store: ChangeStore, view: View, paths: set[str]) -> None:

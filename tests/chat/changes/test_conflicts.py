@@ -85,3 +85,15 @@ async def test_a_conflict_ends_when_both_are_of_one_mind(world: World) -> None:
     await world.turn("echo owner > 'taken back'")
     assert await world.reasons() == {}
     assert (world.read("same"), world.read("taken back")) == ("agent\n", "owner\n")
+
+
+@BETWEEN
+async def test_a_conflict_in_a_folder_that_is_made_anew_waits(world: World, between: str) -> None:
+    world.write("a/owner")
+    await world.turn("rm -r a", lambda: world.write("a/owner", "owner\n"))
+    await pass_by(world, between)
+    await world.turn("rm -rf a; mkdir a; echo agent > a/new")
+    for script in ("true", "echo more >> a/new", "rm -r a"):
+        await world.turn(script)
+        assert await world.reasons() == {"a/owner": "conflict"}
+        assert world.read("a/owner") == "owner\n"
