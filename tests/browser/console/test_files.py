@@ -49,6 +49,25 @@ def test_looking_around(person: Person, furnished: Path) -> None:
     assert picture.evaluate("image => image.naturalWidth") == 1
 
 
+def test_the_front_matter_of_a_page_is_a_table_of_its_own(
+    make_person: MakePerson, furnished: Path, folder: str
+) -> None:
+    person = make_person(PHONE, bypass_csp=True)
+    head = "---\ntype: person\naliases:\n  - Ann\n  - Anna\n# internal\nsince: 2020\n---\n"
+    (furnished / folder / "ann.md").write_text(f"{head}# Ann\n\nBuilds **boats**.\n")
+    (furnished / folder / "rule.md").write_text("---\n\nBetween two lines.\n\n---\n")
+    page = person.open(f"files/{folder}?file=ann.md")
+    expect(page.locator(".markdown strong", has_text="boats")).to_be_visible()
+    expect(page.locator(".markdown")).not_to_contain_text("aliases")
+    page.get_by_text("Properties").press("Enter")
+    expect(page.get_by_role("definition").first).to_have_text("person")
+    expect(page.get_by_role("definition").nth(1)).to_contain_text("- Anna")
+    assert violations(page) == []
+    page = person.open(f"files/{folder}?file=rule.md")
+    expect(page.locator(".markdown", has_text="Between two lines.")).to_be_visible()
+    expect(page.get_by_text("Properties")).to_have_count(0)
+
+
 def test_texts_are_found_by_their_words(person: Person, furnished: Path) -> None:
     page = person.open("files/Pictures")
     page.get_by_role("searchbox", name="Search in all texts").fill("peas march")

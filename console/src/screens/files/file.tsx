@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, download } from "~/api/client";
 import { Button } from "~/components/button";
+import { Details } from "~/components/details";
 import { Empty, Loaded, Page } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { go } from "~/state/router";
@@ -11,7 +12,7 @@ import { Markdown } from "~/text/markdown";
 import { ActionsDialog } from "./actions";
 import { Editor } from "./editor";
 import { Path } from "./folder";
-import { folderOf, join, nameOf, placeOf, previewOf, type TextFile } from "./models";
+import { folderOf, join, nameOf, partsOf, placeOf, previewOf, type TextFile } from "./models";
 import { t } from "./texts";
 import { save } from "./transfers";
 import { Transfers } from "./transfers_view";
@@ -71,13 +72,29 @@ function Text({ path, isMarkdown }: { path: string; isMarkdown: boolean }) {
           {file.content === "" ? (
             <p class="muted">{t("empty_file")}</p>
           ) : isMarkdown ? (
-            <Markdown text={file.content} />
+            <Written text={file.content} />
           ) : (
             <pre class="text-block files-text" tabIndex={0} aria-label={nameOf(path)}>{file.content}</pre>
           )}
         </>
       )}
     </Loaded>
+  );
+}
+
+/** A page of Markdown, with its front matter as a table that can be opened. */
+function Written({ text }: { text: string }) {
+  const { properties, rest } = partsOf(text);
+  return (
+    <>
+      {Object.keys(properties).length > 0 && (
+        <details class="files-properties">
+          <summary>{t("properties")}</summary>
+          <Details value={properties} />
+        </details>
+      )}
+      <Markdown text={rest} />
+    </>
   );
 }
 

@@ -61,3 +61,18 @@ export function previewOf(name: string): Preview {
   if (/\.(md|markdown)$/i.test(name)) return "markdown";
   return TEXTS.test(name) || !name.includes(".") ? "text" : "none";
 }
+
+/** The front matter of a page as text by name, with nested lines below their name, and what follows it; none where it is not of that form. */
+export function partsOf(text: string): { properties: Record<string, string>; rest: string } {
+  const [, head, rest] = /^---\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)([^]*)$/.exec(text) ?? [];
+  const properties: Record<string, string> = {};
+  let name = "";
+  for (const line of head?.split(/\r?\n/) ?? []) {
+    const [, key, value] = /^([^\s:#-][^:]*):(?:\s+(.*))?$/.exec(line) ?? [];
+    if (key !== undefined) properties[(name = key)] = value ?? "";
+    else if (name && /^(\s|- |#|$)/.test(line)) properties[name] += `\n${line}`;
+    else if (!/^(#|\s*$)/.test(line)) return { properties: {}, rest: text };
+  }
+  for (const key in properties) properties[key] = properties[key]?.replace(/^\n+|\s+$/g, "") ?? "";
+  return Object.keys(properties).length > 0 ? { properties, rest: rest ?? "" } : { properties: {}, rest: text };
+}

@@ -3,6 +3,7 @@ import { messages } from "~/text/messages";
 export const t = messages({
   en: {
     title: "Files",
+    properties: "Properties",
     upload: "Upload",
     choose_files: "Choose files",
     new_text: "New text",
@@ -76,6 +77,7 @@ export const t = messages({
   },
   de: {
     title: "Dateien",
+    properties: "Eigenschaften",
     upload: "Hochladen",
     choose_files: "Dateien auswählen",
     new_text: "Neuer Text",
