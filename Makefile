@@ -11,7 +11,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-deps test-first-run appliance wheel deb oci lint format bench screenshots docs lock clean
+.PHONY: help run test test-long test-stress test-deps test-first-run appliance wheel deb oci lint format bench screenshots docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -27,6 +27,9 @@ test: $(VENV)/.installed-development $(CONSOLE) ## Run the tests that are not ma
 test-long: $(VENV)/.installed-development $(CONSOLE) console/node_modules/axe-core ## Run those that are marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m long $(ARGS)
+
+test-stress: $(VENV)/.installed-development $(CONSOLE) ## Run some tests thirty times beside busy processors (ARGS goes to pytest)
+	@$(BIN)/python scripts/stress $(ARGS)
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq
