@@ -29,7 +29,7 @@ const t = messages({
     key: "Key",
     done: "Done",
     paired: "{name} is signed in.",
-    only_here: "Other devices cannot reach this computer yet: it listens to itself alone. Make a key here, or with the first line; then type the others in its terminal, in this order.",
+    only_here: "Your phone cannot reach this computer yet. Type these lines in a terminal on the computer. The first one makes a key; if you make one here, leave it out.",
     then: "It then prints its address. Open that here, come back to this page, and it shows the picture for your phone.",
   },
   de: {
@@ -50,7 +50,7 @@ const t = messages({
     key: "Schlüssel",
     done: "Fertig",
     paired: "{name} ist angemeldet.",
-    only_here: "Andere Geräte erreichen diesen Computer noch nicht: Er hört nur auf sich selbst. Mach hier einen Schlüssel, oder mit der ersten Zeile; gib dann die anderen in dieser Reihenfolge in seinem Terminal ein.",
+    only_here: "Dein Telefon erreicht diesen Computer noch nicht. Gib diese Zeilen in einem Terminal auf dem Computer ein. Die erste legt einen Schlüssel an; hast du hier einen angelegt, lass sie weg.",
     then: "Danach nennt er seine Adresse. Öffne sie hier, komm auf diese Seite zurück, und sie zeigt das Bild für dein Telefon.",
   },
 });

@@ -157,6 +157,20 @@ def test_files_that_only_their_folder_closes_are_closed_too(machine: Machine) ->
     machine.well("private-files")
 
 
+def test_changes_of_agents_keep_the_permissions_of_their_project(machine: Machine) -> None:
+    upper = machine.home.views / "a-session" / "upper"
+    upper.mkdir(parents=True, mode=0o700)
+    (upper / "plan.md").write_text("")
+    (upper / "plan.md").chmod(0o644)
+    machine.well("private-files")
+    machine.home.views.chmod(0o755)
+    found = machine.warns("private-files")
+    assert found.fix is not None
+    found.fix.apply()
+    machine.well("private-files")
+    assert oct((upper / "plan.md").stat().st_mode & 0o777) == "0o644"
+
+
 def test_a_socket_and_what_is_closed_to_its_owner_end_no_fix(machine: Machine) -> None:
     locked = machine.home.root / "a-folder"
     locked.mkdir()

@@ -37,26 +37,27 @@ export default function Chat({ rest }: ScreenProps) {
 
 function Opened({ conversation }: { conversation: Conversation }) {
   const name = `chat/${conversation.id ?? "new"}`;
-  const [draft, setText] = useState(() => (conversation.id || !branched ? draftOf(name) : ""));
-  const [beginning, setBeginning] = useState<Beginning>({});
+  const [branched] = useState(() => (conversation.id ? undefined : keptBranch()));
+  const [draft, setText] = useState(() => branched?.draft ?? draftOf(name));
+  const [beginning, setBeginning] = useState<Beginning>(branched?.beginning ?? {});
   const [dialog, setDialog] = useState<"options" | "changes" | "prompt" | "permissions">();
   const session = conversation.session.value;
   const isNew = !conversation.id;
   // What a branch begins with is not the draft of a new conversation: it stands where it came from.
   const setDraft = (text: string) => {
-    if (!beginning.continuedFrom) keepDraft(name, text);
+    if (beginning.continuedFrom) keepBranch({ draft: text, beginning });
+    else keepDraft(name, text);
     setText(text);
   };
   const branch = useCallback((message: Message) => {
-    branched = { draft: textOf(message), beginning: { continuedFrom: conversation.id, continuedBefore: message.id } };
+    keepBranch({ draft: textOf(message), beginning: { continuedFrom: conversation.id, continuedBefore: message.id } });
     go(to("chat"));
   }, []);
-  useEffect(() => {
-    if (!isNew || !branched) return;
-    setText(branched.draft);
-    setBeginning(branched.beginning);
-    branched = undefined;
-  }, []);
+  const dropBranch = () => {
+    keepBranch({ draft: "", beginning: {} });
+    setBeginning({});
+    setText(draftOf(name));
+  };
   const actions = (
     <>
       {!isNew && <Button label={t("changes")} icon="undo" iconOnly kind="quiet" onPress={() => setDialog("changes")} />}
@@ -79,7 +80,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
         )}
       </Page>
       <div class="chat-foot">
-        {isNew && beginning.continuedFrom && <BranchedFrom id={beginning.continuedFrom} isBeginning />}
+        {isNew && beginning.continuedFrom && <BranchedFrom id={beginning.continuedFrom} onDrop={dropBranch} />}
         <Composer
           isRunning={conversation.isRunning.value}
           draft={draft}
@@ -103,7 +104,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
 }
 
 /** The way back to the conversation that this one branched off; nothing of one that is gone. */
-function BranchedFrom({ id, isBeginning }: { id: string; isBeginning?: boolean }) {
+function BranchedFrom({ id, onDrop }: { id: string; onDrop?: () => void }) {
   const from = useResource((signal) => api.get<Session>("/api/chat/{session}", { params: { session: id }, query: { limit: 1 }, signal }), id);
   if (!from.value) return null;
   return (
@@ -111,13 +112,34 @@ function BranchedFrom({ id, isBeginning }: { id: string; isBeginning?: boolean }
       <Icon name="branch" />
       <span>
         {t("branched_from")} <a href={to("chat", [id])}>{from.value.title ?? t("untitled")}</a>
-        {isBeginning && <>. {t("branching")}</>}
+        {onDrop && <>. {t("branching")}</>}
       </span>
+      {onDrop && <Button label={t("drop_branch")} icon="close" iconOnly kind="quiet" onPress={onDrop} />}
     </p>
   );
 }
 
-let branched: { draft: string; beginning: Beginning } | undefined;
+interface Branch {
+  draft: string;
+  beginning: Beginning;
+}
+
+const BRANCH = "chat/branch";
+let kept: Branch | undefined;
+
+/** What was begun to be written instead of an earlier message, until it is sent or dropped. */
+function keptBranch(): Branch | undefined {
+  try {
+    return kept ?? (JSON.parse(draftOf(BRANCH) || "null") as Branch | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keepBranch(branch: Branch): void {
+  kept = branch.draft ? branch : undefined;
+  keepDraft(BRANCH, branch.draft && JSON.stringify(branch));
+}
 
 function Log({ conversation, onBranch }: { conversation: Conversation; onBranch: (message: Message) => void }) {
   const [shown, setShown] = useState(AT_FIRST);
