@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import read_regular, remove_tree
@@ -30,8 +31,15 @@ _FILE = 64 << 10
 _OWN = "git-"
 GITLINK = "160000"
 
-Entry = tuple[str, str]
-"""A path in a tree, and its mode."""
+_LINK = "120000"
+
+
+class Entry(NamedTuple):
+    """A path in a tree, its mode, and to where it leads if it is a symbolic link."""
+
+    path: str
+    mode: str
+    link: str | None
 
 
 class Unread(Exception):
@@ -94,13 +102,18 @@ def brought(own: Path, repository: Path, new: Collection[bytes], old: Iterable[b
             ["log", *options, "--no-ext-diff", "--no-mailmap", "--no-show-signature"], b"\n".join(wanted)
         )
         parts = listing.split(b"\0")
-    for about, path in zip(parts[::2], parts[1::2], strict=False):
-        colons = len(about) - len(about.lstrip(b":"))
-        if not colons:
-            raise Unread
-        mode = about[colons:].split(b" ")[colons].decode()
+        found = []
+        for about, path in zip(parts[::2], parts[1::2], strict=False):
+            colons = len(about) - len(about.lstrip(b":"))
+            if not colons:
+                raise Unread
+            # Modes and then objects of all parents, and the commit's own after them.
+            said = about[colons:].decode().split(" ")
+            found.append((path.decode(errors="replace"), said[colons], said[2 * colons + 1]))
+        links = empty.contents({each for _, mode, each in found if mode == _LINK})
+    for name, mode, each in found:
         if mode.strip("0"):
-            yield path.decode(errors="replace"), mode
+            yield Entry(name, mode, links[each] if mode == _LINK else None)
 
 
 def is_true(own: Path, index: Iterable[bytes], pack: Iterable[bytes], *, is_long: bool) -> bool:
@@ -150,6 +163,22 @@ class _Own:
             GIT_OPTIONAL_LOCKS="0",
             GIT_TERMINAL_PROMPT="0",
         )
+
+    def contents(self, ids: Collection[str]) -> dict[str, str]:
+        """Small objects by their ids; error: Unread if one is missing, or all are too large."""
+        if not ids:
+            return {}
+        wanted, found, place = sorted(ids), {}, 0
+        said = self.run(["cat-file", "--batch"], "\n".join(wanted).encode())
+        for each in wanted:
+            end = said.find(b"\n", place)
+            head = said[place:end].split(b" ")
+            if end < 0 or len(head) != 3 or head[0].decode() != each:
+                raise Unread
+            place = end + 1 + int(head[2])
+            found[each] = said[end + 1 : place].decode(errors="surrogateescape")
+            place += 1
+        return found
 
     def run(self, arguments: Sequence[str], given: bytes) -> bytes:
         """The output of git; error: Unread if it does not succeed, or prints too much."""

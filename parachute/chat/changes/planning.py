@@ -297,6 +297,12 @@ class Planner:
         is_told = is_told_in_project(name) and not self._view.origin().may_instruct
         return is_told or holds_obeyed(name) or obeyed.is_named(name, self._named)
 
+    def _waits_in_tree(self, entry: git_trees.Entry) -> bool:
+        """Return whether an entry of a commit's tree would wait in the project."""
+        if entry.link is not None and obeyed.leads_out(entry.path, entry.link):
+            return True
+        return entry.mode == git_trees.GITLINK or self._waits(entry.path)
+
     def _is_true(self, name: str, content: Staged) -> bool:
         """Return whether the index of a pack says where its objects are; True for everything else."""
         if not name.endswith(".idx"):
@@ -326,7 +332,7 @@ class Planner:
             if new - known:
                 repository = self._view.project / REPOSITORY
                 brought = git_trees.brought(self._blobs.folder.parent, repository, new - known, known)
-                if any(mode == git_trees.GITLINK or self._waits(path) for path, mode in brought):
+                if any(self._waits_in_tree(each) for each in brought):
                     return False
                 self._judged |= new
         except (OSError, git_trees.Unread):

@@ -9,7 +9,9 @@ from pathlib import Path
 from parachute.base.folders import Folder, TooMany
 
 MOST = 20_000
-_UNSEEN = frozenset({"caches", "meaning", "modules", "module-data", "run", "views", "backup/cache", "backup/parachute-drill"})
+_UNSEEN = frozenset(
+    {"caches", "meaning", "modules", "module-data", "run", "views", "backup/cache", "backup/parachute-drill"}
+)
 """Caches that agents write, the index of meanings, copies of code, of which some are executable, what modules keep, sockets that sandboxes reach as another user, changes
 with the permissions of the project that they are for, restic's cache, and the copy that a drill makes: each closed by the folder that it lies in."""
 

@@ -201,6 +201,17 @@ async def test_the_same_commit_without_it_is_applied(world: World) -> None:
     assert world.git("ls-tree", "-r", "--name-only", "feature") == "sub/deep/b\n"
 
 
+@pytest.mark.parametrize(("target", "waits"), [("/etc/hosts", True), ("../../outside", True), ("../b", False)])
+async def test_a_commit_with_a_link_that_leads_out_waits(world: World, target: str, waits: bool) -> None:
+    link = f"120000 blob $(printf %s {target} | git hash-object -w --stdin)\tlink"
+    sub = f"040000 tree $(printf '%b\n' \"{link}\" | git mktree)\tsub"
+    await world.turn(
+        f"git update-ref refs/heads/feature $(git commit-tree -p HEAD -m new $(printf '%b\n' \"{sub}\" | git mktree))"
+    )
+    assert ((await world.reasons()).get(".git/refs/heads/feature") == "commit") is waits
+    assert (world.project / ".git/refs/heads/feature").exists() is not waits
+
+
 async def test_what_was_committed_and_taken_out_again_waits_and_what_the_owner_has_does_not(world: World) -> None:
     world.write(".envrc", "mine\n")
     world.git("checkout", "-qb", "side")
