@@ -52,7 +52,7 @@ class Installed:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
         python = environment / "bin" / "python"
         command = [
-            Path(sys.executable).with_name("uv"),
+            str(Path(sys.executable).with_name("uv")),
             "pip",
             "install",
             "--quiet",
@@ -60,7 +60,9 @@ class Installed:
             "--no-config",
             "--no-deps",
         ]
-        subprocess.run([*command, "--python", python, wheel], env={**os.environ, **self._environment}, check=True)
+        subprocess.run(
+            [*command, "--python", str(python), str(wheel)], env={**os.environ, **self._environment}, check=True
+        )
         (packages,) = environment.glob("lib/python*/site-packages")
         known = Path(pytest.__file__).resolve().parents[1]
         (packages / "known.pth").write_text(f"{known}\n")

@@ -84,7 +84,11 @@ def test_they_go_when_nobody_asks_and_the_next_one_wakes_them(computer: Services
         computer.until(lambda: bool(by_meaning(computer)), "what it has read it knows after a start")
         assert transcribed(computer)["state"] == "done"
         for unit in MEMORY:
-            computer.until(lambda unit=unit: shown(computer, unit)["ActiveState"] == "inactive", f"{unit} ended")
+
+            def ended_by_itself(unit: str = unit) -> bool:
+                return bool(shown(computer, unit)["ActiveState"] == "inactive")
+
+            computer.until(ended_by_itself, f"{unit} ended")
             ended = shown(computer, unit)
             assert (ended["Result"], ended["InvocationID"] != before[unit]) == ("success", True), unit
             assert computer.run(f"systemctl --user is-active {unit.replace('.service', '.socket')}") == "active"

@@ -55,7 +55,7 @@ class InContainers:
         """A file of the project; the output of a command has no end of the line."""
         return f"{self._agents.run(f'cat {self.project}/{path}')}\n"
 
-    def turn(self, script: str, meanwhile: Callable[[], None]) -> None:
+    def turn(self, script: str, meanwhile: Callable[[], object]) -> None:
         """Run the script in a container."""
         with ThreadPoolExecutor(1) as waiting:
             working = waiting.submit(self._agents.events, f"{script}\necho done", workingDirectory=self.project)

@@ -98,7 +98,8 @@ def test_it_is_as_packages_of_debian_are(layer: Path, tmp_path: Path) -> None:
         ("usr", "lib"),
         ("usr", "share"),
     }
-    sums = dict(reversed(line.split("  ", 1)) for line in (tmp_path / "DEBIAN/md5sums").read_text().splitlines())
+    lines = (tmp_path / "DEBIAN/md5sums").read_text().splitlines()
+    sums = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
     for each in sorted(tmp_path.rglob("*")):
         name = str(each.relative_to(tmp_path))
         assert each.is_symlink() or not each.stat().st_mode & 0o6022, f"{name} can be written or raises rights"

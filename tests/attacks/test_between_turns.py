@@ -10,8 +10,8 @@ from parachute.llm.gateway.endpoint import SOCKET_NAME
 from tests.chat.runs.answers import answered
 from tests.conftest import needs_bubblewrap
 from tests.support.computer import Computer
-from tests.support.gate import DEADLINE
 from tests.support.messages_api import MessagesAPI, text
+from tests.support.waiting import SECONDS as DEADLINE
 
 pytestmark = pytest.mark.long
 

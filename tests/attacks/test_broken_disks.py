@@ -41,10 +41,16 @@ def model() -> Iterator[MessagesAPI]:
         yield service
 
 
+class ComputerOnADisk(ModuleComputer):
+    """A computer that lies on `disk` as a whole."""
+
+    disk: SmallDisk
+
+
 @pytest.fixture
 def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
-    """A computer that lies on `disk` as a whole."""
-    made = ModuleComputer(environment=model.credentials)
+    """A computer on a disk that can be filled and can fail."""
+    made = ComputerOnADisk(environment=model.credentials)
     made.home.root.rmdir()
     with small_disk(made.folder) as disk:
         made.home.root.mkdir(mode=0o700)
@@ -57,9 +63,8 @@ def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
 
 def disk_of(computer: ModuleComputer) -> SmallDisk:
     """The disk that the computer lies on."""
-    disk = computer.disk
-    assert isinstance(disk, SmallDisk)
-    return disk
+    assert isinstance(computer, ComputerOnADisk)
+    return computer.disk
 
 
 def break_disk(computer: ModuleComputer, how: str) -> str:

@@ -11,9 +11,9 @@ import pytest
 
 from tests.conftest import api  # noqa: F401 - the one of each test
 from tests.support.computer import Computer
-from tests.support.gate import DEADLINE
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import chat
+from tests.support.waiting import SECONDS as DEADLINE
 
 HOLD = """
 import socket, sys

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,8 @@ def test_another_user_sees_that_the_computer_is_there(computer: Computer) -> Non
 
 def test_another_user_comes_in_with_a_key(computer: Computer) -> None:
     _, secret = Keys(computer.home.root).create("neighbour")
-    answers = asked("127.0.0.1", computer.port, ("GET", "/api/chat"), **{"x-api-key": secret})
+    key: dict[str, Any] = {"x-api-key": secret}
+    answers = asked("127.0.0.1", computer.port, ("GET", "/api/chat"), **key)
     assert [status for status, _ in answers] == [200]
 
 

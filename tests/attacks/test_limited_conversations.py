@@ -15,7 +15,7 @@ from tests.support.messages_api import MessagesAPI
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
-LEFT = {"allowed_folders": ["Projects/ship"], "allowed_mcps": [], "capabilities": ["Read", "Bash"]}
+LEFT: dict[str, Any] = {"allowed_folders": ["Projects/ship"], "allowed_mcps": [], "capabilities": ["Read", "Bash"]}
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from parachute.base import openat2, opening
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.files import kind_of, walk_tree
 from parachute.base.folders import Folder
+from parachute.base.openat2 import open_beneath
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.models import Found
 from parachute.chat.contexts.chains import read_chain
@@ -195,7 +196,7 @@ def test_a_folder_that_becomes_a_link_while_a_module_is_copied_brings_nothing_fr
         folder.mkdir(parents=True)
         (folder / "code.py").write_text(content)
     assert copy_verified(module, tmp_path / "before") == tree_hash(module)
-    open_beneath, inner = opening.open_beneath, module / "inner"
+    inner = module / "inner"
 
     def swap_and_open(descriptor: int, path: str, flags: int, mode: int, *rest: bool) -> int | None:
         if path == "inner" and not inner.is_symlink():  # which was a folder when it was listed

@@ -69,11 +69,11 @@ async def test_a_repository_is_a_project(sandboxes: SandboxFactory) -> None:
 @needs_bubblewrap
 async def test_all_projects_together_are_none(sandboxes: SandboxFactory, tmp_path: Path) -> None:
     settings = Settings(vault=sandboxes.vault.root, project_folders=[tmp_path])
-    sandboxes = Sandboxes(sandboxes.launcher.home, settings, sandboxes.vault, sandboxes.program)
+    service = Sandboxes(sandboxes.launcher.home, settings, sandboxes.vault, sandboxes.program)
     (tmp_path / "one").mkdir()
-    assert sandboxes.check_project(tmp_path / "one") == tmp_path / "one"
+    assert service.check_project(tmp_path / "one") == tmp_path / "one"
     with pytest.raises(InvalidInput) as refusal:
-        sandboxes.check_project(tmp_path)
+        service.check_project(tmp_path)
     assert refusal.value.key == "not_a_project"
 
 

@@ -14,7 +14,7 @@ from parachute.files.listing import listed
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import may_list, vault_path
 from tests.support.computer import Computer
-from tests.support.gate import DEADLINE
+from tests.support.waiting import SECONDS as DEADLINE
 from tests.support.waiting import until
 
 OBEYED = [

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -43,7 +44,7 @@ def narrow(computer: ModuleComputer) -> dict[str, str]:
     return {"x-api-key": secret}
 
 
-async def _asked(computer: ModuleComputer, **fields: object) -> ChatStream:
+async def _asked(computer: ModuleComputer, **fields: Any) -> ChatStream:
     async with computer.client() as client:
         return await answered(client, "Hello", **fields)
 

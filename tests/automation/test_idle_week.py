@@ -133,7 +133,11 @@ def test_a_week_without_anybody_costs_nothing_but_what_was_scheduled(
     week.computer.plant()
     for day in range(1, 8):
         week.pass_hours(24)
-        week.computer.wait_until(lambda day=day: len(week.runs("completed")) == day, "the agent has worked")
+
+        def has_worked(day: int = day) -> bool:
+            return len(week.runs("completed")) == day
+
+        week.computer.wait_until(has_worked, "the agent has worked")
     assert week.asked() == before + 7
     assert week.by_subject() - counted == Counter({"module:garden": 7})
 

@@ -5,9 +5,9 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-_PHONE = {"width": 390, "height": 844}
+_PHONE = ViewportSize(width=390, height=844)
 _MILLISECONDS = 60_000.0
 """The longest wait for anything on a page; the five seconds of Playwright pass on a loaded machine."""
 

@@ -18,7 +18,8 @@ from starlette.routing import Route
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import control
-from tests.support.gate import DEADLINE, Gate
+from tests.support.gate import Gate
+from tests.support.waiting import SECONDS as DEADLINE
 
 SESSION = "0d6a3f0e-6c1d-4a35-9d5c-0f0c8a1b2c3d"
 DROP = "drop"

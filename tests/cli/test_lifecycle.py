@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import psutil
@@ -198,7 +199,7 @@ def test_a_script_with_the_old_names_starts_on_no_other_vault(parachute: Termina
     with socket.create_server(("127.0.0.1", 0)) as taken:
         parachute.home.mkdir(mode=0o700)
         taken_port = str(taken.getsockname()[1])
-        variables = {"VAULT_PATH": "/elsewhere", "PARACHUTE_VAULT": str(parachute.home.parent / "v")}
+        variables: dict[str, Any] = {"VAULT_PATH": "/elsewhere", "PARACHUTE_VAULT": str(parachute.home.parent / "v")}
         # It goes on as far as the port, which is in use.
         assert "PARACHUTE_PORT or --port" not in parachute.fails(
             "start", PARACHUTE_PORT=taken_port, PORT="1", **variables

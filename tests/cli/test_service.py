@@ -1,6 +1,7 @@
 """`parachute service` where there is no systemd; the rest is seen in the booted appliance."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_where_services_are_installed_nothing_is_started_beside_them(
     folder.mkdir(parents=True)
     for name, text in installed.render(home, "127.0.0.1", 3333, lingers_for_us=False).items():
         (folder / name).write_text(text)
-    nowhere = {"XDG_RUNTIME_DIR": str(folder), "DBUS_SESSION_BUS_ADDRESS": f"unix:path={folder}/bus"}
+    nowhere: dict[str, Any] = {"XDG_RUNTIME_DIR": str(folder), "DBUS_SESSION_BUS_ADDRESS": f"unix:path={folder}/bus"}
     assert reason in parachute.fails("start", *options, **nowhere)
     if not options:
         assert reason in parachute.fails("restart", **nowhere)

@@ -82,7 +82,12 @@ def test_what_waits_is_listed(parachute: Terminal, home: Home) -> None:
 
 def test_the_inbox_and_suggestions_take_the_ids_of_each_other(parachute: Terminal, home: Home) -> None:
     proposed = suggestion()
-    item = {"id": "suggestion:5971474d0000", "kind": "suggestion", "title": "Update: Kevin", "source": "daily"}
+    item: dict[str, Any] = {
+        "id": "suggestion:5971474d0000",
+        "kind": "suggestion",
+        "title": "Update: Kevin",
+        "source": "daily",
+    }
     item |= {"since": "", "details": proposed, "answers": ["approve", "reject"], "link": None, "command": None}
     with ScriptedCore(home) as core:
         serve(core, proposed)

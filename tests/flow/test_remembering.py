@@ -60,7 +60,12 @@ def answer_body(item: dict[str, Any], word: str) -> dict[str, Any]:
 
 def test_kevin_moves_to_berlin(computer: OfficialComputer) -> None:
     kevin = computer.know("person", "Kevin", "Kevin is from Rome.")
-    moved = {"action": "update", "target_module": "brain", "target_id": kevin, "payload": {"append": MOVED}}
+    moved: dict[str, Any] = {
+        "action": "update",
+        "target_module": "brain",
+        "target_id": kevin,
+        "payload": {"append": MOVED},
+    }
     before = (computer.vault / KEVIN).read_text()
 
     # Refused, by the command line.
@@ -88,7 +93,7 @@ def test_kevin_moves_to_berlin(computer: OfficialComputer) -> None:
     assert (computer.vault / KEVIN).read_text() == f"{before.rstrip()}\n\n{MOVED}\n"
 
     # What was edited meanwhile is left alone: the suggestion waits, says why, and can be proposed again.
-    change = {**moved, "payload": {"content": "Kevin is from Hamburg."}}
+    change: dict[str, Any] = {**moved, "payload": {"content": "Kevin is from Hamburg."}}
     remember(computer, **change)
     file = computer.vault / KEVIN
     file.write_text(f"{file.read_text()}\nEdited by hand.\n")
@@ -107,9 +112,18 @@ def test_kevin_moves_to_berlin(computer: OfficialComputer) -> None:
 
 
 def test_the_journal_and_the_conversation_itself(computer: OfficialComputer) -> None:
-    entry = {"action": "create", "target_module": "daily", "payload": {"content": "Kevin moved.", "date": "2026-01-02"}}
+    entry: dict[str, Any] = {
+        "action": "create",
+        "target_module": "daily",
+        "payload": {"content": "Kevin moved.", "date": "2026-01-02"},
+    }
     session = remember(computer, **entry).of_type("session")[0]["sessionId"]
-    title = {"action": "update", "target_module": "chat", "target_id": "this", "payload": {"title": "Kevin"}}
+    title: dict[str, Any] = {
+        "action": "update",
+        "target_module": "chat",
+        "target_id": "this",
+        "payload": {"title": "Kevin"},
+    }
     remember(computer, session, **title)
     first, second = waiting(computer)
     computer.output("inbox", "answer", first["id"], "approve", "--yes")
@@ -118,7 +132,7 @@ def test_the_journal_and_the_conversation_itself(computer: OfficialComputer) -> 
     (written,) = computer.value("/api/daily/entries?date=2026-01-02")["entries"]
     assert written["content"] == "Kevin moved."
 
-    change = {
+    change: dict[str, Any] = {
         "action": "update",
         "target_module": "daily",
         "target_id": written["id"],
@@ -139,7 +153,12 @@ def test_the_owner_lets_it_be_written_at_once(api: MessagesAPI) -> None:
         api.default(proposing)
         computer.set_up()
         kevin = computer.know("person", "Kevin", "Kevin is from Rome.")
-        moved = {"action": "update", "target_module": "brain", "target_id": kevin, "payload": {"append": MOVED}}
+        moved: dict[str, Any] = {
+            "action": "update",
+            "target_module": "brain",
+            "target_id": kevin,
+            "payload": {"append": MOVED},
+        }
         (result,) = remember(computer, **moved).of_type("tool_result")
         assert result["content"].startswith("Done: update Kevin in brain.")
         assert MOVED in (computer.vault / KEVIN).read_text()

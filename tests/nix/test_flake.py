@@ -120,7 +120,8 @@ def test_wheels_are_those_of_the_lock_file(system: str) -> None:
 def test_wheels_are_all_that_is_needed_and_nothing_else() -> None:
     listed = json.loads((ROOT / "nixos" / "python" / "wheels.json").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    here = {**default_environment(), "python_version": "3.13", "python_full_version": "3.13.7", "extra": ""}
+    defaults = {name: str(value) for name, value in default_environment().items()}
+    here = {**defaults, "python_version": "3.13", "python_full_version": "3.13.7", "extra": ""}
     # Not what transcribes on the machine itself: it is as large as all the rest, and asks for a model of the owner's.
     extras = project["optional-dependencies"].items()
     optional = [each for name, extra in extras if name != "voice" for each in extra]

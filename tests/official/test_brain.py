@@ -13,7 +13,7 @@ from tests.support.waiting import wait_until
 pytestmark = pytest.mark.long
 
 FOLDER = Path(__file__).parents[2] / "modules" / "brain"
-FILES = {
+FILES: dict[str, str | bytes] = {
     str(path.relative_to(FOLDER)): path.read_bytes()
     for path in FOLDER.rglob("*")
     if path.is_file() and "__pycache__" not in path.parts and path.name != "manifest.yaml"

@@ -29,7 +29,7 @@ def events(body: str) -> list[dict[str, Any]]:
 
 
 def test_a_conversation_has_a_para_id_for_everybody(house: OfficialComputer) -> None:
-    session = house.say("The curriculum of the summer.").terminal["sessionId"]  # type: ignore[index]
+    session = house.say("The curriculum of the summer.").terminal["sessionId"]
     (listed,) = [each for each in house.value("/api/chat")["sessions"] if each["id"] == session]
     para_id = house.value(f"/api/chat/{session}")["paraId"]
     assert para_id == listed["paraId"]
@@ -70,7 +70,7 @@ def test_the_journal_is_asked_and_gone_on_with(house: OfficialComputer, model: M
     assert (again[-1]["type"], again[-1]["sessionId"]) == ("done", session)
     assert "Who planted beans?" in json.dumps(model.conversation[-1].body["messages"])
     # Nobody goes on with a conversation of the person's own, nor without the right to.
-    own = house.say("Hello.").terminal["sessionId"]  # type: ignore[index]
+    own = house.say("Hello.").terminal["sessionId"]
     assert house.post("/api/daily/query", json={"message": "Hi", "session_id": own}).status_code == 404
     _, secret = Keys(house.home.root).create("tablet", [Scope.parse("daily:read")])
     refused = house.ask("POST", "/api/daily/query", json={"message": "Hi"}, headers={"x-api-key": secret})

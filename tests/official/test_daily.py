@@ -48,7 +48,7 @@ def test_a_thousand_entries_of_twenty_clients_at_once(house: ModuleComputer) -> 
         parts = list(clients.map(client, range(CLIENTS)))
     written = {id: text for part in parts for id, text in part.items()}
     assert len(written) == len(set(written.values())) == CLIENTS * EACH
-    found = {}
+    found: dict[str, str] = {}
     for day in DAYS:
         entries = house.value(f"/api/daily/entries?date={day}&limit=1000")["entries"]
         found |= {entry["id"]: entry["content"] for entry in entries}

@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -120,7 +120,10 @@ async def test_a_log_is_read_and_followed_without_secrets(computer: Computer, ow
     assert (await owner.get("/api/logs/core?lines=100000")).status_code == 422
 
     path = "/api/logs/core?lines=1&follow=true"
-    async with owner.stream("GET", path) as stream, aclosing(stream.aiter_lines()) as lines:
+    async with (
+        owner.stream("GET", path) as stream,
+        aclosing(cast(AsyncGenerator[str, None], stream.aiter_lines())) as lines,
+    ):
 
         async def said() -> list[str]:
             async for line in lines:

@@ -171,7 +171,7 @@ def test_two_folders_go_together_and_what_is_of_the_last_moment_goes_along(folde
 def test_if_the_second_cannot_move_the_first_goes_back(
     folders: Folders, both: Plan, monkeypatch: pytest.MonkeyPatch, in_one_step: bool
 ) -> None:
-    rename, exchanged = Path.rename, swap.exchanged
+    rename = Path.rename
 
     def failing(path: Path, target: Path) -> Path:
         if Path(target) == folders.home and path == Path(both.swaps[1].source):

@@ -254,7 +254,11 @@ async def test_each_module_has_a_log_of_its_own(units: Launcher) -> None:
     for name in ("one", "two"):
         log = units.home.logs / f"module-{name}.log"
         said = f"this is {name}\nand {name}\n"
-        wait_until(lambda log=log, said=said: log.exists() and log.read_text() == said, "it has said so")
+
+        def has_said_so(log: Path = log, said: str = said) -> bool:
+            return log.exists() and log.read_text() == said
+
+        wait_until(has_said_so, "it has said so")
 
 
 async def test_the_program_gets_its_arguments_as_they_are(units: Launcher) -> None:

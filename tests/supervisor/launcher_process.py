@@ -34,9 +34,9 @@ async def run() -> None:
         if operation == "open_unit":
             unit = request["unit"]
             listen = tuple(Path(path) for path in unit["listen"])
-            confinement = unit.get("confinement") and Confinement(
-                **{name: tuple(map(Path, paths)) for name, paths in unit["confinement"].items()}
-            )
+            confined = unit.get("confinement") or {}
+            places: dict[str, Any] = {name: tuple(map(Path, paths)) for name, paths in confined.items()}
+            confinement = unit.get("confinement") and Confinement(**places)
             await launcher.open(
                 Unit(**{**unit, "command": tuple(unit["command"]), "listen": listen, "confinement": confinement})
             )

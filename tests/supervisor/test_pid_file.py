@@ -77,7 +77,8 @@ def holding(home: Home, kind: str, *programs: str) -> Iterator["subprocess.Popen
         try:
             yield process
         finally:
-            for each in (process, *family):
+            process.kill()
+            for each in family:
                 with suppress(psutil.NoSuchProcess):
                     each.kill()
 

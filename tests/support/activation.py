@@ -120,7 +120,8 @@ class Activator:
     def _supervise(self) -> None:
         with (self.folder / "log").open("ab") as log:
             while True:
-                readable, _, _ = select.select([self.listener, self._closing_read], [], [])
+                waited: list[socket.socket | int] = [self.listener, self._closing_read]
+                readable, _, _ = select.select(waited, [], [])
                 if self._closing_read in readable:
                     return
                 # A process of which `end` knows nothing would be told by nobody that it is to end.

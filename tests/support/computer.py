@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import httpx2
 import psutil
@@ -22,7 +22,11 @@ import yaml
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import control
+from tests.support.fork_server import shared_forks
 from tests.support.waiting import SECONDS, still_running, wait_until
+
+COMMAND_SECONDS = 5 * SECONDS
+"""The longest wait for a command: setting up makes an environment for each module."""
 
 AGENTS = {"spare": False, "memory_floor_megabytes": 0}
 """No agent is started that no test asked for, and what other tests take of the memory ends none."""
@@ -57,7 +61,7 @@ class Computer:
         self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> "Computer":
+    def __enter__(self) -> Self:
         try:
             self.start()
         except BaseException:
@@ -160,6 +164,17 @@ class Computer:
     def ask_supervisor(self, operation: str, **fields: Any) -> dict[str, Any]:
         """One request on the control socket."""
         return asyncio.run(control.ask(self.home, operation, **fields))
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the command line of this computer."""
+        environment = {
+            "HOME": str(self.folder),
+            "PATH": os.environ["PATH"],
+            "PARACHUTE_HOME": str(self.home.root),
+            "LANG": "C.UTF-8",
+        }
+        code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", COMMAND_SECONDS)
+        return subprocess.CompletedProcess(arguments, code, out, err)
 
     def logs(self) -> str:
         """All logs, for the report of a failed test."""

@@ -15,7 +15,7 @@ from typing import Self
 
 import uvicorn
 
-from .gate import DEADLINE, Gate
+from .gate import Gate
 from .messages_app import MessagesApp, tracking_protocol
 from .recorded import Log, RecordedRequest
 from .replies import (
@@ -33,6 +33,7 @@ from .replies import (
     thinking,
     tool_use,
 )
+from .waiting import SECONDS as DEADLINE
 
 __all__ = [
     "ErrorReply",

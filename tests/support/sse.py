@@ -95,9 +95,15 @@ class ChatStream:
         return self._parser.raw_lines
 
     @property
-    def terminal(self) -> Event | None:
-        """The event that ended the stream, None while it goes on."""
-        return self.events[-1] if self.events and self.events[-1].get("type") in TERMINAL else None
+    def ended(self) -> bool:
+        """Whether the terminal event was read."""
+        return bool(self.events) and self.events[-1].get("type") in TERMINAL
+
+    @property
+    def terminal(self) -> Event:
+        """The event that ended the stream; `AssertionError` while it goes on."""
+        assert self.ended, "the stream goes on"
+        return self.events[-1]
 
     @property
     def text(self) -> str:
@@ -110,7 +116,7 @@ class ChatStream:
 
     async def __aiter__(self) -> AsyncGenerator[Event, None]:
         """Yield the events that were not read yet, up to and with the terminal one."""
-        while self.terminal is None:
+        while not self.ended:
             event = await self._next()
             if event is None:
                 self.synthetic_done = True

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from tests.support.messenger_api import MessengerAPI, Refusal
 
 TOKEN = "123456789:AAFakeTokenOfATestThatNobodyElseKnows00"
-BOT = {"id": 123456789, "is_bot": True, "first_name": "Parachute", "username": "parachute_test_bot"}
+BOT: dict[str, Any] = {"id": 123456789, "is_bot": True, "first_name": "Parachute", "username": "parachute_test_bot"}
 _TEXT, _DATA, _FILE = 4096, 64, 20 * 1024 * 1024
 _TAGS = frozenset(("b", "i", "u", "s", "a", "code", "pre", "blockquote", "tg-spoiler"))
 _TAG = re.compile(r"<(/?)([a-z-]+)(?: (?:href|class)=\"[^\"<>]*\")?>")
@@ -268,7 +268,7 @@ class TelegramApi(MessengerAPI):
         }
 
     def _text(self, fields: dict[str, Any]) -> str:
-        text = fields.get("text", "")
+        text: str = fields.get("text", "")
         if fields.get("parse_mode") == "HTML":
             text = parsed(text)
         if not text.strip():

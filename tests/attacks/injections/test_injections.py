@@ -57,8 +57,8 @@ async def meet(world: World, injection: Injection) -> tuple[str, str]:
     else:
         kept = await world.memory.keep(session, [f"evil-{injection.number}"])
         assert kept.suggestion is not None, where
-        (entry,) = [each for each in await world.proposed(session) if each.target_module == "memory"] or [None]
-        assert entry is None or entry.origin is origin
+        entries = [each for each in await world.proposed(session) if each.target_module == "memory"]
+        assert [each.origin for each in entries] in ([], [origin]), where
 
     # Instructions: they wait in the view, and none is in the owner's folder.
     project = world.project(injection.number)

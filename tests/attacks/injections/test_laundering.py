@@ -146,8 +146,8 @@ async def test_by_a_commit_that_the_owner_packs_and_checks_out(chats: Chats) -> 
     commit = (chats.project / "id.txt").read_text().strip()
     (chats.project / "id.txt").unlink()
     # The owner makes it a branch of theirs, and git packs what there is.
-    for words in (("branch", "feature", commit), ("gc", "-q"), ("show", "feature:page.md")):
-        shown = await asyncio.to_thread(subprocess.run, (*git, *words), check=True, capture_output=True)
+    for command in (("branch", "feature", commit), ("gc", "-q"), ("show", "feature:page.md")):
+        shown = await asyncio.to_thread(subprocess.run, (*git, *command), check=True, capture_output=True)
     (chats.project / "page.md").write_bytes(shown.stdout)
     assert await chats.origin("Read", {"file_path": "page.md"}) is Origin.WEB
     (chats.project / "page.md").unlink()
@@ -214,6 +214,7 @@ async def test_a_run_has_read_what_its_module_read_for_it(chats: Chats) -> None:
     session = (await chats.core.answered("Hello!")).session
     run = await origins.begin(session)
     await origins.answering("another", "titles")
-    assert run.value is Origin.OWNER
+    before = run.value
+    assert before is Origin.OWNER
     await origins.answering(session, "titles")  # which nobody has approved
     assert run.value is Origin.UNTRUSTED_MODULE

@@ -8,22 +8,26 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.module_agents.task import Task
 from parachute.automation.scheduled_agents.models import AgentState
 from parachute.automation.scheduled_agents.service import ScheduledAgents
+from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import NotFound, Unavailable
+from parachute.chat.sessions.service import Sessions
 from parachute.config.settings.home import Home
 from parachute.events.bus.service import Events
 from parachute.events.scheduler.service import Clock, Scheduler
 from parachute.events.scheduler.times import TimeOfDay
 from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.service import Hosts
 from tests.automation.module_agents.modules import approved
-from tests.support.gate import DEADLINE
+from tests.support.waiting import SECONDS as DEADLINE
 
 ZONE = ZoneInfo("Europe/Berlin")
 KEY = "garden/page"
@@ -117,12 +121,12 @@ class Nursery:
         self.service = ScheduledAgents(
             self.home,
             self.vault,
-            self.modules,
-            self.agents,
-            None,
+            cast(Hosts, self.modules),
+            cast(ModuleAgents, self.agents),
+            cast(Sessions, None),
             events,
-            scheduler,  # type: ignore[arg-type]
-            None,  # type: ignore[arg-type]
+            scheduler,
+            cast(Suggestions, None),
             lambda: self.has_tools,
         )
         await self.service.start()

@@ -227,7 +227,7 @@ async def test_the_owner_may_have_it_written_at_once(place: Make) -> None:
 async def test_what_cannot_be_written_waits(place: Make) -> None:
     async with place(writes=True) as here:
 
-        async def control(*arguments: Any) -> Any:
+        async def control(method: str, what: str, document: Any, seconds: float = 0) -> Any:
             raise Conflict("Kevin has changed since.")
 
         here.modules.control = control  # type: ignore[method-assign]

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.support.http_server import answering
 
-SAID = {
+SAID: dict[str, Any] = {
     "text": " Guten Morgen, hier ist Kevin. ",
     "language": "german",
     "duration": 2.5,
@@ -55,14 +55,17 @@ def scripted_server() -> Iterator[ScriptedServer]:
         head = f"Content-Type: {headers['content-type']}\r\n\r\n".encode()
         parts = message_from_bytes(head + data).get_payload()
         assert isinstance(parts, list)
-        fields, name, content = {}, "", b""
+        fields: dict[str, str] = {}
+        name, content = "", b""
         for part in parts:
+            assert isinstance(part, Message)
             given = part.get_param("name", header="content-disposition")
             value = part.get_payload(decode=True)
+            assert isinstance(value, bytes)
             if given == "file":
-                name, content = part.get_filename(), value
+                name, content = part.get_filename() or "", value
             else:
-                fields[given] = value.decode()
+                fields[str(given)] = value.decode()
         script.asked.append(Asked(headers, fields, name, content))
         script.free.wait(60)
         return script.next() if path == "/v1/audio/transcriptions" else (404, {})

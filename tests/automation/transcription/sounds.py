@@ -41,6 +41,7 @@ def write(path: Path, seconds: float) -> Path:
     rate = 48_000 if codec == "libopus" else 44_100
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=rate, layout="mono")
+        assert isinstance(stream, av.AudioStream)
         frame = av.AudioFrame.from_ndarray(noise(seconds, rate).reshape(1, -1), format="s16", layout="mono")
         frame.sample_rate = rate
         size = stream.codec_context.frame_size or None

@@ -19,7 +19,8 @@ _MEMORY = 1024
 _STACKED = 560
 """Features of seven moments of sound, which some models take at a time."""
 
-Value = tuple[str, int, Sequence[int | str]]
+Shape = Sequence[int | str]
+Value = tuple[str, int, Shape]
 Maker = Callable[[Path], None]
 
 
@@ -210,7 +211,7 @@ def _nemo_transducer(folder: Path) -> None:
         pred_rnn_layers=1,
         pred_hidden=_STATE,
     )
-    state = [1, "N", _STATE]
+    state: Shape = [1, "N", _STATE]
     _save(
         folder / "decoder.onnx",
         [("targets", _INT, ["N", 1]), ("target_length", _INT, ["N"]), ("h", _FLOAT, state), ("c", _FLOAT, state)],
@@ -241,7 +242,7 @@ def _whisper(folder: Path) -> None:
     languages = {"en": size + 4, "de": size + 5}
     others = {"no_timestamps": size + 6, "no_speech": size + 7, "sot_prev": size + 8, "sot_lm": size + 9}
     last = size + 10
-    cross = [1, "N", "T", _STATE]
+    cross: Shape = [1, "N", "T", _STATE]
     _save(
         folder / "tiny-encoder.onnx",
         [("mel", _FLOAT, ["N", 80, "T"])],
@@ -268,7 +269,7 @@ def _whisper(folder: Path) -> None:
         all_language_codes=",".join(languages),
     )
     likely = numpy.array([50.0] * size + [40.0] + [0.0] * 9, "float32")
-    cache = [1, "N", 16, _STATE]
+    cache: Shape = [1, "N", 16, _STATE]
     _save(
         folder / "tiny-decoder.onnx",
         [
@@ -345,7 +346,8 @@ def _canary(folder: Path) -> None:
         feat_dim=128,
         model_type="EncDecMultiTaskModel",
     )
-    memory = ["N", "L", _MEMORY]
+    memory: Shape = ["N", "L", _MEMORY]
+    carried: Shape = ["N", "K", _MEMORY]
     _save(
         folder / "decoder.onnx",
         [
@@ -356,7 +358,7 @@ def _canary(folder: Path) -> None:
         ],
         [
             ("logits", _FLOAT, ["N", "P", size]),
-            *((f"next_mems_list_{layer}", _FLOAT, ["N", "K", _MEMORY]) for layer in range(6)),
+            *((f"next_mems_list_{layer}", _FLOAT, carried) for layer in range(6)),
         ],
         [
             helper.make_node("Gather", ["weights", "decoder_input_ids"], ["each"], axis=0),

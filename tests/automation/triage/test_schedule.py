@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.module_agents.task import Task
 from parachute.automation.scheduled_agents.store import AgentStore
 from parachute.automation.suggestions.models import OUTSIDE, Proposal, Source
@@ -65,7 +66,7 @@ class Office:
         service = Orchestrator(
             OrchestratorSettings(time=time),
             suggestions,
-            self,
+            cast(ModuleAgents, self),
             self.store,
             cast(Sessions, None),
             self.scheduler,

@@ -51,7 +51,7 @@ class Person:
         self.problems: list[str] = []
         self.page: Page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
+        self.page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
 
     def sign_in(self, **fields: Any) -> Page:
         """Open the console with a code of now."""

@@ -45,7 +45,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     place, photo = folder / "backup", folder / "photo.png"
     shutil.copytree(gone.repository_folder, place)
     password = gone.access.password_file.read_text().strip()
-    segno.make_qr(Kit(str(place), password).text).save(photo, scale=8, border=4)
+    segno.make_qr(Kit(str(place), password).text).save(str(photo), scale=8, border=4)
     gone.close()
     return Kept(place, f"Password\n{password}\nWhere backups go\n{place}\n", password, photo)
 

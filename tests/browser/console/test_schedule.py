@@ -38,7 +38,9 @@ def test_an_agent_runs_now_and_shows_what_it_did(person: Person, house: Househol
 
 
 def test_an_own_agent_waits_until_it_is_approved(person: Person, house: Household) -> None:
-    name = f"plants-{person.page.viewport_size['width']}"
+    window = person.page.viewport_size
+    assert window is not None
+    name = f"plants-{window['width']}"
     file = house.computer.vault / "Daily" / ".agents" / f"{name}.md"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(OWN)

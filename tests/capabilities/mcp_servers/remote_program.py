@@ -18,6 +18,7 @@ from mcp.server import MCPServer
 from mcp.server.auth.provider import AccessToken, AuthorizationCode, RefreshToken, construct_redirect_uri
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
 from mcp.shared.auth import OAuthToken
+from pydantic import AnyHttpUrl
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -134,8 +135,8 @@ def main() -> None:
         scopes = ["notes"]
         registration = ClientRegistrationOptions(enabled=True, valid_scopes=scopes, default_scopes=scopes)
         auth["auth"] = AuthSettings(
-            issuer_url=origin,
-            resource_server_url=f"{origin}{path}",
+            issuer_url=AnyHttpUrl(origin),
+            resource_server_url=AnyHttpUrl(f"{origin}{path}"),
             required_scopes=scopes,
             client_registration_options=registration,
             validate_token_resource=True,

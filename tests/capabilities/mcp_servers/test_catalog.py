@@ -59,7 +59,7 @@ def installation(tmp_path: Path) -> Installation:
     ],
 )
 def test_every_change_asks_again(installation: Installation, change: dict[str, Any]) -> None:
-    sound = {"args": ["a b"], "env": {"MODE": "fast"}}
+    sound: dict[str, Any] = {"args": ["a b"], "env": {"MODE": "fast"}}
     installation.write(**sound)
     assert installation.state() == "waiting"
     installation.approve()

@@ -4,9 +4,10 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,7 +80,7 @@ def test_a_link_in_the_place_of_a_part(installation: Installation, bare: Reposit
         assert installation.library.list() == []
     else:
         assert plugin.contents is not None
-        found = {
+        found: dict[str, Sequence[Any]] = {
             "skills": plugin.contents.skills,
             "agents": plugin.contents.agents,
             "commands": plugin.contents.commands,
@@ -262,7 +263,7 @@ def answering(answer: Callable[[bytes], bytes | None]) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
-            held = []
+            held: list[socket.socket] = []
             while True:
                 try:
                     connection, _ = server.accept()

@@ -73,7 +73,7 @@ def test_an_approval_is_for_what_was_seen(installation: Installation, demo: Repo
     installation.install(demo.url)
     for call in (
         installation.library.refuse,
-        lambda *seen: installation.library.approve(*seen, [], installation.catalog),
+        lambda slug, seen: installation.library.approve(slug, seen, [], installation.catalog),
     ):
         with pytest.raises(Conflict) as caught:
             call("demo-plugin", f"sha256:{'0' * 64}")

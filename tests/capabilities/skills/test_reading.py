@@ -1,6 +1,7 @@
 """Skills of all kinds of authors: what can be used, and why the rest cannot."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -76,13 +77,14 @@ def test_names_follow_the_published_rules(tmp_path: Path, name: str) -> None:
 
 
 def test_files_that_are_none_and_too_many_of_them_make_a_skill_unusable(tmp_path: Path) -> None:
-    for name, make in {
+    ways: dict[str, Callable[[Path], object]] = {
         "linked": lambda own: (own / "key").symlink_to("/etc/passwd"),
         "piped": lambda own: os.mkfifo(own / "pipe"),
-        "many": lambda own: [(own / str(number)).touch() for number in range(MOST_FILES)],
+        "many": lambda own: [(own / str(number)).write_text("") for number in range(MOST_FILES)],
         "huge": lambda own: os.truncate((own / "SKILL.md").with_name("video"), SIZE_LIMIT + 1),
         "deep": lambda own: (own / "/".join("d" * 20)).mkdir(parents=True),
-    }.items():
+    }
+    for name, make in ways.items():
         own = written(tmp_path, GOOD.replace("tides", name), name)
         (own / "video").touch()
         make(own)

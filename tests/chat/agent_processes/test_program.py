@@ -272,7 +272,14 @@ async def test_the_requests_of_a_turn_are_not_added_up_for_the_context(make_core
 
 async def test_a_list_of_steps_and_a_notebook(make_core: MakeCore, api: MessagesAPI) -> None:
     core = await make_core(Reading())
-    cell = {"cell_type": "code", "id": "one", "source": "1 + 1", "metadata": {}, "outputs": [], "execution_count": None}
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "one",
+        "source": "1 + 1",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+    }
     notebook = project(core) / "plan.ipynb"
     notebook.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     steps = {"todos": [{"content": "Count", "status": "in_progress", "activeForm": "Counting"}]}

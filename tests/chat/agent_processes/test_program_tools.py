@@ -10,7 +10,7 @@ from parachute.chat.agent_processes.helpers import definitions, waited_for
 from parachute.chat.agent_processes.models import AgentSpecification, Helper, Plugin
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS, PROGRAM_TOOLS, offered
 from parachute.llm.gateway.endpoint import ModelEndpoint
-from parachute.llm.gateway.models import Provider
+from parachute.llm.gateway.models import CredentialKind, Provider
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.engines.execution import Execution
@@ -48,7 +48,7 @@ def test_the_policy_knows_every_tool() -> None:
 
 
 def specification(*tools: str, **fields: Any) -> AgentSpecification:
-    endpoint = ModelEndpoint("s", Path("/endpoint"), "api_key", "token")
+    endpoint = ModelEndpoint("s", Path("/endpoint"), CredentialKind.API_KEY, "token")
     return AgentSpecification("s", False, SANDBOX, endpoint, "Prompt", tools, None, True, **fields)
 
 

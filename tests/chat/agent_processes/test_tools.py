@@ -127,10 +127,8 @@ async def test_a_call_runs_once_for_each_decision(server: ToolServer, reading: R
 
 
 async def test_a_permit_is_for_the_arguments_that_were_judged(server: ToolServer, reading: Reading) -> None:
-    judged, forged = (
-        {"query": "x", "options": {"b": 1, "a": ["ä"]}},
-        {"query": "forged", "options": {"b": 1, "a": ["ä"]}},
-    )
+    judged: dict[str, Any] = {"query": "x", "options": {"b": 1, "a": ["ä"]}}
+    forged = {**judged, "query": "forged"}
     for _ in range(2):
         permit(server, SHOWN, **judged)
     for arguments in (forged, {}, {**judged, "more": 1}, {**judged, "options": {"b": True, "a": ["ä"]}}):

@@ -63,7 +63,7 @@ class Place(Protocol):
     def read(self, path: str) -> str:
         """A file of the project."""
 
-    def turn(self, script: str, meanwhile: Callable[[], None]) -> None:
+    def turn(self, script: str, meanwhile: Callable[[], object]) -> None:
         """A turn in which an agent runs a script in its sandbox while the owner does something."""
 
     def undo(self) -> None:

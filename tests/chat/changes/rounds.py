@@ -170,4 +170,4 @@ async def play(rounds: int, first: int = 0, say: Callable[[str], object] = str) 
 
 
 if __name__ == "__main__":
-    sys.exit(bool(asyncio.run(play(int(sys.argv[1]), int((*sys.argv, 0)[2]), sys.stdout.write))))
+    sys.exit(bool(asyncio.run(play(int(sys.argv[1]), int((*sys.argv, "0")[2]), sys.stdout.write))))

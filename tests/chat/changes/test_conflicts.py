@@ -30,7 +30,12 @@ async def test_a_conflict_waits_however_many_turns_follow(world: World, between:
     for name in ("a/in", "a/owner", "deep/er/owner", "plan", "single", "other"):
         world.write(name)
     owners = ("a/owner", "deep/er/owner", "plan", "single")
-    await world.turn(script, lambda: [world.write(name, "owner\n") for name in owners])
+
+    def written() -> None:
+        for name in owners:
+            world.write(name, "owner\n")
+
+    await world.turn(script, written)
     waiting = await world.reasons()
     assert dict.fromkeys(owners, "conflict").items() <= waiting.items()
     (number,) = {each.number for each in await world.changes.history.held("s")}
@@ -79,7 +84,12 @@ async def test_a_conflict_ends_when_both_are_of_one_mind(world: World) -> None:
     for name in ("same", "taken back"):
         world.write(name)
     script = "echo agent > same; echo agent > 'taken back'"
-    await world.turn(script, lambda: [world.write(name, "owner\n") for name in ("same", "taken back")])
+
+    def written() -> None:
+        for name in ("same", "taken back"):
+            world.write(name, "owner\n")
+
+    await world.turn(script, written)
     assert len(await world.reasons()) == 2
     world.write("same", "agent\n")
     await world.turn("echo owner > 'taken back'")

@@ -45,7 +45,7 @@ class InBubblewrap:
         """A file of the project."""
         return (self.project / path).read_text()
 
-    def turn(self, script: str, meanwhile: Callable[[], None]) -> None:
+    def turn(self, script: str, meanwhile: Callable[[], object]) -> None:
         """Half of the script, the owner, and the other half, while the first one is being applied."""
         lines = script.splitlines()
         half = len(lines) // 2
@@ -89,7 +89,7 @@ def test_a_repository_and_what_is_obeyed_wait_meanwhile(place: InBubblewrap) -> 
     """One example that says that the agent was at work at all."""
     place.clear()
     place.own([("a", "x")])
-    place.turn("echo b > b\ngit init -q c\necho y > a\necho z > d", lambda: place.own([("b", "x")]) and None)
+    place.turn("echo b > b\ngit init -q c\necho y > a\necho z > d", lambda: place.own([("b", "x")]))
     assert sorted(path.name for path in Path(place.project).iterdir()) == ["a", "b", "c", "d"]
     assert place.read("a") == "y\n"
     assert place.read("b") == "owner x\n"

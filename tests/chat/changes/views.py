@@ -5,6 +5,7 @@ import hashlib
 import os
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -34,7 +35,8 @@ class Overlay:
             each.mkdir(parents=True, exist_ok=True)
         self._shell = subprocess.Popen(
             ["unshare", "--user", "--map-root-user", "--mount", "bash"],
-            **dict.fromkeys(("stdin", "stdout"), subprocess.PIPE),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=ENVIRONMENT,
         )
@@ -157,7 +159,7 @@ def tree(place: Path | Overlay) -> dict[str, str]:
     """Everything in a folder: kind, permissions and content by path."""
     if isinstance(place, Overlay):
         program = Path(__file__).with_name("listing.py")
-        return dict(eval(place.run(f"{os.sys.executable} {program}")))
+        return dict(eval(place.run(f"{sys.executable} {program}")))
     return listed(place)
 
 

@@ -85,7 +85,8 @@ def test_a_folder_in_itself_is_searched_to_a_depth(tmp_path: Path) -> None:
     script = (
         f'mount --rbind "$1" "$1/loop" && mount --rbind "$1" "$1/loop/loop" && exec "{sys.executable}" -c "$2" "$1"'
     )
-    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", tmp_path / "vault", search]
+    vault = str(tmp_path / "vault")
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", vault, search]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     if made.returncode != 0 and "mount:" in made.stderr + made.stdout:
         pytest.skip(f"nothing can be mounted here: {made.stderr}")

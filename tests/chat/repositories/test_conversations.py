@@ -1,6 +1,7 @@
 """An agent in a real sandbox clones, is refused, is allowed by the inbox, and pushes; the token is nowhere inside."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.conftest import needs_bubblewrap
 from tests.sandbox.egress.internet import Internet
 from tests.sandbox.git.git_host import HOST, TOKEN, GitHost
 from tests.supervisor.launching import Launcher, launcher
-from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 
 pytestmark = pytest.mark.long
 
@@ -37,7 +38,7 @@ def supervisor() -> Iterator[Launcher]:
         yield running
 
 
-def bash(command: str) -> tuple[object, object]:
+def bash(command: str) -> tuple[Reply, Reply]:
     return tool_use("Bash", {"command": command}), text("Done.")
 
 
@@ -47,7 +48,7 @@ async def test_clone_and_push_with_a_token_that_never_comes_in(supervisor: Launc
     host.make("owner/boat.git")
     await host.join(internet)
     api.script(*bash(CLONE), *bash(CLONE), *bash(COMMIT), *bash(COMMIT), *bash(SEARCH))
-    settings = {"git": {"ca_file": host.authority.file}}
+    settings: dict[str, Any] = {"git": {"ca_file": host.authority.file}}
     async with core(supervisor, api.url, Reading(), internet=internet, **settings) as made:
         made.repositories.tokens.set(HOST, TOKEN)
         workspace = await made.workspaces.create(NewWorkspace(name="Boat"), "owner")

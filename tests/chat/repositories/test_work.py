@@ -59,6 +59,8 @@ async def test_an_agent_clones_installs_compiles_commits_and_pushes(supervisor: 
         made.repositories.tokens.set(HOST, TOKEN)
         workspace = await made.workspaces.create(NewWorkspace(name="Boat", working_directory=str(project)), "owner")
 
+        talk = ""
+
         async def does(script: str, session: str = "new") -> str:
             """What the script of one turn prints."""
             api.script(tool_use("Bash", {"command": f"({script}) 2>&1; true"}), text("Done."))
@@ -68,7 +70,6 @@ async def test_an_agent_clones_installs_compiles_commits_and_pushes(supervisor: 
             talk = answer.session
             return answer.result[1]
 
-        talk = ""
         refused = await does(f"{CLONE}; {INSTALL}; rm -rf .venv")
         assert f"may not fetch from {REPOSITORY} yet" in refused
         assert "cloned" not in refused

@@ -24,7 +24,6 @@ async def answered(
 
 def ended(stream: ChatStream) -> Event:
     """The event that ended a stream."""
-    assert stream.terminal is not None
     return stream.terminal
 
 

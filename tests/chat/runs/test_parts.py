@@ -4,13 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from parachute.base.database import Database
 from parachute.chat.agent_processes.client import AgentClient
-from parachute.chat.agent_processes.models import AgentSpecification, ToolDecision
+from parachute.chat.agent_processes.models import AgentSpecification, ToolDecision, TurnHandler
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.permits import arguments_hash
 from parachute.chat.runs import store
@@ -93,7 +93,7 @@ def interaction(
         return policy
 
     unknown: Any = Unknown()
-    seconds = {"question_seconds": 0.01, "permission_seconds": 0.01}
+    seconds: dict[str, Any] = {"question_seconds": 0.01, "permission_seconds": 0.01}
     later = postponed or PostponedCalls()
     return Interaction(run, policy, audit, again, Inbox(audit), later, origin=unknown, calls=unknown, **seconds)
 
@@ -217,7 +217,7 @@ async def test_rules_that_raise_or_are_absent_allow_nothing(tmp_path: Path) -> N
     call = {"tool_name": "Bash", "tool_input": {"command": "true"}}
     answer = await client._pre_tool_use(call, "call", None)
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
-    client.handler = Raising()
+    client.handler = cast(TurnHandler, Raising())
     answer = await client._pre_tool_use(call, "call", None)
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
 

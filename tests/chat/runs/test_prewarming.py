@@ -115,7 +115,7 @@ class Ignorant(KnowledgeService):
 async def test_an_agent_that_cannot_be_started_is_not_tried_all_the_time(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.root.mkdir()
-    settings = Settings(vault=tmp_path, agents=AgentSettings(**{**AGENTS, "spare": True}))
+    settings = Settings(vault=tmp_path, agents=AgentSettings.model_validate({**AGENTS, "spare": True}))
     others: Any = None
     services = AgentServices(home, settings, others, others, others, Present(), *[others] * 6)
     pool = AgentPool(settings.agents, prepare_files(home), Reading())

@@ -66,7 +66,7 @@ QUERIES: list[dict[str, Any]] = [
 
 
 async def test_four_times_as_many_sessions_cost_no_more(storage: SessionStorage) -> None:
-    spent = []
+    spent: list[list[float]] = []
     for first, last in ((0, 600), (600, 2400)):
         await fill(storage, first, last)
         spent.append([])

@@ -49,7 +49,7 @@ class DeclaredComputer(ModuleComputer):
             "LANG": "C.UTF-8",
             VARIABLE: str(self.declaration),
         }
-        command = [PROGRAM, *arguments]
+        command: list[str | Path] = [PROGRAM, *arguments]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, env=environment, cwd=self.folder, stdout=pipe, stderr=pipe, text=True)
 
@@ -67,13 +67,14 @@ class DeclaredComputer(ModuleComputer):
     def is_as_declared(self, *names: str, state: str = "ready") -> None:
         """Wait until the declared modules are there and core knows them."""
         for name in names:
-            self.wait_until(
-                lambda name=name: any(
+
+            def is_known(name: str = name) -> bool:
+                return any(
                     row["name"] == name and row["state"] == state and (row["unit"] or state != "ready")
                     for row in self.value("/api/modules")["modules"]
-                ),
-                f"{name} is {state}",
-            )
+                )
+
+            self.wait_until(is_known, f"{name} is {state}")
 
     def said_by_core(self, text: str) -> None:
         """Wait until core's log has a text."""

@@ -7,8 +7,7 @@ from typing import Any
 import httpx2
 
 from parachute.security.keys.cli_token import CliToken
-from tests.modules.runtime.module_computer import ModuleComputer
-from tests.support.computer import PLAIN
+from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI
 from tests.support.telegram_api import TelegramApi, Written
 
@@ -19,7 +18,7 @@ _PEOPLE = itertools.count(501)
 class Bot:
     """A computer with a bot; `person` is the id of who talks, and of the private chat."""
 
-    computer: ModuleComputer
+    computer: Computer
     telegram: TelegramApi
     model: MessagesAPI
     person: int = 500

@@ -60,5 +60,5 @@ def test_nobody_else_hears_the_token(bot: Bot) -> None:
         for path in root.rglob("*"):
             if path.is_file() and not path.is_symlink():
                 assert secret.encode() not in path.read_bytes(), path
-    for path in ("status", "config", "chats", "pairing", "deliveries"):
-        assert secret not in str(bot.call("GET", f"/api/bots/{path}"))
+    for part in ("status", "config", "chats", "pairing", "deliveries"):
+        assert secret not in str(bot.call("GET", f"/api/bots/{part}"))

@@ -1,6 +1,7 @@
 """A family's group with Brain really installed: what its agent has, and what it asks for in vain."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from tests.support.messages_api import text, tool_use
 
 BRAIN = "mcp__parachute__brain-"
 READS = {f"{BRAIN}{name}" for name in ("search", "resolve", "suggest")}
-REFUSED = (
+REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Read", {"file_path": "/etc/hostname"}),
     ("Bash", {"command": "cat /etc/hostname"}),
     ("WebFetch", {"url": "https://example.org", "prompt": "x"}),

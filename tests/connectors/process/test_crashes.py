@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ async def telegram(supervisor: Launcher, api: TelegramApi) -> AsyncIterator[Serv
         yield running
 
 
-async def sent_in_the_end(telegram: Server, key: str, text: str, **fields: object) -> tuple[str, ...]:
+async def sent_in_the_end(telegram: Server, key: str, text: str, **fields: Any) -> tuple[str, ...]:
     """Send until it was taken, as the server does with what it has not noted."""
 
     async def sent() -> tuple[str, ...] | None:

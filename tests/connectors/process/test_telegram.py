@@ -67,7 +67,8 @@ async def test_what_strangers_write_arrives_in_whole_characters(
     telegram: Server, api: TelegramApi, me: Chat, text: str, kept: str
 ) -> None:
     sender = {"id": 7, "is_bot": False, "first_name": "\ud83d" + "x" * 500, "username": "root"}
-    update = await stored(telegram, api.write(text, chat=number(me), **{"from": sender}))
+    fields: dict[str, Any] = {"from": sender}
+    update = await stored(telegram, api.write(text, chat=number(me), **fields))
     assert update.text == kept
     assert (update.sender.id, update.sender.name) == ("7", "\ufffd" + "x" * 199)
 
@@ -85,6 +86,7 @@ def entity(kind: str, text: str, part: str, **fields: Any) -> dict[str, Any]:
 async def test_in_a_group_it_is_known_what_is_meant_for_the_bot(
     telegram: Server, api: TelegramApi, family: Chat
 ) -> None:
+    by_bot: dict[str, Any] = {"from": BOT}
     own, other = f"@{BOT['username'].upper()}", "@another_bot"
     for text, entities, more, expected in (
         ("lunch?", [], {}, False),
@@ -94,7 +96,7 @@ async def test_in_a_group_it_is_known_what_is_meant_for_the_bot(
         ("/new", [entity("bot_command", "/new", "/new")], {}, True),
         (f"/new{own}", [entity("bot_command", f"/new{own}", f"/new{own}")], {}, True),
         (f"/new{other}", [entity("bot_command", f"/new{other}", f"/new{other}")], {}, False),
-        ("yes", [], {"reply_to_message": api.message("?", chat=number(family), **{"from": BOT})}, True),
+        ("yes", [], {"reply_to_message": api.message("?", chat=number(family), **by_bot)}, True),
         ("no", [], {"reply_to_message": api.message("?", chat=number(family), user=9)}, False),
         # That name in a text that Telegram does not mark is only a text.
         (f"ask {own}", [], {}, False),
@@ -110,7 +112,8 @@ async def test_in_a_group_it_is_known_what_is_meant_for_the_bot(
 async def test_anonymous_administrators_are_nobody(telegram: Server, api: TelegramApi, family: Chat) -> None:
     everybody = {"id": 1087968824, "is_bot": True, "first_name": "Group"}
     chat = {"id": number(family), "type": "supergroup", "title": "Family"}
-    update = await stored(telegram, api.write("Do it", chat=number(family), **{"from": everybody, "sender_chat": chat}))
+    fields: dict[str, Any] = {"from": everybody, "sender_chat": chat}
+    update = await stored(telegram, api.write("Do it", chat=number(family), **fields))
     assert (update.sender.id, update.sender.is_bot) == (f"chat:{family.id}", True)
 
 

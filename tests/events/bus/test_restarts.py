@@ -43,7 +43,12 @@ async def test_what_waited_is_delivered_after_a_restart_in_its_order(bus: Bus) -
     await events.publish("daily.x", {"n": 3})
     assert events.backlog("brain") == 4
     await events.add_subscriber("brain", ["daily.*"])
-    await until(lambda: (events.wake("brain"), len(bus.inbox.taken) == 4)[1], "all are delivered")
+
+    def delivered() -> bool:
+        events.wake("brain")
+        return len(bus.inbox.taken) == 4
+
+    await until(delivered, "all are delivered")
     assert bus.inbox.numbers() == [0, 1, 2, 3]
 
 

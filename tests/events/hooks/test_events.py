@@ -5,6 +5,7 @@ import fcntl
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from .conftest import Place, said
 
 pytestmark = pytest.mark.long
 
-ENDED = {
+ENDED: dict[str, Any] = {
     "session_id": "4f1c",
     "message_count": 12,
     "started_at": "2026-01-31T09:00:00.000Z",

@@ -152,7 +152,7 @@ async def test_readers_see_what_comes_and_goes(inbox: Inbox, source: Permissions
     following = asyncio.ensure_future(anext(pages))
     await answered(inbox, item)
     assert (await following).items == ()
-    await pages.aclose()  # type: ignore[attr-defined]
+    await pages.aclose()
     assert not inbox.is_watched
 
 

@@ -108,7 +108,12 @@ async def test_a_refresh_goes_on_when_the_agent_that_waits_for_it_leaves(
     signed_in: Installation, oauth: OAuthServer
 ) -> None:
     asked, go_on = threading.Event(), threading.Event()
-    oauth.before_answer = lambda: (asked.set(), go_on.wait(60), None)[2]
+
+    def held() -> None:
+        asked.set()
+        go_on.wait(60)
+
+    oauth.before_answer = held
     asking = asyncio.create_task(ask(signed_in))
     await asyncio.to_thread(asked.wait, 60)
     asking.cancel()

@@ -206,6 +206,10 @@ def test_it_leaves_with_its_model_and_comes_back_with_it() -> None:
                 names = [event.name for event in stream.events()]
             assert names[:3] == ["message_start", "content_block_start", "ping"]
             assert "content_block_delta" in names
-            wait_until(lambda number=round_number: len(offline.exits) == number, "the idle process ends")
+
+            def has_ended(number: int = round_number) -> bool:
+                return len(offline.exits) == number
+
+            wait_until(has_ended, "the idle process ends")
         assert offline.exits == [0, 0]
         assert offline.log == ""

@@ -82,7 +82,11 @@ def test_it_ends_when_idle_and_the_next_connection_starts_it_again() -> None:
     with activated(model=MISSING_MODEL, idle_seconds="0.1") as offline:
         for round_number in (1, 2):
             assert offline.request("GET", "/v1/models").status == 200
-            wait_until(lambda number=round_number: len(offline.exits) == number, "the idle process ends")
+
+            def has_ended(number: int = round_number) -> bool:
+                return len(offline.exits) == number
+
+            wait_until(has_ended, "the idle process ends")
         assert offline.exits == [0, 0]
         assert offline.log == ""
 
@@ -150,7 +154,11 @@ def test_a_signal_ends_it() -> None:
             assert offline.health()
             assert offline.process is not None
             offline.process.send_signal(sent)
-            wait_until(lambda number=number: len(offline.exits) == number, "the process ends")
+
+            def has_ended(number: int = number) -> bool:
+                return len(offline.exits) == number
+
+            wait_until(has_ended, "the process ends")
         assert offline.exits == [0, 0]
 
 

@@ -128,8 +128,8 @@ def test_it_sees_what_it_may_and_nothing_else(probe: HostedModule) -> None:
     assert _read(probe, probe.vault / "notes") == ["memory.md"]
     for hidden in ("Daily/today.md", ".parachute/token", "notes/other.md"):
         assert _read(probe, probe.vault / hidden) == "No such file or directory"
-    for hidden in (probe.home / "keys.yaml", Path.home() / ".bashrc", "/etc/shadow", "/etc/hostname"):
-        assert _read(probe, hidden) == "No such file or directory"
+    for outside in (probe.home / "keys.yaml", Path.home() / ".bashrc", "/etc/shadow", "/etc/hostname"):
+        assert _read(probe, outside) == "No such file or directory"
     assert _read(probe, probe.home) == ["module-data", "modules", "run"]
     assert _read(probe, probe.home / "run/module") == ["probe"]
     assert _read(probe, probe.home / "run/module/probe") == ["core", "spec.json"]
@@ -281,7 +281,11 @@ def test_it_ends_when_idle_and_starts_again() -> None:
     with hosted("probe", PROBE, manifest=MANIFEST, box=True, idle_seconds=0.1) as probe:
         for number in (1, 2):
             assert probe.get("/self").status == 200
-            wait_until(lambda number=number: len(probe.exits) == number, "the idle process ends")
+
+            def has_ended(number: int = number) -> bool:
+                return len(probe.exits) == number
+
+            wait_until(has_ended, "the idle process ends")
         assert probe.exits == [0, 0]
 
 

@@ -205,7 +205,11 @@ def test_it_ends_when_idle_and_the_next_request_starts_it_again() -> None:
             counts = notes.get("/counts").json()
             # Enabled once, started each time, and stopped properly in between.
             assert counts == {"enabled": 1, "started": number, "stopped": number - 1}
-            wait_until(lambda number=number: len(notes.exits) == number, "the idle process ends")
+
+            def has_ended(number: int = number) -> bool:
+                return len(notes.exits) == number
+
+            wait_until(has_ended, "the idle process ends")
         assert notes.exits == [0, 0]
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -179,7 +180,8 @@ def test_each_change_of_a_scheduled_agent_is_told() -> None:
         ("tools", ("Read", "Bash"), "reflection: Tools: Read, Bash"),
         ("model", "other", "reflection: Model: other"),
     ):
-        new = consent(manifest, (replace(REFLECTION, **{field: value}), BY_HAND))
+        change: dict[str, Any] = {field: value}
+        new = consent(manifest, (replace(REFLECTION, **change), BY_HAND))
         assert difference(old, new).added == (f"Agent file {said}",)
     # What one agent may do already is new for the other.
     assert difference(old, consent(manifest, (REFLECTION, replace(BY_HAND, tools=("Read", "Glob"))))).added == (

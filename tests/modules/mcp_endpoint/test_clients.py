@@ -10,6 +10,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult, TextContent
 
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.computer import PLAIN
@@ -93,17 +94,25 @@ async def test_scopes_decide_which_tools_there_are(computer: ModuleComputer) -> 
             assert await names(session) == offered
 
 
+def text_of(result: CallToolResult) -> str:
+    """The text that an answer begins with."""
+    first = result.content[0]
+    assert isinstance(first, TextContent)
+    return first.text
+
+
 async def test_a_client_looks_up_and_writes_what_its_key_allows(computer: ModuleComputer) -> None:
     async with client(computer, key(computer, "notes:read,write")) as session:
-        (found,) = (await session.call_tool("notes-find", {"query": "boats"})).content
-        assert found.text == '["Kevin knows boats."]'
+        found = await session.call_tool("notes-find", {"query": "boats"})
+        assert len(found.content) == 1
+        assert text_of(found) == '["Kevin knows boats."]'
         assert (await session.call_tool("notes-add", {"text": "Ann knows trains."})).is_error is False
-        assert "Ann" in (await session.call_tool("notes-find", {"query": "trains"})).content[0].text
+        assert "Ann" in text_of(await session.call_tool("notes-find", {"query": "trains"}))
         refused = await session.call_tool("notes-add", {"text": ""})
-        assert (refused.is_error, refused.content[0].text) == (True, "text: a note needs one. Write something.")
+        assert (refused.is_error, text_of(refused)) == (True, "text: a note needs one. Write something.")
         wrong = await session.call_tool("notes-find", {"words": "boats"})
         assert wrong.is_error is True
-        long = (await session.call_tool("notes-long", {})).content[0].text
+        long = text_of(await session.call_tool("notes-long", {}))
         assert (len(long) < 401_000, "left out" in long) == (True, True)
     async with client(computer, key(computer, "notes:read")) as session:
         for name in ("notes-add", "other-secret", "no-such"):
@@ -143,7 +152,7 @@ async def test_tools_stop_with_all_agents(computer: ModuleComputer) -> None:
         assert computer.command("panic").returncode == 0
         try:
             stopped = await session.call_tool("notes-find", {"query": "boats"})
-            assert (stopped.is_error, "All agents are stopped" in stopped.content[0].text) == (True, True)
+            assert (stopped.is_error, "All agents are stopped" in text_of(stopped)) == (True, True)
         finally:
             assert computer.command("resume").returncode == 0
 

@@ -79,7 +79,7 @@ def test_files_are_not_read_again_while_they_stay(modules: Modules, hello: Path)
     made = time.time_ns()
     wait_until(lambda: time.time_ns() - made > 2 * JUST_NOW_NS, "a change would have another time")
     opened = list[str]()
-    with audited(lambda event, arguments: event == "open" and opened.append(str(arguments[0]))):
+    with audited(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None):
         assert state(modules) is State.READY
         assert "module.py" in opened
         opened.clear()

@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput, Unavailable
 from parachute.modules.registry import dependencies
 from parachute.modules.registry.dependencies import DependenciesFailed
 from parachute.modules.registry.models import Limits, Silent
-from parachute.modules.registry.requirements import Lock, check_requirements, interpreter_tag
+from parachute.modules.registry.requirements import Lock, check_requirements, interpreter_tag, locked_wheels
 
 from .building import everything, write_source_package, write_wheel
 
@@ -56,7 +56,7 @@ def test_packages_are_locked_unpacked_and_rebuilt_without_a_network(
 
 def lock(folder: Path, *requires: str) -> Lock:
     """Lock the wheels that are there, without pip."""
-    made = dependencies.locked_wheels(requires, folder / "wheels")
+    made = locked_wheels(requires, folder / "wheels")
     (folder / "lock.txt").write_text(made.render())
     return made
 

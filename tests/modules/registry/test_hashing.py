@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.registry import hashing
 from parachute.modules.registry.hashing import HashDiffers, HashNotPossible, copy_verified, hash_tree, tree_hash, verify
 
 
@@ -252,7 +251,7 @@ def test_a_folder_that_becomes_a_link_while_it_is_read_leads_nowhere(
             (tree / "prompts").symlink_to(outside)
         return entries
 
-    monkeypatch.setattr(hashing.os, "scandir", scandir)
+    monkeypatch.setattr(os, "scandir", scandir)
     with pytest.raises(HashNotPossible):
         copy_verified(tree, tmp_path / "copy")
     assert not any(path.read_text() == "secret" for path in (tmp_path / "copy").rglob("*.md"))

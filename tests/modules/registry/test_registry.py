@@ -198,8 +198,8 @@ def test_it_is_read_once_however_often_it_is_asked(registry: Registry) -> None:
     for number in range(20):
         registry.put(entry(f"module{number}"))
     _settled(registry)
-    opened = []
-    with audited(lambda event, arguments: event == "open" and opened.append(str(arguments[0]))):
+    opened: list[str] = []
+    with audited(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None):
         assert [registry.module(name).name for name in registry.load()] == list(registry.load())
     assert opened.count(registry.path.name) == 1
 

@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_what_is_set_comes_back_and_the_rest_has_its_default(settings: ModuleSet
 
 
 def test_a_secret_shows_only_whether_it_is_set(settings: ModuleSettings, modules: Modules) -> None:
-    row = {"type": "secret", "description": "Of the account", "choices": [], "default": None}
+    row: dict[str, Any] = {"type": "secret", "description": "Of the account", "choices": [], "default": None}
     assert settings.shown("hello", HELLO)["password"] == {**row, "is_set": False}
     settings.set("hello", HELLO, "password", "hunter2")
     shown = settings.shown("hello", HELLO)
@@ -125,10 +126,11 @@ def test_a_value_of_another_type_changes_nothing(settings: ModuleSettings, name:
 
 
 def test_unknown_settings_are_told_with_the_known_ones(settings: ModuleSettings) -> None:
-    for attempt in (
+    attempts: tuple[Callable[[], object], ...] = (
         lambda: settings.set("hello", HELLO, "colour", "red"),
         lambda: settings.delete("hello", HELLO, "colour"),
-    ):
+    )
+    for attempt in attempts:
         with pytest.raises(NotFound, match=r"no setting 'colour'.*order, interval, share, loud, title, password"):
             attempt()
     with pytest.raises(NotFound, match="no settings at all"):

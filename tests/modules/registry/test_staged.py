@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def staged(modules: Modules) -> StagedModules:
     return StagedModules(modules)
 
 
-def waiting(staged: StagedModules, source: Path | str, **options: bool) -> StagedModule:
+def waiting(staged: StagedModules, source: Path | str, **options: Any) -> StagedModule:
     """Stage, and wait until it has been fetched."""
     found = staged.stage(str(source), **options)
     wait_until(lambda: found.status != "fetching", "it has been fetched")

@@ -128,8 +128,8 @@ def test_every_change_of_a_tree_is_noticed_without_listing_it(tmp_path: Path, ch
     made = time.time_ns()
     wait_until(lambda: time.time_ns() - made > 2 * JUST_NOW_NS, "a change would have another time")
     known = signatures(root)
-    opened = []
-    with audited(lambda event, arguments: event in ("open", "os.scandir") and opened.append(arguments)):
+    opened: list[object] = []
+    with audited(lambda event, arguments: opened.append(arguments) if event in ("open", "os.scandir") else None):
         assert is_unchanged(root, known)
     assert opened == []
     change(root)

@@ -2,8 +2,6 @@
 
 import http.client
 import json
-import os
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
@@ -15,13 +13,9 @@ import yaml
 
 from parachute.modules.registry.service import Modules
 from tests.support.computer import PLAIN, Computer
-from tests.support.fork_server import shared_forks
 from tests.support.gate import Gate
-from tests.support.waiting import SECONDS
 
 PROGRAM = Path(sys.executable).with_name("parachute")
-COMMAND_SECONDS = 5 * SECONDS
-"""The longest wait for a command: setting up makes an environment for each module."""
 
 
 class ModuleComputer(Computer):
@@ -40,7 +34,7 @@ class ModuleComputer(Computer):
         folder.mkdir(parents=True, exist_ok=True)
         manifest = {"name": name, "version": "1.0.0", "module": "module.py", **manifest}
         (folder / "manifest.yaml").write_text(yaml.safe_dump(manifest))
-        said = {key: manifest[key] for key in ("provides", "optional_requires") if key in manifest}
+        said: dict[str, Any] = {key: manifest[key] for key in ("provides", "optional_requires") if key in manifest}
         fields = {"name": name, "version": manifest["version"], **said}
         head = "from parachute.core import *\n"
         body = textwrap.indent(textwrap.dedent(body), "    ")
@@ -133,14 +127,3 @@ class ModuleComputer(Computer):
     def _unit(self, name: str) -> dict[str, Any]:
         units = self.ask_supervisor("status")["units"]
         return next((unit for unit in units if unit["name"] == f"module@{name}"), {})
-
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the command line of this computer."""
-        environment = {
-            "HOME": str(self.folder),
-            "PATH": os.environ["PATH"],
-            "PARACHUTE_HOME": str(self.home.root),
-            "LANG": "C.UTF-8",
-        }
-        code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", COMMAND_SECONDS)
-        return subprocess.CompletedProcess(arguments, code, out, err)

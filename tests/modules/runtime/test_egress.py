@@ -34,7 +34,7 @@ TOP = "import os\nimport urllib.error\nimport urllib.request\n"
 @pytest.fixture(scope="module")
 def outgoing(computer: ModuleComputer) -> ModuleComputer:
     """A computer with modules that may, must not, and are not trusted to leave."""
-    network = {"permissions": {"network": ["example.org"]}}
+    network: dict[str, Any] = {"permissions": {"network": ["example.org"]}}
     computer.install_quietly("outgoing", FETCH, top=TOP, **network)
     computer.install_quietly("homely", FETCH, top=TOP)
     computer.install("doubtful", FETCH, top=TOP, untrusted=True, **network)

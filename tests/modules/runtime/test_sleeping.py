@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from typing import Any
 
 import httpx2
 import pytest
@@ -71,8 +72,10 @@ def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(computer: Modul
     assert not failures
     assert sum(map(len, lives.values())) >= 30
     for name in names:
-        seen = computer.eventually(
-            f"/api/{name}/heard", lambda value, name=name: value["heard"] >= told[name], "events"
-        )
+
+        def has_heard(value: Any, name: str = name) -> bool:
+            return bool(value["heard"] >= told[name])
+
+        seen = computer.eventually(f"/api/{name}/heard", has_heard, "events")
         assert seen["heard"] == told[name]
         assert computer.module(name)["unit"]["restarts"] == 0

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.poly1305 import Poly1305
@@ -30,9 +31,9 @@ def open_quickly(repository: Path, password: str) -> None:
 
 
 def _derived(document: dict[str, object], password: str) -> bytes:
-    cost = {name.lower(): document[name] for name in _CHEAP}
+    cost: dict[str, Any] = {name.lower(): document[name] for name in _CHEAP}
     salt = base64.b64decode(str(document["salt"]))
-    return hashlib.scrypt(password.encode(), salt=salt, dklen=64, maxmem=1 << 30, **cost)  # type: ignore[call-overload]
+    return hashlib.scrypt(password.encode(), salt=salt, dklen=64, maxmem=1 << 30, **cost)
 
 
 def _crypted(key: bytes, nonce: bytes, content: bytes) -> bytes:

@@ -41,9 +41,9 @@ def test_a_wrong_password_a_missing_one_and_an_unplugged_disk_are_told_apart(ins
     assert refused.value.key == "wrong_password"
     assert "does not open" in concerns(installation)
     password.unlink()
-    with pytest.raises(NotSetUp) as refused:
+    with pytest.raises(NotSetUp) as unset:
         installation.create()
-    assert refused.value.key == "backup_not_set_up"
+    assert unset.value.key == "backup_not_set_up"
     password.write_text(right)
     password.chmod(0o644)
     with pytest.raises(InvalidInput, match="others can read"):

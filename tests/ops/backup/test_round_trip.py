@@ -46,14 +46,14 @@ def furnish(vault: Path) -> None:
     (daily / "no files" / "below").mkdir(parents=True)
     (daily / "one").write_text("one file, two names")
     os.link(daily / "one", vault / "Projects" / "other")
-    for name, target in {
+    for link, target in {
         "out": "/etc/passwd",
         "gone": "nowhere",
         "up": "../../x",
         "self": "self",
         "odd": "./a//b/",
     }.items():
-        os.symlink(target, daily / name)
+        os.symlink(target, daily / link)
     os.symlink(daily / "no files", daily / "folder")
     with (daily / "sparse").open("wb") as file:
         file.truncate(5_000_000)

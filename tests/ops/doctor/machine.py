@@ -111,7 +111,7 @@ def unchanged(*folders: Path) -> Iterator[None]:
     """See that the block changes nothing in these folders: names, modes, sizes, times."""
 
     def state() -> list[tuple[object, ...]]:
-        found = []
+        found: list[tuple[object, ...]] = []
         for folder in folders:
             for path in (folder, *sorted(folder.rglob("*"))):
                 status = path.lstat()

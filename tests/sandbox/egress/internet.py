@@ -35,7 +35,9 @@ class Internet:
         try:
             await handler(reader, writer)
         finally:
-            writer.transport.abort() if asyncio.current_task().cancelling() else writer.close()
+            task = asyncio.current_task()
+            assert task is not None
+            writer.transport.abort() if task.cancelling() else writer.close()
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
         """The next answer of the name server; the last one is repeated."""

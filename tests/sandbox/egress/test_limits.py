@@ -72,7 +72,10 @@ async def test_a_tunnel_in_which_nothing_moves_is_ended(world: World) -> None:
 
 
 async def test_a_server_that_gives_no_answer_is_reported_to_the_client(world: World) -> None:
-    await world.internet.serve(PUBLIC, 80, lambda reader, writer: asyncio.Event().wait())
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    await world.internet.serve(PUBLIC, 80, silent)
     await world.open("web.example.org", idle_seconds=0.2)
     answer = await world.ask(b"GET http://web.example.org/ HTTP/1.1\r\nHost: web.example.org\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 504 ")

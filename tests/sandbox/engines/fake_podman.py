@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from parachute.sandbox.engines import bubblewrap
 
@@ -64,9 +65,9 @@ def run(arguments: list[str]) -> None:
     os.execvp("bwrap", [*command, "--", *rest[1:]])
 
 
-def parsed(arguments: list[str]) -> tuple[dict[str, object], set[str], list[dict[str, str]], list[str]]:
+def parsed(arguments: list[str]) -> tuple[dict[str, Any], set[str], list[dict[str, str]], list[str]]:
     """Options with a value, options without, mounts, and from the image on."""
-    options: dict[str, object] = {"tmpfs": {}, "env": {}}
+    options: dict[str, Any] = {"tmpfs": {}, "env": {}}
     bare: set[str] = set()
     mounts = []
     while arguments[0].startswith("--"):
@@ -88,9 +89,9 @@ def parsed(arguments: list[str]) -> tuple[dict[str, object], set[str], list[dict
     return options, bare, mounts, arguments
 
 
-def inspected(name: str) -> dict[str, object]:
+def inspected(name: str) -> dict[str, Any]:
     """The record of a container, with the process that runs in it."""
-    record = json.loads((FOLDER / name).read_text())
+    record: dict[str, Any] = json.loads((FOLDER / name).read_text())
     own = record["State"]["Pid"]
     (first,) = Path(f"/proc/{own}/task/{own}/children").read_text().split()
     record["State"]["Pid"] = int(first)

@@ -2,6 +2,7 @@
 
 import os
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -49,11 +50,12 @@ async def test_a_file_that_another_agent_replaced_is_not_given(sandboxes: Sandbo
     secret = sandboxes.launcher.folder / "secret"
     secret.write_text("outside")
     path = sandboxes.vault.root / "Daily/note.md"
-    for replace in (
+    ways: tuple[Callable[[], object], ...] = (
         lambda: path.symlink_to(secret),
         lambda: path.mkdir(),
         lambda: _pipe(path),
-    ):
+    )
+    for replace in ways:
         sandbox = await confined(sandboxes, note(sandboxes))
         path.rmdir() if path.is_dir() else path.unlink()
         replace()

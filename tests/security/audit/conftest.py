@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from parachute.base.clock import as_text
+from parachute.security.audit.seals import Seal
 from parachute.security.audit.service import Audit
 
 
@@ -20,6 +21,12 @@ class Recorded:
 
     def open(self, **options: Any) -> Audit:
         return Audit(self.folder, self.seals, now=self._now, **options)
+
+    def sealed(self) -> dict[str, Seal]:
+        """What the seals say."""
+        seals = self.open().seals
+        assert seals is not None
+        return seals.read()
 
     async def write(self, number: int, *, step: timedelta = timedelta(seconds=1), **fields: Any) -> None:
         """Records of one process, which ends well."""

@@ -61,7 +61,7 @@ async def test_calls_of_interfaces_events_and_requests_have_them(recorded: Recor
     async def application(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200})
 
-    async def nothing(message: Any = None) -> None:
+    async def nothing(*_: Any) -> Any:
         pass
 
     services = ServiceRegistry()

@@ -14,7 +14,7 @@ async def days_of(recorded: Recorded, number: int, **options: int) -> list[str]:
         note(audit, "x" * 400)
         await audit.close()
         recorded.moment += timedelta(days=1)
-    assert not verify(Days(recorded.folder), recorded.open().seals.read()).problems
+    assert not verify(Days(recorded.folder), recorded.sealed()).problems
     return Days(recorded.folder).names()
 
 
@@ -31,5 +31,5 @@ async def test_days_that_are_too_many(recorded: Recorded) -> None:
 async def test_a_day_that_somebody_else_removed_is_missing(recorded: Recorded) -> None:
     await days_of(recorded, 3)
     Days(recorded.folder).remove("2026-01-30")
-    (problem,) = verify(Days(recorded.folder), recorded.open().seals.read()).problems
+    (problem,) = verify(Days(recorded.folder), recorded.sealed()).problems
     assert (problem.day, problem.kind) == ("2026-01-30", "day_missing")

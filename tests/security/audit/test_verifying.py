@@ -21,7 +21,7 @@ FIRST, SECOND, THIRD = "2026-01-30", "2026-01-31", "2026-02-01"
 
 
 def verified(recorded: Recorded) -> Verification:
-    return verify(Days(recorded.folder), recorded.open().seals.read())
+    return verify(Days(recorded.folder), recorded.sealed())
 
 
 async def three_days(recorded: Recorded) -> None:
@@ -138,7 +138,7 @@ async def test_what_was_taken_away_while_nobody_looked_is_said_for_ever(recorded
         await recorded.write(9)  # more than there were before
         assert verified(recorded).problems
     if change is not None:
-        assert recorded.open().seals.read()[FIRST].records >= 27
+        assert recorded.sealed()[FIRST].records >= 27
 
 
 async def test_a_decision_of_the_owner_is_sealed_before_the_computer_can_be_turned_off(recorded: Recorded) -> None:
@@ -155,7 +155,7 @@ async def test_a_day_that_is_not_over_is_sealed_without_anything_new(recorded: R
     audit = recorded.open(seconds=0, seal_seconds=0.01)
     audit.start()
     note(audit)
-    await until(lambda: [each.records for each in recorded.open().seals.read().values()] == [1], "it is sealed")
+    await until(lambda: [each.records for each in recorded.sealed().values()] == [1], "it is sealed")
     await audit.close()
 
 

@@ -1,6 +1,7 @@
 """The route that revokes keys, where the last one with admin rights may go and where it has to stay."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from fastapi import FastAPI
@@ -18,7 +19,7 @@ from parachute.web.http.errors import install_error_handlers
     [("127.0.0.1", "remote", 200), ("::1", "remote", 200), ("127.0.0.1", "always", 409), ("0.0.0.0", "remote", 409)],
 )
 def test_the_last_admin_key_stays_where_others_need_one(
-    keys: Keys, tmp_path: Path, host: str, auth_mode: str, status: int
+    keys: Keys, tmp_path: Path, host: str, auth_mode: Literal["remote", "always"], status: int
 ) -> None:
     app = FastAPI()
     app.include_router(router)

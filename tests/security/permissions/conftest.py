@@ -8,6 +8,9 @@ import pytest
 
 from parachute.security.permissions.policy import Policy
 
+Effect = Callable[[str], str]
+"""What a session answers to a command line."""
+
 
 @dataclass(frozen=True)
 class World:
@@ -60,7 +63,7 @@ def shared_world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture
-def effect(world: World) -> Callable[[str], str]:
+def effect(world: World) -> Effect:
     """What a direct session with trust mode answers to a command line."""
     policy = world.policy()
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import World
+
 BASH = shutil.which("bash")
 TOKENS = [
     *(
@@ -40,7 +42,7 @@ TOKENS = [
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")
 @pytest.mark.parametrize("seed", range(4))
-def test_no_line_that_runs_sudo_is_allowed(world, tmp_path: Path, seed: int) -> None:
+def test_no_line_that_runs_sudo_is_allowed(world: World, tmp_path: Path, seed: int) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
     ran = tmp_path / "ran"

@@ -1,6 +1,10 @@
 """Files that commands name: arguments, redirects, wildcards, and what other programs make of them."""
 
+from pathlib import Path
+
 import pytest
+
+from .conftest import Effect, World
 
 DENIED = r"""
 cat .env
@@ -103,17 +107,17 @@ curl https://example.org/keys.html
 """.strip().splitlines()
 
 
-def test_secrets_stay_closed(world, effect) -> None:
+def test_secrets_stay_closed(world: World, effect: Effect) -> None:
     (world.vault / "link").symlink_to(".env")
     assert [line for line in DENIED if effect(line) != "deny"] == []
 
 
-def test_everything_else_stays_open(world, effect) -> None:
+def test_everything_else_stays_open(world: World, effect: Effect) -> None:
     (world.vault / "link").symlink_to("notes.md")
     assert [line for line in ALLOWED if effect(line) != "allow"] == []
 
 
-def test_wildcards_are_judged_by_what_is_there(world, effect) -> None:
+def test_wildcards_are_judged_by_what_is_there(world: World, effect: Effect) -> None:
     assert effect("cat *") == "deny", "credentials.json lies there"
     (world.vault / "credentials.json").unlink()
     assert effect("cat *") == "allow", "the shell leaves .env out of *"
@@ -122,14 +126,14 @@ def test_wildcards_are_judged_by_what_is_there(world, effect) -> None:
     assert effect("cat Daily/t*") == "allow"
 
 
-def test_too_many_files_for_a_wildcard_are_refused(world, effect, monkeypatch) -> None:
+def test_too_many_files_for_a_wildcard_are_refused(
+    world: World, effect: Effect, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("parachute.security.permissions.paths.MATCH_LIMIT", 0)
     assert effect("ls *.md") == "deny"
 
 
-def test_wildcards_in_a_sandbox_are_judged_by_the_mounts(world) -> None:
-    from pathlib import Path
-
+def test_wildcards_in_a_sandbox_are_judged_by_the_mounts(world: World) -> None:
     policy = world.policy("sandboxed", working_directory=Path("/scratch/s"), mapped_roots={"/vault": world.vault})
     answers = {
         line: policy.decide("Bash", {"command": line}).effect.value
@@ -148,5 +152,5 @@ def test_wildcards_in_a_sandbox_are_judged_by_the_mounts(world) -> None:
 @pytest.mark.parametrize(
     "message", ["long message " * 40, "x" * 5000, "é" * 200, "two\nlines about .env\n", "tabs\tand: .env files"]
 )
-def test_texts_that_are_no_paths_are_not_judged_as_paths(effect, message: str) -> None:
+def test_texts_that_are_no_paths_are_not_judged_as_paths(effect: Effect, message: str) -> None:
     assert effect(f'git commit -m "{message}"') == "allow"

@@ -5,6 +5,8 @@ import pytest
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.shell.commands import CommandLine
 
+from .conftest import World
+
 
 def commands(line: str) -> list[str]:
     """The simple commands of the line without the programs that only start others."""
@@ -116,7 +118,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("line", REFUSED)
 def test_an_unknown_line_is_refused_where_a_list_is_closed_and_asked_where_somebody_can_answer(
-    world, line: str
+    world: World, line: str
 ) -> None:
     decision = world.policy().decide("Bash", {"command": line})
     assert decision.effect == "deny"

@@ -2,10 +2,13 @@
 
 import itertools
 import shlex
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from .conftest import Effect, World
 
 DENIED = r"""
 rm  -rf  /
@@ -177,7 +180,7 @@ dig su.example.org
 
 
 @pytest.fixture
-def prepared(world, effect):
+def prepared(world: World, effect: Effect) -> Effect:
     (world.vault / "vault-link").symlink_to(world.vault)
     tools = world.vault / "tools"
     tools.mkdir()
@@ -188,20 +191,18 @@ def prepared(world, effect):
     return effect
 
 
-def test_never_run(prepared) -> None:
+def test_never_run(prepared: Effect) -> None:
     assert [line for line in DENIED if prepared(line) != "deny"] == []
 
 
-def test_harmless(prepared) -> None:
+def test_harmless(prepared: Effect) -> None:
     assert [line for line in ALLOWED if prepared(line) != "allow"] == []
 
 
 @pytest.mark.parametrize(
     "line", ["rm -rf /vault", "rm -rf /vault/*", "cd /vault && rm -rf *", "rm -rf /", "sudo x", "rm -rf ~"]
 )
-def test_in_a_sandbox_too(world, line: str) -> None:
-    from pathlib import Path
-
+def test_in_a_sandbox_too(world: World, line: str) -> None:
     policy = world.policy("sandboxed", working_directory=Path("/scratch/s"), mapped_roots={"/vault": world.vault})
     assert policy.decide("Bash", {"command": line}).rule == "dangerous-command"
     assert policy.decide("Bash", {"command": "rm -rf /scratch/s/* /vault/Daily/old"}).effect == "allow"
@@ -225,7 +226,7 @@ _QUOTING = ["bash -c {}", "sh -ec {}", "eval {}", "env bash -c {}", "trap {} EXI
     core=st.sampled_from(_CORES),
     layers=st.lists(st.sampled_from([*_WRAPPINGS, *_QUOTING]), max_size=4),
 )
-def test_no_wrapping_opens_what_is_denied(shared_world, core: str, layers: list[str]) -> None:
+def test_no_wrapping_opens_what_is_denied(shared_world: World, core: str, layers: list[str]) -> None:
     line, simple = core, True
     for layer in layers:
         # Only a shell can carry more than one simple command behind a program's name.
@@ -243,7 +244,7 @@ def test_no_wrapping_opens_what_is_denied(shared_world, core: str, layers: list[
 
 
 @given(data=st.data())
-def test_no_quoting_hides_a_name(shared_world, data: st.DataObject) -> None:
+def test_no_quoting_hides_a_name(shared_world: World, data: st.DataObject) -> None:
     word = data.draw(st.sampled_from(["sudo", "mkfs", "reboot"]))
     forms = ("{}", "\\{}", "'{}'", '"{}"', "$'{}'", "\\\n{}", "''{}", '{}""')
     spelled = "".join(data.draw(st.sampled_from(forms)).replace("{}", letter) for letter in word)
@@ -255,7 +256,7 @@ def test_no_quoting_hides_a_name(shared_world, data: st.DataObject) -> None:
         st.text(max_size=80), st.lists(st.sampled_from(list("$`'\"\\(){}|&;<>#*?~=\n ax")), max_size=40).map("".join)
     )
 )
-def test_every_text_gets_an_answer(shared_world, line: str) -> None:
+def test_every_text_gets_an_answer(shared_world: World, line: str) -> None:
     decision = shared_world.policy().decide("Bash", {"command": line})
     assert decision.effect in {"allow", "deny"}
     assert decision.rule != "failure"

@@ -1,10 +1,14 @@
 """A folder of the state directory that a direct session was given: its skills."""
 
+from pathlib import Path
+
 import pytest
+
+from .conftest import World
 
 
 @pytest.fixture
-def given(world):
+def given(world: World) -> Path:
     folder = world.home / "runtime-plugins" / "abc"
     (folder / "skills").mkdir(parents=True)
     (folder / "skills" / "table.csv").write_text("12")
@@ -13,7 +17,7 @@ def given(world):
     return folder
 
 
-def decisions(world, given, path: str) -> set[str]:
+def decisions(world: World, given: Path, path: str) -> set[str]:
     policy = world.policy(given=(given,))
     calls = (
         ("Read", {"file_path": path}),
@@ -23,7 +27,7 @@ def decisions(world, given, path: str) -> set[str]:
     return {policy.decide(*call).effect for call in calls}
 
 
-def test_its_files_are_read_and_run_and_never_written(world, given) -> None:
+def test_its_files_are_read_and_run_and_never_written(world: World, given: Path) -> None:
     path = str(given / "skills" / "table.csv")
     assert decisions(world, given, path) == {"allow"}
     assert world.policy().decide("Read", {"file_path": path}).effect == "deny"
@@ -47,12 +51,12 @@ def test_its_files_are_read_and_run_and_never_written(world, given) -> None:
         "../abcd/x",
     ],
 )
-def test_nothing_beside_it_is(world, given, path: str) -> None:
+def test_nothing_beside_it_is(world: World, given: Path, path: str) -> None:
     assert decisions(world, given, f"{given}/{path}") == {"deny"}
     policy = world.policy(given=(given,), working_directory=given)
     assert policy.decide("Read", {"file_path": path}).effect == "deny"
 
 
-def test_a_sandboxed_session_has_none(world, given) -> None:
+def test_a_sandboxed_session_has_none(world: World, given: Path) -> None:
     policy = world.policy("sandboxed", given=(given,))
     assert policy.decide("Read", {"file_path": str(given / "skills" / "table.csv")}).effect == "deny"

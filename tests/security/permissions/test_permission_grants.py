@@ -1,22 +1,27 @@
 """Grants: what is offered, what they cover, and where they end."""
 
+from typing import Any
+
 import pytest
 
 from parachute.base.errors import InvalidInput
 from parachute.security.permissions.grants import Grant
+from parachute.security.permissions.policy import Policy
+
+from .conftest import World
 
 
-def offered(policy, tool: str, **fields: str) -> list[str]:
+def offered(policy: Policy, tool: str, **fields: str) -> list[str]:
     return [str(grant) for grant in policy.suggested_grants(tool, fields)]
 
 
-def asking(world, *grants: tuple[str, str], **fields: object):
+def asking(world: World, *grants: tuple[str, str], **fields: Any) -> Policy:
     return world.policy(
         trust_mode=False, grants=tuple(Grant.parse(f"{access}:{pattern}") for access, pattern in grants), **fields
     )
 
 
-def test_offers_go_from_the_file_to_the_whole_vault(world) -> None:
+def test_offers_go_from_the_file_to_the_whole_vault(world: World) -> None:
     policy = asking(world)
     assert offered(policy, "Read", file_path="Projects/boat/plan.md") == [
         "Read(/Projects/boat/plan.md)",
@@ -34,7 +39,7 @@ def test_offers_go_from_the_file_to_the_whole_vault(world) -> None:
     assert offered(policy, "Write", file_path="a.md", content="") == ["Edit(/a.md)", "Edit(/*)", "Edit(/**)"]
 
 
-def test_beyond_vault_and_working_directory_nothing_is_offered_or_granted(world) -> None:
+def test_beyond_vault_and_working_directory_nothing_is_offered_or_granted(world: World) -> None:
     policy = asking(world, ("read", "**/*"), ("read", "./**/*"))
     (world.vault / "out").symlink_to(world.user_home / "Parachute-other")
     for path in ("/etc/hosts", "../Parachute-other/x.md", "out/x.md", "Daily/../../x.md"):
@@ -42,7 +47,7 @@ def test_beyond_vault_and_working_directory_nothing_is_offered_or_granted(world)
         assert offered(policy, "Read", file_path=path) == []
 
 
-def test_a_working_directory_elsewhere_has_grants_of_its_own(world) -> None:
+def test_a_working_directory_elsewhere_has_grants_of_its_own(world: World) -> None:
     project = world.user_home / "code"
     project.mkdir()
     policy = asking(world, working_directory=project)
@@ -78,12 +83,12 @@ def test_a_working_directory_elsewhere_has_grants_of_its_own(world) -> None:
         ("**/*", "a/b/c.md", True),
     ],
 )
-def test_what_a_pattern_covers(world, pattern: str, path: str, covered: bool) -> None:
+def test_what_a_pattern_covers(world: World, pattern: str, path: str, covered: bool) -> None:
     decision = asking(world, ("read", pattern)).decide("Read", {"file_path": path})
     assert decision.effect == ("allow" if covered else "ask")
 
 
-def test_writing_includes_reading_and_not_the_other_way(world) -> None:
+def test_writing_includes_reading_and_not_the_other_way(world: World) -> None:
     edit = {"file_path": "notes.md", "old_string": "a", "new_string": "b"}
     assert asking(world, ("read", "notes.md")).decide("Edit", edit).effect == "ask"
     policy = asking(world, ("write", "notes.md"))
@@ -92,7 +97,7 @@ def test_writing_includes_reading_and_not_the_other_way(world) -> None:
     assert policy.decide("Bash", {"command": "cat notes.md"}).effect == "ask"
 
 
-def test_searching_a_folder_needs_all_of_it(world) -> None:
+def test_searching_a_folder_needs_all_of_it(world: World) -> None:
     search = {"pattern": "x", "path": "Daily"}
     assert asking(world, ("read", "Daily/*")).decide("Grep", search).effect == "ask"
     assert asking(world, ("read", "Daily/**/*")).decide("Grep", search).effect == "allow"
@@ -104,7 +109,7 @@ def test_searching_a_folder_needs_all_of_it(world) -> None:
     assert policy.decide("Glob", {"pattern": "/etc/*"}).effect == "ask"
 
 
-def test_grants_never_open_the_deny_list(world) -> None:
+def test_grants_never_open_the_deny_list(world: World) -> None:
     policy = asking(world, ("write", "**/*"), ("write", ".env"), ("run", "cat"), ("run", "sudo ls"))
     assert policy.decide("Read", {"file_path": ".env"}).effect == "deny"
     assert policy.decide("Bash", {"command": "cat .env"}).effect == "deny"
@@ -126,7 +131,7 @@ def test_grants_never_open_the_deny_list(world) -> None:
         ("eval $X", []),
     ],
 )
-def test_offers_for_commands(world, line: str, expected: list[str]) -> None:
+def test_offers_for_commands(world: World, line: str, expected: list[str]) -> None:
     policy = asking(world)
     assert policy.decide("Bash", {"command": line}).effect == "ask"
     assert offered(policy, "Bash", command=line) == [f"Bash({pattern})" for pattern in expected]
@@ -166,12 +171,12 @@ def test_offers_for_commands(world, line: str, expected: list[str]) -> None:
         ("run.sh", "./run.sh now", False),
     ],
 )
-def test_what_a_command_grant_covers(world, grant: str, line: str, covered: bool) -> None:
+def test_what_a_command_grant_covers(world: World, grant: str, line: str, covered: bool) -> None:
     decision = asking(world, ("run", grant)).decide("Bash", {"command": line})
     assert decision.effect == ("allow" if covered else "ask")
 
 
-def test_a_redirect_needs_the_file_as_well(world) -> None:
+def test_a_redirect_needs_the_file_as_well(world: World) -> None:
     policy = asking(world, ("run", "git log"), ("write", "Daily/*"))
     assert policy.decide("Bash", {"command": "git log > Daily/log.md"}).effect == "allow"
     policy = asking(world, ("run", "ls"), ("write", "Daily/*"))
@@ -181,7 +186,7 @@ def test_a_redirect_needs_the_file_as_well(world) -> None:
     assert policy.decide("Bash", {"command": "git log > ~/.bashrc"}).effect == "ask"
 
 
-def test_a_file_called_like_a_wildcard_gets_no_grant(world) -> None:
+def test_a_file_called_like_a_wildcard_gets_no_grant(world: World) -> None:
     assert offered(asking(world), "Read", file_path="Daily/*") == []
     assert offered(asking(world), "Read", file_path="**/*") == []
 
@@ -203,7 +208,7 @@ def test_grants_from_before_are_read_and_written_anew(old: str, new: str) -> Non
     assert Grant.parse(new) == Grant.parse(old)
 
 
-def test_a_command_without_a_star_is_the_whole_line(world) -> None:
+def test_a_command_without_a_star_is_the_whole_line(world: World) -> None:
     policy = world.policy(trust_mode=False, grants=(Grant.parse("Bash(git status)"),))
     assert policy.decide("Bash", {"command": " git status "}).effect == "allow"
     assert policy.decide("Bash", {"command": "git status -s"}).effect == "ask"

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from parachute.security.permissions.grants import Grant
 from parachute.security.permissions.paths import Places, UnsafePath, could_be_secret, is_secret, real_path
 
+from .conftest import World
 
-def inside(path: str | Path, world) -> bool:
+
+def inside(path: str | Path, world: World) -> bool:
     """Whether a grant for the whole vault opens the path."""
     policy = world.policy(trust_mode=False, grants=(Grant.parse("Read(/**)"),))
     return policy.decide("Read", {"file_path": str(path)}).effect == "allow"
@@ -49,14 +51,14 @@ def test_patterns_that_aim_at_nothing_in_particular(pattern: str) -> None:
     assert not could_be_secret(pattern) or pattern == ".g*"
 
 
-def test_a_folder_whose_name_begins_like_the_vault_is_not_inside(world) -> None:
+def test_a_folder_whose_name_begins_like_the_vault_is_not_inside(world: World) -> None:
     assert not inside("../Parachute-other/", world)
     assert not inside(world.user_home / "Parachute-other" / "x.md", world)
     assert inside("Daily/../notes.md", world)
     assert inside(world.vault / "", world)
 
 
-def test_links_count_by_where_they_lead(world) -> None:
+def test_links_count_by_where_they_lead(world: World) -> None:
     (world.vault / "out").symlink_to(world.user_home)
     (world.vault / "nowhere").symlink_to(world.user_home / "not-yet" / "there")
     (world.user_home / "in").symlink_to(world.vault / "Daily")
@@ -67,12 +69,12 @@ def test_links_count_by_where_they_lead(world) -> None:
     assert not inside(world.user_home / "in" / ".." / ".." / "x", world)
 
 
-def test_a_path_that_does_not_exist_yet_keeps_its_letters(world) -> None:
+def test_a_path_that_does_not_exist_yet_keeps_its_letters(world: World) -> None:
     assert real_path(world.vault / "a" / "b" / ".." / "c.md") == str(world.vault / "a" / "c.md")
 
 
 @pytest.mark.parametrize("tail", ["", "/below", "/../notes.md"])
-def test_a_loop_of_links_is_refused(world, tail: str) -> None:
+def test_a_loop_of_links_is_refused(world: World, tail: str) -> None:
     (world.vault / "one").symlink_to("two")
     (world.vault / "two").symlink_to("one")
     with pytest.raises(UnsafePath):
@@ -82,7 +84,7 @@ def test_a_loop_of_links_is_refused(world, tail: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "a\0b", "a\nb", "a\x1bb", "a\x7fb", "a\ud800b", "x" * 5000])
-def test_what_cannot_be_a_path_is_refused(world, path: str) -> None:
+def test_what_cannot_be_a_path_is_refused(world: World, path: str) -> None:
     with pytest.raises(UnsafePath):
         real_path(path)
     assert world.policy().decide("Read", {"file_path": path}).effect == "deny"
@@ -105,7 +107,7 @@ def test_what_cannot_be_a_path_is_refused(world, path: str) -> None:
         "link-to-home/keys.yaml",
     ],
 )
-def test_the_deny_list_holds_in_every_file_tool(world, path: str) -> None:
+def test_the_deny_list_holds_in_every_file_tool(world: World, path: str) -> None:
     (world.vault / "link-to-secret").symlink_to(".env")
     (world.vault / "link-to-home").symlink_to(world.home)
     policy = world.policy()
@@ -119,11 +121,11 @@ def test_the_deny_list_holds_in_every_file_tool(world, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["notes.md", ".env.example", "Daily/new/file.md", "/etc/hosts", "id_rsa.pub"])
-def test_other_paths_stay_open_in_trust_mode(world, path: str) -> None:
+def test_other_paths_stay_open_in_trust_mode(world: World, path: str) -> None:
     assert world.policy().decide("Read", {"file_path": path}).effect == "allow"
 
 
-def test_a_trust_folder_of_another_name_is_closed_too(world) -> None:
+def test_a_trust_folder_of_another_name_is_closed_too(world: World) -> None:
     home = world.user_home / "trust"
     home.mkdir()
     (home / "keys.yaml").write_text("SECRET")
@@ -135,7 +137,7 @@ def test_a_trust_folder_of_another_name_is_closed_too(world) -> None:
     assert policy.decide("Bash", {"command": f"cat /{home}/keys.yaml"}).effect == "deny"
 
 
-def test_paths_in_a_sandbox_follow_its_mounts(world) -> None:
+def test_paths_in_a_sandbox_follow_its_mounts(world: World) -> None:
     (world.vault / "Projects" / "boat" / "harmless.txt").symlink_to("../../.env")
     scratch = world.home / "scratch" / "s1"
     scratch.mkdir(parents=True)
@@ -149,7 +151,7 @@ def test_paths_in_a_sandbox_follow_its_mounts(world) -> None:
         assert policy.decide("Read", {"file_path": path}).effect == "allow"
 
 
-def test_protected_are_also_the_folders_around(world) -> None:
+def test_protected_are_also_the_folders_around(world: World) -> None:
     places = Places(world.vault, world.home, world.user_home)
     assert places.is_protected(str(world.user_home.parent))
     assert places.is_protected(f"{world.vault}/Daily/..")
@@ -165,7 +167,7 @@ _PARTS = st.sampled_from(
 
 
 @given(parts=st.lists(_PARTS, max_size=9), absolute=st.booleans())
-def test_nothing_outside_is_ever_inside(shared_world, parts: list[str], absolute: bool) -> None:
+def test_nothing_outside_is_ever_inside(shared_world: World, parts: list[str], absolute: bool) -> None:
     vault = shared_world.vault
     for name, target in (("out", shared_world.user_home), ("loop", vault / "loop"), ("in", vault / "Daily")):
         if not (vault / name).is_symlink():

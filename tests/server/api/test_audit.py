@@ -29,7 +29,7 @@ async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncCl
     before = as_text(datetime.now(UTC))
     for number in range(5):
         await owner.delete(f"/api/auth/keys/none-{number}")
-    wanted = {"module": "auth", "event": "api_call", "from": before, "limit": 2}
+    wanted: dict[str, str | int] = {"module": "auth", "event": "api_call", "from": before, "limit": 2}
     first = (await owner.get(PATH, params=wanted)).json()
     assert [each["target_endpoint"][-6:] for each in first["records"]] == ["none-4", "none-3"]
     second = (await owner.get(PATH, params={**wanted, "before": first["next"]})).json()

@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.responses import check_error
 from tests.support.computer import Computer
-from tests.support.gate import DEADLINE
+from tests.support.waiting import SECONDS as DEADLINE
 
 from .conftest import state_of, talk
 

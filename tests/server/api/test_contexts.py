@@ -193,8 +193,8 @@ async def test_what_cannot_be_changes_nothing(computer: Computer, app: httpx2.As
     check_error(await app.put(f"{PATH}/session/{UNKNOWN}", json={"folder_paths": []}), 404)
     for query in ("folders=../x", "folders=.claude", "folders=a%00b"):
         check_error(await app.get(f"{PATH}/chain?{query}"), 422)
-    for query in ({"contexts": "../x"}, {"contexts": "a\0b"}, {"workingDirectory": "a\0b"}, {"workingDirectory": ".."}):
-        answer = await app.get(PREVIEW, params=query)
+    for given in ({"contexts": "../x"}, {"contexts": "a\0b"}, {"workingDirectory": "a\0b"}, {"workingDirectory": ".."}):
+        answer = await app.get(PREVIEW, params=given)
         check_error(answer, answer.status_code)
         assert 400 <= answer.status_code < 500
     check_error(await app.get(PREVIEW, params={"agentPath": "Chat/nobody.md"}), 404)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -161,7 +162,7 @@ async def test_a_staged_module_waits_in_the_inbox(computer: Computer, owner: htt
 
     for answer, status in (("reject", 404), ("approve", 200)):
         staged = (await owner.post(STAGED, json={"source": source})).json()["id"]
-        waiting = await until(lambda staged=staged: item(staged), "it waits in the inbox")
+        waiting = await until(partial(item, staged), "it waits in the inbox")
         assert waiting["title"] == "Install module maps"
         body = {"id": waiting["id"], "hash": waiting["hash"], "answer": answer}
         assert (await owner.post("/api/inbox/answer", json=body)).status_code == 200

@@ -1,6 +1,7 @@
 """Only the owner may have an agent run with the owner's rights."""
 
 from secrets import token_hex
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ async def test_another_user_of_this_machine_chats_with_a_key_and_never_directly(
         casual = (await answered(client, "Casual")).terminal["sessionId"]
     chat = "/api/chat"
     _, secret = Keys(computer.home.root).create(f"neighbour {token_hex(4)}", [Scope.parse("chat:read,write")])
-    key = {"x-api-key": secret}
+    key: dict[str, Any] = {"x-api-key": secret}
     [(status, _)] = asked("127.0.0.1", computer.port, ("POST", chat), body='{"message": "hi"}', **key)
     assert status == 200
     for path, method, body in (

@@ -75,7 +75,10 @@ async def test_a_plugin_through_its_life(
     assert (await owner.delete("/api/plugins/demo-plugin")).status_code == 200
     assert check_response(PluginList, await owner.get("/api/plugins")).plugins == []
     check_error(await owner.get("/api/plugins/demo-plugin"), 404)
-    audit = lambda: "".join(path.read_text() for path in (computer.vault / ".parachute/audit").glob("*.jsonl"))  # noqa: E731
+
+    def audit() -> str:
+        return "".join(path.read_text() for path in (computer.vault / ".parachute/audit").glob("*.jsonl"))
+
     events = ("plugin_installed", "plugin_approved", "plugin_updated", "plugin_removed")
     computer.wait_until(lambda: all(event in audit() for event in events), "all of it is in the audit")
 

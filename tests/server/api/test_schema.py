@@ -3,9 +3,9 @@
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -174,7 +174,10 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call_modules(computer, call)
     done += await call_files(call, client)
     for path, begin in (("/api/inbox/events", "data: "), ("/api/events", "id: ")):
-        async with client.stream("GET", path) as stream, aclosing(stream.aiter_lines()) as lines:
+        async with (
+            client.stream("GET", path) as stream,
+            aclosing(cast(AsyncGenerator[str, None], stream.aiter_lines())) as lines,
+        ):
             assert (await anext(lines)).startswith(begin)
         done.append(f"GET {path}")
     await call("GET /api/logs/{unit}", unit="core")

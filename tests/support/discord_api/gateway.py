@@ -93,7 +93,8 @@ class Gateway:
         return socket
 
     async def _receive(self, connection: Connection, document: dict[str, Any]) -> None:
-        operation, data = document["op"], document.get("d")
+        operation: int = document["op"]
+        data: Any = document.get("d")
         if operation == 1:
             await connection.send({"op": 11, "d": None})
         elif operation == 2:

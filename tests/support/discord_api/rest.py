@@ -3,11 +3,14 @@
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import BodyPartReader, web
 
 from .world import APPLICATION, BOT, Channel
+
+if TYPE_CHECKING:
+    from .server import DiscordAPI
 
 FILE_LIMIT = 10 * 1024 * 1024
 _NOT_FOUND = {10003: "Unknown Channel", 10008: "Unknown Message", 10013: "Unknown User", 10062: "Unknown interaction"}
@@ -50,7 +53,7 @@ def answered(document: Any, status: int = 200) -> web.Response:
 class Rest:
     """The routes; `requests` counts them by method and path with the ids left out."""
 
-    def __init__(self, server: Any) -> None:
+    def __init__(self, server: "DiscordAPI") -> None:
         self._server = server
         self.requests: Counter[str] = Counter()
         self.limits: dict[str, Bucket] = {}

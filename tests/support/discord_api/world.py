@@ -79,8 +79,16 @@ class Guild:
         role |= {"permissions": str(ALL), "mentionable": False, "flags": 0}
         role |= {"colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None}}
         nothing = ("emojis", "features", "stickers", "voice_states", "presences", "threads", "stage_instances")
-        zeros = ("verification_level", "default_message_notifications", "explicit_content_filter", "mfa_level")
-        zeros += ("system_channel_flags", "premium_tier", "nsfw_level", "afk_timeout")
+        zeros = (
+            "verification_level",
+            "default_message_notifications",
+            "explicit_content_filter",
+            "mfa_level",
+            "system_channel_flags",
+            "premium_tier",
+            "nsfw_level",
+            "afk_timeout",
+        )
         return {
             "id": self.id,
             "name": self.name,

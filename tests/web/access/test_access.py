@@ -77,8 +77,8 @@ def test_a_wrong_key_never_falls_back_to_anything(gate: MakeGate, auth_mode: str
 
 def test_a_key_may_no_more_on_this_computer_than_it_may(gate: MakeGate) -> None:
     made = gate()
-    narrow = made.keys.create("journal", [Scope("daily", ("read",))])[1]
-    wide = made.keys.create("watch", [Scope("supervisor", ("read",))])[1]
+    narrow = made.keys.create("journal", [Scope("daily", frozenset({"read"}))])[1]
+    wide = made.keys.create("watch", [Scope("supervisor", frozenset({"read"}))])[1]
     for path in ("/supervisor/status", "/supervisor/models"):
         assert made.call("GET", path, {"X-API-Key": narrow}).status == 403
         assert made.call("GET", path, {"X-API-Key": wide}).status == 200
@@ -314,7 +314,7 @@ def test_a_refusal_never_reaches_the_application(gate: MakeGate) -> None:
     async def application(scope: object, receive: object, send: object) -> None:
         reached.append("yes")
 
-    made.app.app = application  # type: ignore[assignment]
+    made.app.app = application
     assert made.call(client=REMOTE).status == 401
     assert made.call(host="evil.example").status == 403
     assert reached == []

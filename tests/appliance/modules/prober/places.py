@@ -6,7 +6,9 @@ from pathlib import Path
 
 def found() -> dict[str, list[str]]:
     """Paths by what they are: `writable` folders, `sockets`, and `files` below the homes and of other disks."""
-    writable, sockets, files = [], [], []
+    writable: list[str] = []
+    sockets: list[str] = []
+    files: list[str] = []
     for place, folders, names in os.walk("/"):
         folder = Path(place)
         folders[:] = [name for name in folders if str(folder / name) not in ("/proc", "/sys")]

@@ -100,7 +100,7 @@ def namespaces(_: Place) -> object:
 
 @attempt("enter the namespaces of another process", ROOT)
 def enter(place: Place) -> object:
-    def join(path: str) -> int:
+    def join(path: str) -> object:
         return call((308, 268), os.open(path, os.O_RDONLY), 0)
 
     processes = [*place["guards"], place["victim"]]

@@ -2,11 +2,12 @@
 
 import os
 import socket
+from typing import Any
 
 from table import ROOT, Place, Refused, any_of, attempt
 
 
-def asked(place: Place, family: int, kind: int, address: object) -> str:
+def asked(place: Place, family: int, kind: int, address: Any) -> str:
     """That a planted service answers."""
     with socket.socket(family, kind) as client:
         client.settimeout(3)

@@ -93,7 +93,7 @@ def taken(place: Place) -> object:
 def read_memory(place: Place) -> object:
     found = guards(place)
 
-    def copied(process: int) -> int:
+    def copied(process: int) -> object:
         with open(f"/proc/{process}/maps", encoding="ascii") as file:
             start = int(file.readline().partition("-")[0], 16)
         here = ctypes.create_string_buffer(16)

@@ -143,10 +143,10 @@ def umount(place: Place) -> object:
 
 @attempt("mount by the newer calls", ROOT)
 def tree(place: Place) -> object:
-    def clone(path: str) -> int:
+    def clone(path: str) -> object:
         return call((428, 428), _AT, ctypes.c_char_p(path.encode()), _CLONE)
 
-    def context(kind: str) -> int:
+    def context(kind: str) -> object:
         return call((430, 430), ctypes.c_char_p(kind.encode()), 0)
 
     try:
