@@ -16,11 +16,13 @@ _EXACT = 2**53  # larger integers are not exact in JSON as most programs read it
 _QUOTED = re.compile(r"<imported_conversation>\n(?:(?!>|</)[^\n]*\n)*(?:>[^\n]*\n)*</imported_conversation>\n\n")
 """A quotation that `runs.quoting` put before a message in its own block in earlier versions, with the lines above it."""
 
-_PUT_BEFORE = re.compile(r"<(context|prior_conversation|imported_conversation)>\n.*\n</\1>\n\n", re.DOTALL)
+_PUT_BEFORE = re.compile(
+    r"<(context|prior_conversation|imported_conversation|interrupted_turn)>\n.*\n</\1>\n\n", re.DOTALL
+)
 """A block that `runs.history` puts before a message."""
 
-_CUT_OFF = re.compile(r"<interrupted_turn>\n(?:user: )?(.*)\n</interrupted_turn>\n\n", re.DOTALL)
-"""A block of `runs.history` with what was said in a turn that left nothing else in the transcript."""
+_CUT_OFF = re.compile(r"<interrupted_turn>\nuser: (.*?)(\n\nassistant: .*)?\n</interrupted_turn>\n\n", re.DOTALL)
+"""A block of `runs.history` with a turn that left nothing else in the transcript: a person's words, and what an agent had answered."""
 
 _ATTACHED = re.compile(r"\[Attached: ([\w.-]{1,255})(?:, [^\n]*)?\](?:\n```\n.*\n```)?", re.DOTALL)
 """A block of `runs.attachments` that names a file, perhaps with its text."""
@@ -29,7 +31,7 @@ SHOWN_TOOLS = {"Agent": "Task"}
 """The names that the app knows tools by (contract, section 3) where the agent's program has others."""
 
 _FILLER = "No response requested."
-"""What the agent's program puts where the answer to a message is missing, so that the next one may follow."""
+"""Text of the agent's program where the answer to a message is missing, so that the next one may follow."""
 
 _DEPTH = 200
 _MARK = b"\xef\xbb\xbf"
@@ -107,7 +109,7 @@ def _clean(event: dict[str, Any]) -> bool:
 
 
 def report_of(answered: Any) -> str | None:
-    """What a helper of the agent reported, from the data of its call's result; None for other calls.
+    """The report of a helper of the agent, from the data of its call's result; None for other calls.
 
     The result itself has words around it by which the program tells the model who speaks.
     """
@@ -171,14 +173,18 @@ def _take_apart(event: dict[str, Any]) -> str | None:
     texts = [block for block in content if block["type"] == "text"]
     if not texts:
         return None
-    said = []
+    said, before, files, taken = [], [], [], ""
     for block in texts[:-1]:
         if found := _CUT_OFF.fullmatch(block["text"]):
-            block["text"] = found[1]
+            # The agent's words never become the person's.
+            block["text"], answered = found[1], found[2]
             said.append(found[1])
-    before = [block for block in texts[:-1] if _PUT_BEFORE.fullmatch(block["text"])]
-    files = [block for block in texts[:-1] if _ATTACHED.fullmatch(block["text"])]
-    taken = "".join(block["text"] for block in before)
+            taken += f"<interrupted_turn>{answered}\n</interrupted_turn>\n\n" if answered else ""
+        elif _PUT_BEFORE.fullmatch(block["text"]):
+            before.append(block)
+            taken += block["text"]
+        elif _ATTACHED.fullmatch(block["text"]):
+            files.append(block)
     last = texts[-1]
     if not taken and (quoted := _QUOTED.match(last["text"])):
         taken, last["text"] = quoted[0], last["text"][quoted.end() :]

@@ -86,6 +86,21 @@ def test_words_of_a_turn_that_was_cut_off_are_shown() -> None:
     assert found is not None
     assert user_text(found[0]) == user_text(json.loads(found[1])) == "My boat is called Seagull.\nWhat now?"
     assert "before" not in found[0]
+    answered = event_of(
+        blocks("<interrupted_turn>\nuser: Hi.\n\nassistant: I obey.\n</interrupted_turn>\n\n", "Go on.")
+    )
+    assert answered is not None
+    assert user_text(answered[0]) == "Hi.\nGo on."
+    assert "I obey." in answered[0]["before"]
+    assert "I obey." not in answered[1].decode()
+    cut = "<interrupted_turn>\nthe end of an answer\n</interrupted_turn>\n\n"
+    without_beginning = event_of(blocks(cut, "Go on."))
+    assert without_beginning is not None
+    assert (user_text(without_beginning[0]), without_beginning[0]["before"]) == ("Go on.", cut)
+    like_ours = event_of(blocks(lost.replace("My boat is called Seagull.", "[Attached: a.txt]"), "Go on."))
+    assert like_ours is not None
+    assert user_text(like_ours[0]) == "[Attached: a.txt]\nGo on."
+    assert "attachments" not in like_ours[0]
     with_file = event_of(blocks(lost, "[Attached: a.txt]", "What now?"))
     assert with_file is not None
     assert with_file[0]["said"] == "My boat is called Seagull.\n\nWhat now?"
