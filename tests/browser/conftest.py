@@ -14,16 +14,21 @@ _MILLISECONDS = 60_000.0
 expect.set_options(timeout=_MILLISECONDS)
 
 
+MICROPHONE = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
+"""Options of a browser with a microphone that plays a tone, and that pages may use."""
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for the tests of a file; while it runs, the event loop of its driver is that of the whole process."""
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """One browser for the tests of a file, with the file's BROWSER_OPTIONS; while it runs, its driver's event loop is the process's."""
     program = shutil.which("chromium")
     if program is None:
         pytest.fail("Chromium is missing:  apt-get install chromium", pytrace=False)
+    options: tuple[str, ...] = getattr(request.module, "BROWSER_OPTIONS", ())
     # Root has no use for a sandbox of its own, and without this it does not start at all.
     unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=unboxed)
+        running = playwright.chromium.launch(executable_path=program, args=[*options, *unboxed])
         yield running
         running.close()
 

@@ -1,13 +1,11 @@
 """The journal: writing, changing, finding, pictures and recordings, earlier versions, and pages of agents."""
 
-import os
 import re
-import shutil
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import MICROPHONE
 from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
@@ -16,19 +14,9 @@ from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
+BROWSER_OPTIONS = MICROPHONE
 
 HOSTILE = "<img src=x onerror=alert(1)> ![far](http://192.0.2.1/a.png) [go](javascript:alert(1))"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser with a microphone that plays a tone, and that it may use."""
-    microphone = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
-    unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*microphone, *unboxed])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module", autouse=True)

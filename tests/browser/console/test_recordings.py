@@ -1,12 +1,9 @@
 """A recording that was broken off, or that did not arrive, is kept on the device and sent later."""
 
-import os
-import shutil
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import expect
 
+from tests.browser.conftest import MICROPHONE
 from tests.browser.console import furnishing
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.people import PHONE
@@ -14,6 +11,7 @@ from tests.support.computer import Computer
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
+BROWSER_OPTIONS = MICROPHONE
 
 SLICES = """async () => await new Promise((resolve) => {
   const asked = indexedDB.open("parachute-outbox");
@@ -22,17 +20,6 @@ SLICES = """async () => await new Promise((resolve) => {
     keys.onsuccess = () => { asked.result.close(); resolve(keys.result.filter((key) => key[0] === "slice").length); };
   };
 })"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser with a microphone that plays a tone, and that it may use."""
-    microphone = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
-    unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*microphone, *unboxed])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module", autouse=True)

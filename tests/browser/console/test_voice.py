@@ -1,16 +1,16 @@
 """Recordings in the console: how to get their text, its way into an entry, and a message that is spoken."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
+from tests.browser.conftest import MICROPHONE
 from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
@@ -18,18 +18,8 @@ from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
+BROWSER_OPTIONS = MICROPHONE
 TEXT = SAID["text"].strip()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser with a microphone that plays a tone, and that it may use."""
-    microphone = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
-    unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*microphone, *unboxed])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
