@@ -1,11 +1,14 @@
 /** What somebody has begun to write and not sent: per conversation and per day of the journal, in this browser alone. */
 const PREFIX = "draft/";
 
+/** Where a browser stores nothing: until this page is left. */
+const unstored = new Map<string, string>();
+
 export function draftOf(name: string): string {
   try {
     return localStorage.getItem(PREFIX + name) ?? "";
   } catch {
-    return "";
+    return unstored.get(name) ?? "";
   }
 }
 
@@ -14,14 +17,15 @@ export function keepDraft(name: string, text: string): void {
     if (text) localStorage.setItem(PREFIX + name, text);
     else localStorage.removeItem(PREFIX + name);
   } catch {
-    // A private window keeps nothing.
+    unstored.set(name, text);
   }
 }
 
 export function dropDrafts(): void {
+  unstored.clear();
   try {
     for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX)) localStorage.removeItem(name);
   } catch {
-    // Then there are none.
+    // Then none is stored.
   }
 }

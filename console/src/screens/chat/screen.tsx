@@ -103,15 +103,15 @@ function Opened({ conversation }: { conversation: Conversation }) {
   );
 }
 
-/** The way back to the conversation that this one branched off; nothing of one that is gone. */
+/** The way back to the conversation that this one branched off, and with `onDrop` the way out of a branch that is not sent; else nothing of one that is gone. */
 function BranchedFrom({ id, onDrop }: { id: string; onDrop?: () => void }) {
   const from = useResource((signal) => api.get<Session>("/api/chat/{session}", { params: { session: id }, query: { limit: 1 }, signal }), id);
-  if (!from.value) return null;
+  if (!from.value && !onDrop) return null;
   return (
     <p class="branched muted">
       <Icon name="branch" />
       <span>
-        {t("branched_from")} <a href={to("chat", [id])}>{from.value.title ?? t("untitled")}</a>
+        {t("branched_from")} <a href={to("chat", [id])}>{from.value?.title ?? t("untitled")}</a>
         {onDrop && <>. {t("branching")}</>}
       </span>
       {onDrop && <Button label={t("drop_branch")} icon="close" iconOnly kind="quiet" onPress={onDrop} />}
@@ -125,19 +125,17 @@ interface Branch {
 }
 
 const BRANCH = "chat/branch";
-let kept: Branch | undefined;
 
 /** What was begun to be written instead of an earlier message, until it is sent or dropped. */
 function keptBranch(): Branch | undefined {
   try {
-    return kept ?? (JSON.parse(draftOf(BRANCH) || "null") as Branch | null) ?? undefined;
+    return (JSON.parse(draftOf(BRANCH) || "null") as Branch | null) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
 function keepBranch(branch: Branch): void {
-  kept = branch.draft ? branch : undefined;
   keepDraft(BRANCH, branch.draft && JSON.stringify(branch));
 }
 
