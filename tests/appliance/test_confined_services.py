@@ -98,13 +98,13 @@ def test_they_go_when_nobody_asks_and_the_next_one_wakes_them(computer: Services
 
 
 def by_meaning(computer: Services) -> list[dict[str, Any]]:
-    """Who is found by what the question means."""
+    """Return the people who are found by the meaning of the question."""
     found = json.loads(computer.run(f"parachute brain search {QUESTION} --json"))
     return [each for each in found if each["found_by"] == "meaning"]
 
 
 def transcribed(computer: Services) -> dict[str, Any]:
-    """What was heard in the recording."""
+    """Return the text of the recording."""
     said: dict[str, Any] = json.loads(computer.run("parachute voice transcribe ~/Parachute/memo/telegram.ogg --json"))
     return said
 

@@ -1,4 +1,4 @@
-"""What an agent leaves running in its sandbox asks no model on its own once its turn is over (S16)."""
+"""Processes that an agent leaves running in its sandbox: none asks a model on its own once its turn is over (S16)."""
 
 import asyncio
 from pathlib import Path
@@ -19,7 +19,7 @@ _QUESTION = {"model": "claude-opus-4-1", "max_tokens": 5, "messages": [{"role": 
 
 
 def tokens() -> set[str]:
-    """What agents' programs on this machine show to their model endpoints, as whoever is in a sandbox can read it."""
+    """Return the tokens that agents' programs on this machine show to their model endpoints, as whoever is in a sandbox can read it."""
     found = set()
     for file in Path("/proc").glob("[0-9]*/environ"):
         try:

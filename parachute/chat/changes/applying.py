@@ -27,7 +27,7 @@ _BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where changes and what came of them are kept, and how large a file may be; `keeping` is held from when a content is kept until a row names it."""
+    """Stores of changes and of what came of them, and how large a file may be; `keeping` is held from when a content is kept until a row names it."""
 
     store: ChangeStore
     lineage: Lineage
@@ -152,7 +152,7 @@ def _not_there(view: View, upper: Folder, paths: Iterable[str]) -> set[str]:
 
 
 async def _forget(store: ChangeStore, view: View, paths: set[str]) -> None:
-    """What waited at these paths is not there any more."""
+    """Forget what waited at these paths and is not there any more."""
     if paths:
         await store.unhold(view.session, paths, thrown=False)
         view.waiting = {path: each for path, each in view.waiting.items() if path not in paths}

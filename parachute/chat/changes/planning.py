@@ -1,4 +1,4 @@
-"""What is written and what waits, decided for each candidate with its content in hand."""
+"""Plans of what is written and what waits, decided for each candidate with its content in hand."""
 
 import os
 import stat
@@ -195,7 +195,7 @@ class Planner:
         return kept
 
     def _read(self, each: Candidate) -> tuple[Present, Present, Seen, Reason | None]:
-        """What the owner has, what the view has, how that is known again, and why it cannot be applied."""
+        """Return what the owner has, what the view has, how that is known again, and why it cannot be applied."""
         reason: Reason | None = None
         try:
             present = look(self._blobs, self._project, each.path, self._limit)

@@ -66,7 +66,7 @@ class Hosts(RunningModules):
         self.answering: Callable[[str, str], Awaitable[None]] | None = None
         """Is called with whom a tool answers and the module, before the answer is passed on."""
         self.after_changes: list[Callable[[], Awaitable[None]]] = []
-        """What is done when other units are open than before."""
+        """Act on it that other units are open than before."""
 
     def start(self, agents: ModuleAgents, answering: ASGIApp) -> None:
         """Begin to open units; whoever asks for a module before they are open waits.
@@ -144,7 +144,7 @@ class Hosts(RunningModules):
         return error
 
     def _reason(self, name: str, unit: dict[str, Any]) -> str | None:
-        """Why a module's unit does not serve: from the module itself, or the supervisor, who knows how often it has ended."""
+        """The reason that a module's unit does not serve: from the module itself, or the supervisor, who knows how often it has ended."""
         said = self._failures.get(name)
         if said and unit.get("state") != "failed":
             return said

@@ -1,4 +1,4 @@
-"""Whatever a conversation has read and obeys: nothing of it becomes memory, instruction, record or traffic unseen."""
+"""Injections that a conversation has read and obeys: nothing of them becomes memory, instruction, record or traffic unseen."""
 
 import asyncio
 import contextlib
