@@ -108,8 +108,9 @@ class SupervisorWeb:
         path = request.target.decode(errors="replace").partition("?")[0]
         method = request.method.decode()
         capability: Capability = "read" if method == "GET" else "admin"
-        if not self._may(capability, headers, is_own):
-            return 401, {"detail": f"This needs a key with {capability} rights, or a program of the computer's owner."}
+        module = "chat" if path == "/supervisor/models" else "supervisor"
+        if not self._may(module, capability, headers, is_own):
+            return 401, {"detail": f"This needs a key with {module}:{capability}, or a program of the computer's owner."}
         if path == "/supervisor/status" and method == "GET":
             return 200, self._supervisor.summary()
         if path == "/supervisor/models" and method == "GET":
@@ -122,7 +123,7 @@ class SupervisorWeb:
         await self._supervisor.handle({"operation": operation})
         return 200, {"status": "ok"}
 
-    def _may(self, capability: Capability, headers: dict[str, str], is_own: bool | None) -> bool:
+    def _may(self, module: str, capability: Capability, headers: dict[str, str], is_own: bool | None) -> bool:
         presented = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ").strip()
         if not presented:
             # Where the system cannot tell whose program this is, it may look and not change anything.
@@ -131,7 +132,7 @@ class SupervisorWeb:
             key = self._keys.authenticate(presented)
         except ParachuteError:
             return False
-        return key is not None and allows(key.scopes, "supervisor", capability)
+        return key is not None and allows(key.scopes, module, capability)
 
     async def _models(self, target: bytes, received: dict[str, str]) -> tuple[int, dict[str, Any]]:
         """Core knows the models: ask it, on the main port."""

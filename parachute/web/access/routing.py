@@ -47,6 +47,8 @@ class Rule:
 
 RULES = (
     Rule("/api/health", "health", readers="everyone", is_exact=True),
+    # Whoever may talk to agents chooses their model.
+    Rule("/supervisor/models", "chat", write="admin", readers="loopback", is_exact=True),
     # The app sends no key here: neither to learn how this computer's own server is doing, nor for its buttons.
     Rule("/supervisor", "supervisor", write="admin", readers="loopback"),
     # Keys and who needs one.

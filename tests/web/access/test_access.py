@@ -78,8 +78,8 @@ def test_a_wrong_key_never_falls_back_to_anything(gate: MakeGate, auth_mode: str
 def test_a_key_may_no_more_on_this_computer_than_it_may(gate: MakeGate) -> None:
     made = gate()
     narrow = made.keys.create("journal", [Scope("daily", frozenset({"read"}))])[1]
-    wide = made.keys.create("watch", [Scope("supervisor", frozenset({"read"}))])[1]
-    for path in ("/supervisor/status", "/supervisor/models"):
+    for path, module in (("/supervisor/status", "supervisor"), ("/supervisor/models", "chat")):
+        wide = made.keys.create(module, [Scope(module, frozenset({"read"}))])[1]
         assert made.call("GET", path, {"X-API-Key": narrow}).status == 403
         assert made.call("GET", path, {"X-API-Key": wide}).status == 200
         assert made.call("GET", path).status == 200, "the app shows no key here"
