@@ -12,64 +12,24 @@ gc.disable()  # nothing that an import makes is garbage: to look for it would co
 lazy_imports.leave_out()
 
 import asyncio
-import contextlib
-import functools
 import logging
 import os
 import signal
 import socket
-import ssl
 import sys
-from collections.abc import Callable
 
-import uvicorn
-from fastapi import FastAPI
-
-from parachute.base.budget import PUBLIC, raise_descriptors
+from parachute.base.budget import raise_descriptors
 from parachute.base.disk_errors import machine_error
 from parachute.base.errors import ParachuteError
-from parachute.base.services import ServiceRegistry
-from parachute.chat.runs.service import Runs
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.config.vault.place import VaultPlace
-from parachute.modules.registry.reconcile_worker import ReconcileWorker
 from parachute.server.app import create
+from parachute.server.http_server import HttpServer
 from parachute.supervisor.credentials import Credentials, keep_private
-from parachute.supervisor.notify import feed_watchdog, notify
-from parachute.web.http.http_connection import ConnectionLimiter, HttpConnection
-from parachute.web.tls.service import Tls
+from parachute.supervisor.notify import feed_watchdog
 
 _LISTEN_FD = 3  # SD_LISTEN_FDS_START
-_GRACEFUL_SECONDS = 5
-
-_ACCEPTED_AT_ONCE = 16
-"""The loop accepts as many before it gives any of them to a protocol, and closes those that are too many some rounds later."""
-
-_WAITING = 128
-
-
-class _Server(uvicorn.Server):
-    """Uvicorn that notifies when it is ready, and ends the runs before it waits for the streams that follow them."""
-
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
-        super().__init__(config)
-        self._services: ServiceRegistry = app.state.services
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        for listener in sockets or ():
-            # The loop took its own, smaller number for the length of the kernel's queue, in which the others shall wait.
-            listener.listen(_WAITING)
-        if self.started:
-            notify("READY=1")
-            self._services.get(ReconcileWorker).start()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        notify("STOPPING=1")
-        if runs := self._services.find(Runs):
-            await runs.close()
-        await super().shutdown(sockets)
 
 
 def main() -> int:
@@ -118,36 +78,12 @@ def main() -> int:
         return 1
     gc.freeze()
     gc.enable()
-    config = uvicorn.Config(
-        app,
-        access_log=False,
-        log_config=None,
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
-        ws="none",
-        http=functools.partial(HttpConnection, ConnectionLimiter(PUBLIC), tls=_tls_of(app)),  # type: ignore[arg-type]
-        backlog=_ACCEPTED_AT_ONCE,
-        timeout_graceful_shutdown=_GRACEFUL_SECONDS,
-    )
-    return asyncio.run(_serve(_Server(config, app), sockets))
+    return asyncio.run(_serve(HttpServer(app), sockets))
 
 
-def _tls_of(app: FastAPI) -> Callable[[], ssl.SSLContext | None]:
-    services: ServiceRegistry = app.state.services
-
-    def context() -> ssl.SSLContext | None:
-        tls = services.find(Tls)
-        return tls.context if tls is not None else None
-
-    return context
-
-
-async def _serve(server: _Server, sockets: list[socket.socket]) -> int:
+async def _serve(server: HttpServer, sockets: list[socket.socket]) -> int:
     loop = asyncio.get_running_loop()
     watchdog = asyncio.create_task(feed_watchdog())
-    # Uvicorn would end us by the same signal again; a graceful end has status 0.
-    server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, setattr, server, "should_exit", True)
     await server.serve(sockets)

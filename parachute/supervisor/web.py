@@ -110,7 +110,9 @@ class SupervisorWeb:
         capability: Capability = "read" if method == "GET" else "admin"
         module = "chat" if path == "/supervisor/models" else "supervisor"
         if not self._may(module, capability, headers, is_own):
-            return 401, {"detail": f"This needs a key with {module}:{capability}, or a program of the computer's owner."}
+            return 401, {
+                "detail": f"This needs a key with {module}:{capability}, or a program of the computer's owner."
+            }
         if path == "/supervisor/status" and method == "GET":
             return 200, self._supervisor.summary()
         if path == "/supervisor/models" and method == "GET":

@@ -17,7 +17,8 @@ from starlette.types import Receive, Scope, Send
 from parachute.base.budget import Limits
 from parachute.web.http.http_connection import ConnectionLimiter
 from parachute.web.http.unix_server import UnixListener, UnixServer
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 
 FEW = 256
 """Descriptors of the server under attack."""

@@ -12,7 +12,8 @@ import httpx2
 import psutil
 import pytest
 
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.waiting import SECONDS
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from parachute.security.keys.service import Keys
 from tests.support.another_user import asked, needs_root, started
-from tests.support.computer import Computer
+from tests.support.server import Server
 
 pytestmark = needs_root
 
@@ -39,39 +39,39 @@ _CALLS = (
 
 
 @pytest.fixture(scope="module")
-def computer() -> Iterator[Computer]:
+def computer() -> Iterator[Server]:
     """A computer without any key."""
-    with Computer() as running:
+    with Server() as running:
         yield running
 
 
-def test_another_user_gets_nothing_without_a_key(computer: Computer) -> None:
+def test_another_user_gets_nothing_without_a_key(computer: Server) -> None:
     answers = asked("127.0.0.1", computer.port, *_CALLS, body='{"message": "hi"}')
     assert [status for status, _ in answers] == [401] * len(_CALLS)
     assert {answer["key"] for _, answer in answers} == {"key_needed"}
     assert "another user" in answers[0][1]["detail"]
 
 
-def test_another_user_sees_that_the_computer_is_there(computer: Computer) -> None:
+def test_another_user_sees_that_the_computer_is_there(computer: Server) -> None:
     [(status, answer)] = asked("127.0.0.1", computer.port, ("GET", "/api/health?detailed=true"))
     assert (status, set(answer)) == (200, {"status", "version"})
 
 
-def test_another_user_comes_in_with_a_key(computer: Computer) -> None:
+def test_another_user_comes_in_with_a_key(computer: Server) -> None:
     _, secret = Keys(computer.home.root).create("neighbour")
     key: dict[str, Any] = {"x-api-key": secret}
     answers = asked("127.0.0.1", computer.port, ("GET", "/api/chat"), **key)
     assert [status for status, _ in answers] == [200]
 
 
-async def test_the_owner_needs_no_key_on_one_connection_or_on_many(computer: Computer) -> None:
+async def test_the_owner_needs_no_key_on_one_connection_or_on_many(computer: Server) -> None:
     async with computer.client() as client:
         assert [(await client.get("/api/chat")).status_code for _ in range(3)] == [200, 200, 200]
     async with computer.client() as client:
         assert (await client.get("/api/chat")).status_code == 200
 
 
-def test_a_plain_forwarder_of_another_user_is_not_the_owner(computer: Computer) -> None:
+def test_a_plain_forwarder_of_another_user_is_not_the_owner(computer: Server) -> None:
     forwarder = started(_FORWARDER, str(computer.port))
     try:
         assert forwarder.stdout is not None
@@ -85,7 +85,7 @@ def test_a_plain_forwarder_of_another_user_is_not_the_owner(computer: Computer) 
         forwarder.communicate()
 
 
-def test_the_next_connection_from_the_same_port_is_looked_at_anew(computer: Computer) -> None:
+def test_the_next_connection_from_the_same_port_is_looked_at_anew(computer: Server) -> None:
     with socket.socket() as held, socket.socket() as mine:
         for each in (held, mine):
             each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -5,7 +5,8 @@ import json
 import httpx2
 import pytest
 
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 
 
 @pytest.mark.parametrize(

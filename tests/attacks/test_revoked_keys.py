@@ -8,8 +8,9 @@ import httpx2
 import pytest
 
 from parachute.security.keys.service import Keys
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
 from tests.support.gate import Gate
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, hold, several, text
 
 

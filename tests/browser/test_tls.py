@@ -17,7 +17,8 @@ from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from parachute.web.tls.store import Store
 from tests.support.authority import signed
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 
 pytestmark = pytest.mark.long
 

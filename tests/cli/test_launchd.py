@@ -12,7 +12,8 @@ import pytest
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import launch_agent
-from tests.support.computer import PLAIN, free_port
+from tests.support.computer import free_port
+from tests.support.installation import PLAIN
 from tests.support.terminal import Terminal
 
 from . import launchctl

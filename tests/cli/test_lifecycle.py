@@ -19,7 +19,7 @@ from parachute.base.addresses import own_addresses
 from parachute.cli.api import ask_supervisor
 from parachute.config.settings.home import Home
 from parachute.supervisor import pid_file
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore

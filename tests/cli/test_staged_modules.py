@@ -8,7 +8,7 @@ import pytest
 from parachute.security.keys.cli_token import CliToken
 from tests.modules.registry.building import write_module
 from tests.modules.runtime.module_computer import ModuleComputer
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 
 pytestmark = pytest.mark.long
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from tests.support.computer import Computer
+from tests.support.server import Server
 from tests.support.terminal import Terminal
 
 
 @pytest.fixture(scope="module")
-def computer() -> Iterator[Computer]:
+def computer() -> Iterator[Server]:
     """A computer for all tests of this file."""
-    with Computer() as running:
+    with Server() as running:
         yield running
 
 
 @pytest.fixture
-def parachute(parachute: Terminal, computer: Computer) -> Terminal:
+def parachute(parachute: Terminal, computer: Server) -> Terminal:
     """The command of that computer's owner."""
     parachute.environment["PARACHUTE_HOME"] = str(computer.home.root)
     return parachute
@@ -36,7 +36,7 @@ def said(parachute: Terminal, *arguments: str, **options: Any) -> Any:
     return json.loads(parachute.ok("files", *arguments, "--json", **options))
 
 
-def test_a_note_through_its_life(parachute: Terminal, computer: Computer) -> None:
+def test_a_note_through_its_life(parachute: Terminal, computer: Server) -> None:
     note = computer.vault / "Notes/peas.md"
     written = parachute.ok("files", "write", "Notes/peas.md", stdin="Sow peas.\n\x1b[31m")
     assert written.startswith("Notes/peas.md: 15 bytes. `parachute files undo ")
@@ -62,7 +62,7 @@ def test_a_note_through_its_life(parachute: Terminal, computer: Computer) -> Non
     assert (undone.code, "left alone, it has changed since: Notes/old/beans.md" in undone.out) == (1, True)
 
 
-def test_files_of_any_kind_are_copied_in_and_out(parachute: Terminal, computer: Computer) -> None:
+def test_files_of_any_kind_are_copied_in_and_out(parachute: Terminal, computer: Server) -> None:
     folder = here(parachute)
     data = os.urandom(1_000_000)
     (folder / "seeds.bin").write_bytes(data)
@@ -97,7 +97,7 @@ def test_what_cannot_be_is_a_sentence(parachute: Terminal, arguments: tuple[str,
     assert sentence in parachute.fails("files", *arguments)
 
 
-def test_texts_are_found_by_their_words(parachute: Terminal, computer: Computer) -> None:
+def test_texts_are_found_by_their_words(parachute: Terminal, computer: Server) -> None:
     parachute.ok("files", "write", "Trips/lisbon.md", "--text", "The tram climbs the hill to the castle.")
     (found,) = said(parachute, "search", "castle", "tram")
     assert (found["path"], found["name"], found["found_by"]) == ("Trips/lisbon.md", "lisbon.md", "words")

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 
 pytestmark = pytest.mark.long
 

@@ -15,7 +15,8 @@ import httpx2
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.support.computer import PLAIN, Computer, free_port
+from tests.support.computer import Computer, free_port
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.waiting import still_running
 

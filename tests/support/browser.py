@@ -7,13 +7,13 @@ from typing import Any
 import httpx2
 
 from parachute.security.keys.cli_token import CliToken
-from tests.support.computer import PLAIN, Computer
+from tests.support.installation import PLAIN, Installation
 
 
 class Browser:
     """One browser with a page of the computer open; `here` is its own address, by which wrong tries are counted."""
 
-    def __init__(self, computer: Computer, here: str = "127.0.0.1") -> None:
+    def __init__(self, computer: Installation, here: str = "127.0.0.1") -> None:
         self.computer = computer
         # Each request shows what it has; a jar of the library would leave out what another page has set.
         self.cookie: str | None = None
@@ -67,13 +67,13 @@ class Browser:
         return found
 
 
-def owners(computer: Computer, method: str, path: str, body: Any = None) -> httpx2.Response:
+def owners(computer: Installation, method: str, path: str, body: Any = None) -> httpx2.Response:
     """One call as the command line makes it."""
     headers = {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
     return httpx2.request(method, f"{computer.url}{path}", json=body, headers=headers, timeout=60, **PLAIN)
 
 
-def new_code(computer: Computer, **asked: Any) -> dict[str, Any]:
+def new_code(computer: Installation, **asked: Any) -> dict[str, Any]:
     """A code as `parachute pair` gets it."""
     answer = owners(computer, "POST", "/api/pairing/codes", asked)
     assert answer.status_code == 200, answer.text
@@ -81,12 +81,12 @@ def new_code(computer: Computer, **asked: Any) -> dict[str, Any]:
     return found
 
 
-async def call_pairing(computer: Computer) -> list[str]:
+async def call_pairing(computer: Installation) -> list[str]:
     """Use every route as it is meant to be, from an address that has tried nothing wrong; the routes that answered 200."""
     return await asyncio.to_thread(_call_pairing, computer)
 
 
-def _call_pairing(computer: Computer) -> list[str]:
+def _call_pairing(computer: Installation) -> list[str]:
     done = []
     with Browser(computer, "127.0.0.31") as browser:
 

@@ -1,11 +1,9 @@
 """A whole computer in a test: the real supervisor, core, sandbox and agent program, with a scripted Messages API."""
 
-import asyncio
 import contextlib
 import fcntl
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,76 +11,23 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import httpx2
 import psutil
-import yaml
 
-from parachute.config.settings.home import Home
-from parachute.supervisor import control
-from tests.support.fork_server import shared_forks
-from tests.support.waiting import SECONDS, still_running, wait_until
-
-COMMAND_SECONDS = 5 * SECONDS
-"""The longest wait for a command: setting up makes an environment for each module."""
-
-AGENTS = {"spare": False, "memory_floor_megabytes": 0}
-"""No agent is started that no test asked for, and what other tests take of the memory ends none."""
-
-MEANING = {"enabled": False}
-"""Each computer would make a table of words, which takes seconds; tests of search by meaning switch it on."""
-
-PLAIN: dict[str, Any] = {"trust_env": False, "verify": False}
-"""Options of HTTP clients for a computer: it has no TLS, and reading the system's certificates takes longer than a request."""
+from tests.support.installation import PLAIN, Installation
+from tests.support.waiting import SECONDS, still_running
 
 
-class Computer:
-    """One installation in a folder of its own; a context manager that leaves no process behind.
+class Computer(Installation):
+    """One computer with its processes: the supervisor and everything that it starts."""
 
-    `settings` goes to config.yaml, `environment` to the supervisor. The folder lies directly under /tmp because the path of
-    a Unix socket may have 107 characters only.
-    """
-
-    def __init__(self, *, settings: dict[str, Any] | None = None, environment: dict[str, str] | None = None) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="pc-", dir="/tmp"))
-        self.home = Home(self.folder / ".parachute")
-        self.home.root.mkdir(mode=0o700)
-        self.vault = self.folder / "Parachute"
-        self.host = "127.0.0.1"
-        # Bound until the end, so that no other program of this machine gets the port before or between starts.
-        self._port = socket.socket()
-        self._port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._port.bind((self.host, 0))
-        self.port: int = self._port.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._settings = {"vault": str(self.vault), "agents": AGENTS, "meaning": MEANING, **(settings or {})}
-        self._environment = environment or {}
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        try:
-            self.start()
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self.stop()
-        finally:
-            if kind is not None:
-                print(self.logs(), file=sys.stderr)  # noqa: T201
-            self._port.close()
-            shutil.rmtree(self.folder, ignore_errors=True)
+    _process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        self.home.config.write_text(yaml.safe_dump(self._settings))
+        self._write_settings()
         environment = {
             "HOME": str(self.folder),
             "PATH": os.environ["PATH"],
@@ -157,39 +102,14 @@ class Computer:
             lambda: self._answers() and self.find_process("parachute.server").pid != core.pid, "core is back"
         )
 
-    def client(self, **options: Any) -> httpx2.AsyncClient:
-        """An HTTP client for it, as an app on the same machine."""
-        return httpx2.AsyncClient(base_url=self.url, timeout=60, **PLAIN, **options)
-
-    def ask_supervisor(self, operation: str, **fields: Any) -> dict[str, Any]:
-        """One request on the control socket."""
-        return asyncio.run(control.ask(self.home, operation, **fields))
-
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the command line of this computer."""
-        environment = {
-            "HOME": str(self.folder),
-            "PATH": os.environ["PATH"],
-            "PARACHUTE_HOME": str(self.home.root),
-            "LANG": "C.UTF-8",
-        }
-        code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", COMMAND_SECONDS)
-        return subprocess.CompletedProcess(arguments, code, out, err)
-
-    def logs(self) -> str:
-        """All logs, for the report of a failed test."""
-        return "\n".join(
-            f"--- {path.name}\n{path.read_text(errors='replace')[-8000:]}" for path in sorted(self.home.logs.iterdir())
-        )
-
     def wait_until(self, condition: Callable[[], Any], what: str, seconds: float = SECONDS) -> Any:
-        """Wait for a condition that no event announces, and return its value."""
+        """Wait for a condition that no event announces, and return its value; fails when the supervisor has ended."""
 
         def holds() -> Any:
             assert self._process is None or self._process.poll() is None, f"The supervisor has ended.\n{self.logs()}"
             return condition()
 
-        return wait_until(holds, what, self.logs, seconds=seconds)
+        return super().wait_until(holds, what, seconds)
 
     def _answers(self) -> bool:
         try:

@@ -10,7 +10,7 @@ import pytest
 
 from parachute.security.keys.cli_token import CliToken
 from tests.modules.runtime.module_computer import ModuleComputer
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 
 pytestmark = pytest.mark.long

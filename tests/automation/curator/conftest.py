@@ -9,8 +9,9 @@ import httpx2
 import pytest
 
 from parachute.security.keys.cli_token import CliToken
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
 from tests.support.fork_server import shared_forks
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 from tests.support.noon import around_noon
 

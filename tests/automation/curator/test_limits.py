@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.automation.curator.conftest import Curated, curated, update
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 from tests.support.messages_api import Gate, MessagesAPI, hold, text
 
 pytestmark = pytest.mark.long

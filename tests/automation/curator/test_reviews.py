@@ -7,7 +7,7 @@ import httpx2
 
 from parachute.security.keys.cli_token import CliToken
 from tests.automation.curator.conftest import CURATOR, Curated, listing, results, update
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 from tests.support.messages_api import Gate, MessagesAPI, hold, text
 
 BOAT = "Projects/boat/AGENTS.md"

@@ -12,7 +12,7 @@ import pytest
 from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.security.keys.cli_token import CliToken
 from tests.modules.runtime.module_computer import ModuleComputer
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 KEY = "sk-ant-api03-real-and-long-enough"

@@ -11,7 +11,8 @@ import httpx2
 
 from tests.capabilities.plugins.building import repository
 from tests.capabilities.plugins.git_server import git_server
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import chat
 

@@ -9,7 +9,8 @@ import httpx2
 
 from tests.chat.claude_code_import import writing
 from tests.chat.imports import exports
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.noon import around_noon
 
 TITLES = (

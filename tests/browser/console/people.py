@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from parachute.base.clock import now
 from parachute.web.first_boot.models import Progress
 from parachute.web.first_boot.store import ProgressStore
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 from tests.support.noon import around_noon
 

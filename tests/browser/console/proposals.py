@@ -4,7 +4,8 @@ from typing import Any
 
 import httpx2
 
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 
 SECONDS = 120.0
 

@@ -13,7 +13,8 @@ from tests.browser.console.conftest import MakePerson
 from tests.browser.console.furnished_files import furnish_decisions
 from tests.browser.console.people import PHONE, Person, computer_with
 from tests.ops.backup.installation import Installation
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long

@@ -17,7 +17,8 @@ from tests.browser.console.people import DESKTOP, MINUTES, PHONE, Person
 from tests.capabilities.plugins.building import repository
 from tests.capabilities.plugins.git_server import GitServer, git_server
 from tests.modules.registry.building import Repository, write_module
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.noon import around_noon
 

@@ -9,7 +9,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.furnished_parts import Household, furnish_question
 from tests.browser.console.people import PHONE
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long

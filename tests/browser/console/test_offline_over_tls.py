@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.console import furnishing
 from tests.browser.console.people import PHONE, Person, computer_with
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long

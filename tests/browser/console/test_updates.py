@@ -13,7 +13,8 @@ from tests.browser.console.people import MINUTES, PHONE, computer_with
 from tests.conftest import needs_bubblewrap
 from tests.ops.updates.versions import MIGRATES
 from tests.ops.updates.wheels import built, changed
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = [pytest.mark.long, needs_bubblewrap]

@@ -15,7 +15,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.console.accessibility import violations
 from tests.browser.console.people import DESKTOP, PHONE, Person, pairing_link
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = pytest.mark.long

@@ -70,7 +70,7 @@ from parachute.security.audit.service import Audit
 from tests.capabilities.agents.stores import agent_store
 from tests.sandbox.egress.internet import Internet
 from tests.supervisor.launching import Launcher
-from tests.support.computer import AGENTS
+from tests.support.installation import AGENTS
 
 KEY = "sk-ant-api03-real"
 

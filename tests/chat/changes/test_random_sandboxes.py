@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from tests.chat.changes.random_work import OWNERS, WORK, Owners, comes_back, own
 from tests.chat.changes.views import listed
 from tests.conftest import needs_bubblewrap
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]

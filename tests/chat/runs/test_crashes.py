@@ -10,7 +10,8 @@ import pytest
 from tests.chat.runs.answers import answered, ended, events_after, session_of
 from tests.chat.runs.conftest import MakeComputer
 from tests.chat.runs.processes import agent_of, agents
-from tests.support.computer import AGENTS, Computer, command_line
+from tests.support.computer import Computer, command_line
+from tests.support.installation import AGENTS
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat, text_of
 from tests.support.waiting import until

@@ -22,7 +22,8 @@ from tests.chat.agent_processes.module_tools import Reading
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.chat.runs.conftest import MakeComputer
 from tests.chat.runs.processes import agent_of, agents
-from tests.support.computer import AGENTS, Computer
+from tests.support.computer import Computer
+from tests.support.installation import AGENTS
 from tests.support.messages_api import MessagesAPI, text
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import httpx2
 
 from parachute.security.keys.cli_token import CliToken
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 from tests.support.telegram_api import TelegramApi, Written
 

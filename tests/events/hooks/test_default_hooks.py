@@ -12,7 +12,8 @@ import httpx2
 import pytest
 
 from tests.chat.runs.answers import answered, ended
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, Reply, error, text
 
 pytestmark = pytest.mark.long

@@ -12,8 +12,9 @@ import httpx2
 import yaml
 
 from parachute.modules.registry.service import Modules
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
 from tests.support.gate import Gate
+from tests.support.installation import PLAIN
 
 PROGRAM = Path(sys.executable).with_name("parachute")
 

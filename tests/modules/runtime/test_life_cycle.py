@@ -13,7 +13,7 @@ import pytest
 
 from parachute.modules.registry.models import State
 from tests.modules.runtime.module_computer import ModuleComputer
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 from tests.support.waiting import still_running
 
 pytestmark = pytest.mark.long

@@ -11,7 +11,7 @@ import pytest
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from tests.modules.runtime.module_computer import ModuleComputer
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 
 pytestmark = pytest.mark.long
 

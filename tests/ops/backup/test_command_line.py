@@ -13,7 +13,8 @@ import pytest
 
 from parachute.ops.backup.backups import Retention, tags
 from parachute.ops.backup.kit.protection import NOT_PROTECTED
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 
 from .installation import Installation
 from .quick_key import open_quickly

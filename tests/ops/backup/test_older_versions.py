@@ -21,7 +21,8 @@ from parachute.ops.backup.places import Places
 from parachute.ops.backup.repository import Repository
 from parachute.ops.backup.restic import Restic
 from parachute.security.keys.cli_token import CliToken
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 
 from .installation import Installation
 from .old_layout import OldBackup

@@ -17,7 +17,8 @@ from parachute.ops.rehearsal.service import rehearse
 from tests.config.declared.declaring import write
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.ops.rehearsal.versions import version
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, text
 
 SECRET = "must-be-in-no-copy"

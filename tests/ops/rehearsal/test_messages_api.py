@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from parachute.ops.rehearsal.messages_api import ScriptedModel
-from tests.support.computer import PLAIN
+from tests.support.installation import PLAIN
 
 TOOLS = [{"name": "Bash"}]
 

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from parachute.security.keys.cli_token import CliToken
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 
 MIDNIGHT = {"sandbox": {"cpus": 1.5}, "backup": {"repository": "rest:https://me:very-secret-word@backup.test/"}}
 

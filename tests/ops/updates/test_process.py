@@ -22,7 +22,8 @@ from parachute.ops.updates.orders import Orders
 from parachute.ops.updates.service import Updates
 from parachute.ops.updates.versions import Versions
 from tests.conftest import needs_bubblewrap
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.small_disk import small_disk
 from tests.support.waiting import still_running, until, wait_until
 

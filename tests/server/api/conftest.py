@@ -1,4 +1,4 @@
-"""One whole computer for these tests, and its owner."""
+"""One whole computer or one server for these tests, and its owner."""
 
 import asyncio
 import json
@@ -14,6 +14,7 @@ import yaml
 
 from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
+from tests.support.installation import Installation
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import chat
 
@@ -41,24 +42,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Play every call of the app twice, the second time (a long test) in another time zone and with a key.
 
     A file joins by reading answers with `check_response`, and by taking `computer` from here, or making its own of the class in
-    `request.param`.
+    `request.param`. One that starts no agent says `HERE = Server`: its tests ask a server in their process.
     """
-    if "computer" in metafunc.fixturenames and hasattr(metafunc.module, "check_response"):
-        abroad = pytest.param(ComputerWithKey, marks=pytest.mark.long, id="tokyo-with-key")
-        here = pytest.param(Computer, id="here")
-        metafunc.parametrize("computer", (here, abroad), indirect=True, scope="session")
+    if "computer" not in metafunc.fixturenames:
+        return
+    here = [pytest.param(getattr(metafunc.module, "HERE", Computer), id="here")]
+    if hasattr(metafunc.module, "check_response"):
+        here.append(pytest.param(ComputerWithKey, marks=pytest.mark.long, id="tokyo-with-key"))
+    if len(here) > 1 or hasattr(metafunc.module, "HERE"):
+        metafunc.parametrize("computer", here, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
-def computer(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator[Computer]:
-    """A computer whose model is `model`."""
+def computer(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator[Installation]:
+    """A computer whose model is `model`, or a server."""
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
     with getattr(request, "param", Computer)(environment=environment) as running:
         yield running
 
 
 @pytest.fixture
-async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
+async def owner(computer: Installation) -> AsyncIterator[httpx2.AsyncClient]:
     """The owner, as the command line proves it, or with a key where the app needs one."""
     if isinstance(computer, ComputerWithKey):
         async with computer.client() as client:
@@ -75,7 +79,7 @@ def remembered() -> dict[str, str]:
 
 
 @pytest.fixture
-async def session(computer: Computer, owner: httpx2.AsyncClient, remembered: dict[str, str]) -> str:
+async def session(computer: Installation, owner: httpx2.AsyncClient, remembered: dict[str, str]) -> str:
     """A session with one answer, the same for all tests of a file."""
     if "session" not in remembered:
         remembered["session"] = await talk(owner)
@@ -95,7 +99,7 @@ _UNASKED = (".keys.yaml.", ".browser-sessions.yaml.", ".audit-", "audit-seals")
 """Beginnings of names of what is written within a minute by itself."""
 
 
-def state_of(computer: Computer) -> str:
+def state_of(computer: Installation) -> str:
     """All that is stored: every row of every database, and every file with its size, but for logs and sockets.
 
     What the computer writes without being asked is left out: the end of an answer, which is written after its last event, is waited
@@ -129,12 +133,12 @@ def _content(path: Path) -> Any:
     return path.stat().st_size if path.suffix != ".jsonl" else "there"
 
 
-async def settled(computer: Computer) -> None:
+async def settled(computer: Installation) -> None:
     """Wait until every run has been written down as ended."""
     await asyncio.to_thread(_wait_for_runs, computer)
 
 
-def _wait_for_runs(computer: Computer) -> None:
+def _wait_for_runs(computer: Installation) -> None:
     path = computer.vault / ".parachute" / "runs.db"
 
     def ended() -> bool:
@@ -152,6 +156,6 @@ def tree(folder: Path) -> Iterator[Path]:
         yield from (Path(place) / name for name in (*folders, *files))
 
 
-def vault_text(computer: Computer, pattern: str) -> str:
+def vault_text(computer: Installation, pattern: str) -> str:
     """The text of all files of the vault's own folder that match."""
     return "".join(path.read_text() for path in sorted(Path(computer.vault / ".parachute").glob(pattern)))

@@ -7,10 +7,13 @@ from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from tests.contract import agents_and_skills as models
 from tests.contract.responses import check_error, check_response
-from tests.support.computer import Computer
+from tests.support.installation import Installation
+from tests.support.server import Server
+
+HERE = Server
 
 
-async def test_an_agent_is_made_read_and_removed(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_an_agent_is_made_read_and_removed(computer: Installation, owner: httpx2.AsyncClient) -> None:
     listed = check_response(models.AgentList, await owner.get("/api/agents"))
     assert [(agent.name, agent.source) for agent in listed.agents] == [
         ("general-purpose", "builtin"),
@@ -53,7 +56,7 @@ async def test_an_agent_is_made_read_and_removed(computer: Computer, owner: http
     assert (await owner.delete("/api/agents/cook")).status_code == 200
 
 
-async def test_a_skill_is_made_read_and_removed(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_a_skill_is_made_read_and_removed(computer: Installation, owner: httpx2.AsyncClient) -> None:
     assert check_response(models.SkillList, await owner.get("/api/skills")).skills == []
     body = {"name": "tides", "content": "Read the table.", "description": "Reads tide tables."}
     assert (await owner.post("/api/skills", json=body)).status_code == 200
@@ -94,13 +97,13 @@ async def test_a_skill_is_made_read_and_removed(computer: Computer, owner: httpx
     ],
 )
 async def test_what_cannot_be_made_changes_nothing(
-    computer: Computer, owner: httpx2.AsyncClient, path: str, body: dict[str, object]
+    computer: Installation, owner: httpx2.AsyncClient, path: str, body: dict[str, object]
 ) -> None:
     check_error(await owner.post(f"/api/{path}", json=body), 422)
     assert not list((computer.vault / ".claude").glob(f"{path}/*"))
 
 
-async def test_only_keys_with_admin_rights_write(computer: Computer) -> None:
+async def test_only_keys_with_admin_rights_write(computer: Installation) -> None:
     _, secret = Keys(computer.home.root).create(
         "phone", [Scope.parse("chat:read,write"), Scope.parse("skills:read,write")]
     )

@@ -13,7 +13,8 @@ from parachute.security.keys.cli_token import CliToken
 from tests.contract import agents, modules
 from tests.contract.responses import check_error, check_response
 from tests.modules.registry.building import write_module
-from tests.support.computer import PLAIN, Computer
+from tests.support.computer import Computer
+from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 from tests.support.waiting import until
 

@@ -5,7 +5,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.computer import Computer
+from tests.support.installation import Installation
+from tests.support.server import Server
+
+HERE = Server
 
 
 async def described(client: httpx2.AsyncClient) -> dict[str, Any]:
@@ -32,7 +35,9 @@ async def test_each_route_says_which_scope_it_needs_and_what_its_errors_look_lik
     assert refused.keys() == document["components"]["schemas"]["Error"]["properties"].keys()
 
 
-async def test_a_wrong_method_is_answered_with_every_right_one(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_a_wrong_method_is_answered_with_every_right_one(
+    computer: Installation, owner: httpx2.AsyncClient
+) -> None:
     document = await described(owner)
     wrong: list[str] = []
     for path, operations in document["paths"].items():

@@ -13,15 +13,18 @@ import pytest
 
 from tests.contract.files import File, Folder, Written
 from tests.contract.responses import check_error, check_response
-from tests.support.computer import Computer
+from tests.support.installation import Installation
+from tests.support.server import Server
 
 from .conftest import state_of, vault_text
+
+HERE = Server
 
 PRESENT = ["entries.name", "entries.type", "entries.path", "entries.relativePath", "entries.isDirectory"]
 
 
 @pytest.fixture(scope="module")
-def garden(computer: Computer) -> Path:
+def garden(computer: Installation) -> Path:
     """A folder of the vault with some of everything."""
     folder = computer.vault / "Garden"
     (folder / "beds/.git").mkdir(parents=True)
@@ -79,7 +82,7 @@ async def test_a_text_is_read_as_it_is(owner: httpx2.AsyncClient, garden: Path) 
 
 
 async def test_the_last_writer_wins_and_the_version_before_is_kept(
-    owner: httpx2.AsyncClient, computer: Computer
+    owner: httpx2.AsyncClient, computer: Installation
 ) -> None:
     path = computer.vault / "Chat/contexts/mine.md"
     for text in ("first", "second ü\n"):
@@ -105,7 +108,7 @@ async def test_the_last_writer_wins_and_the_version_before_is_kept(
 
 
 async def test_a_write_that_names_what_it_read_replaces_nothing_else(
-    owner: httpx2.AsyncClient, computer: Computer
+    owner: httpx2.AsyncClient, computer: Installation
 ) -> None:
     body = {"path": "Garden/plan.md", "content": "mine"}
     first = await owner.put("/api/write", json=body, headers={"if-none-match": "*"})
@@ -132,7 +135,7 @@ async def test_a_write_that_names_what_it_read_replaces_nothing_else(
         check_error(await owner.put("/api/write", json={**body, **wrong}), 422, "lastModified")
 
 
-async def test_of_many_writers_who_read_the_same_one_wins(owner: httpx2.AsyncClient, computer: Computer) -> None:
+async def test_of_many_writers_who_read_the_same_one_wins(owner: httpx2.AsyncClient, computer: Installation) -> None:
     etag = (await owner.put("/api/write", json={"path": "Garden/race.md", "content": "start"})).json()["etag"]
     answers = await asyncio.gather(
         *(
@@ -145,7 +148,7 @@ async def test_of_many_writers_who_read_the_same_one_wins(owner: httpx2.AsyncCli
     assert (computer.vault / "Garden/race.md").read_text() == str(statuses.index(200))
 
 
-async def test_files_of_any_kind_travel_in_both_directions(owner: httpx2.AsyncClient, computer: Computer) -> None:
+async def test_files_of_any_kind_travel_in_both_directions(owner: httpx2.AsyncClient, computer: Installation) -> None:
     data = os.urandom(5 << 20)
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -197,7 +200,9 @@ async def test_a_part_of_a_file(owner: httpx2.AsyncClient, garden: Path, asked: 
     assert (other.status_code, other.content) == (200, whole)
 
 
-async def test_what_is_no_text_is_not_read_as_one(owner: httpx2.AsyncClient, garden: Path, computer: Computer) -> None:
+async def test_what_is_no_text_is_not_read_as_one(
+    owner: httpx2.AsyncClient, garden: Path, computer: Installation
+) -> None:
     refused = await owner.get("/api/read?path=Garden/seeds.bin")
     check_error(refused, 422, "UTF-8")
     assert (refused.json()["key"], "/api/files/download" in refused.json()["hint"]) == ("not_text", True)
@@ -214,7 +219,7 @@ async def test_what_is_no_text_is_not_read_as_one(owner: httpx2.AsyncClient, gar
 
 
 async def test_folders_are_made_moved_and_deleted_and_all_of_it_is_undone(
-    owner: httpx2.AsyncClient, computer: Computer
+    owner: httpx2.AsyncClient, computer: Installation
 ) -> None:
     shed = computer.vault / "Shed"
     made = await owner.post("/api/files/folders", json={"path": "Shed/tools/old"})
@@ -242,7 +247,7 @@ async def test_folders_are_made_moved_and_deleted_and_all_of_it_is_undone(
     assert (shed / "tools/link").readlink() == Path("old")
 
 
-async def test_a_key_for_other_things_reaches_no_file(owner: httpx2.AsyncClient, computer: Computer) -> None:
+async def test_a_key_for_other_things_reaches_no_file(owner: httpx2.AsyncClient, computer: Installation) -> None:
     async def with_scope(scope: str) -> httpx2.AsyncClient:
         made = await owner.post("/api/auth/keys", json={"label": scope, "scopes": [scope]})
         return computer.client(headers={"x-api-key": made.json()["key"]})
@@ -277,7 +282,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("path", REFUSED, ids=lambda path: ascii(path)[:30])
 async def test_what_is_hidden_secret_outside_or_no_file_is_refused(
-    owner: httpx2.AsyncClient, computer: Computer, garden: Path, path: str
+    owner: httpx2.AsyncClient, computer: Installation, garden: Path, path: str
 ) -> None:
     before = state_of(computer)
     calls: list[tuple[str, str, Any]] = [("PUT", "/api/write", {"path": path, "content": "x"})]
@@ -297,6 +302,6 @@ async def test_what_is_hidden_secret_outside_or_no_file_is_refused(
     assert state_of(computer) == before
 
 
-async def test_nothing_of_this_failed_inside(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_nothing_of_this_failed_inside(computer: Installation, owner: httpx2.AsyncClient) -> None:
     assert (await owner.get("/api/ls")).status_code == 200
     assert "Traceback" not in computer.logs()

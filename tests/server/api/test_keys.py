@@ -10,9 +10,12 @@ import pytest
 from tests.contract import models
 from tests.contract.files import Folder
 from tests.contract.responses import check_error, check_response
-from tests.support.computer import Computer
+from tests.support.installation import Installation
+from tests.support.server import Server
 
 from .conftest import state_of
+
+HERE = Server
 
 PATH = "/api/auth/keys"
 FULL = "*:read,write,admin"
@@ -26,7 +29,7 @@ async def made(client: httpx2.AsyncClient, label: str, *scopes: str) -> dict[str
 
 
 async def test_the_app_gets_a_key_with_all_rights_and_others_what_they_name(
-    owner: httpx2.AsyncClient, computer: Computer
+    owner: httpx2.AsyncClient, computer: Installation
 ) -> None:
     plain = await owner.post(PATH, json={"label": "Phone of the app"})
     check_response(models.CreatedKey, plain)
@@ -42,7 +45,9 @@ async def test_the_app_gets_a_key_with_all_rights_and_others_what_they_name(
         check_error(await device.post(PATH, json={"label": "more"}), 403, "auth")
 
 
-async def test_no_key_makes_one_with_more_rights_than_its_own(owner: httpx2.AsyncClient, computer: Computer) -> None:
+async def test_no_key_makes_one_with_more_rights_than_its_own(
+    owner: httpx2.AsyncClient, computer: Installation
+) -> None:
     keeper = await made(owner, "Keeper", "auth:admin", "daily:write")
     before = state_of(computer)
     async with computer.client(headers={"authorization": f"Bearer {keeper['key']}"}) as client:
@@ -82,7 +87,7 @@ async def test_no_key_makes_one_with_more_rights_than_its_own(owner: httpx2.Asyn
         ["x" * 201],
     ],
 )
-async def test_scopes_that_cannot_be(owner: httpx2.AsyncClient, computer: Computer, scopes: Any) -> None:
+async def test_scopes_that_cannot_be(owner: httpx2.AsyncClient, computer: Installation, scopes: Any) -> None:
     before = state_of(computer)
     check_error(await owner.post(PATH, json={"label": "Wrong", "scopes": scopes}), 422, "scope")
     assert state_of(computer) == before
@@ -90,7 +95,7 @@ async def test_scopes_that_cannot_be(owner: httpx2.AsyncClient, computer: Comput
 
 @pytest.mark.parametrize("form", ["x-api-key", "bearer", "base64"])
 async def test_every_call_of_the_key_screens_is_made_with_a_key_in_each_form_of_the_app(
-    owner: httpx2.AsyncClient, computer: Computer, form: str
+    owner: httpx2.AsyncClient, computer: Installation, form: str
 ) -> None:
     key = (await made(owner, f"Phone {form}", FULL))["key"]
     secret = base64.b64encode(key.encode()).decode() if form == "base64" else key

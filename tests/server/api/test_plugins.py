@@ -14,7 +14,10 @@ from tests.contract.agents_and_skills import Agent, AgentList, Skill, SkillList
 from tests.contract.plugins import PluginAgent, PluginEnvelope, PluginList, PluginSkill
 from tests.contract.responses import check_error, check_response
 from tests.modules.registry.building import Repository
-from tests.support.computer import Computer
+from tests.support.installation import Installation
+from tests.support.server import Server
+
+HERE = Server
 
 BODYLESS = {"content-type": "application/json"}
 PRESENT = ["slug", "version", "description", "author", "source", "sourceUrl", "installedAt", "skills", "agents", "mcps"]
@@ -41,7 +44,7 @@ async def inbox(owner: httpx2.AsyncClient) -> list[dict[str, Any]]:
 
 @pytest.mark.long
 async def test_a_plugin_through_its_life(
-    computer: Computer, owner: httpx2.AsyncClient, server: GitServer, demo: Repository
+    computer: Installation, owner: httpx2.AsyncClient, server: GitServer, demo: Repository
 ) -> None:
     url = server.publish(demo)
     answer = await owner.post("/api/plugins/install", json={"url": url})
@@ -137,12 +140,12 @@ async def _updated(owner: httpx2.AsyncClient, server: GitServer, demo: Repositor
         {"url": "https://example.com/x", "more": 7},
     ],
 )
-async def test_what_cannot_be_installed(computer: Computer, owner: httpx2.AsyncClient, body: Any) -> None:
+async def test_what_cannot_be_installed(computer: Installation, owner: httpx2.AsyncClient, body: Any) -> None:
     check_error(await owner.post("/api/plugins/install", json=body), 400)
     assert (await owner.get("/api/plugins")).json() == {"plugins": []}
 
 
-async def test_only_the_owner_installs(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_only_the_owner_installs(computer: Installation, owner: httpx2.AsyncClient) -> None:
     made = (await owner.post("/api/auth/keys", json={"label": "Phone with plugins"})).json()
     async with computer.client(headers={"x-api-key": made["key"]}) as phone:
         assert (await phone.get("/api/plugins")).status_code == 200

@@ -8,17 +8,20 @@ import pytest
 
 from tests.contract.responses import check_error, check_response
 from tests.contract.workspaces import WorkspaceEnvelope, WorkspaceList
-from tests.support.computer import Computer
+from tests.support.installation import Installation
+from tests.support.server import Server
 
 from .conftest import state_of
 from .with_key import ComputerWithKey
+
+HERE = Server
 
 PATH = "/api/workspaces"
 ALL = {"mcps": "all", "skills": "all", "agents": "all", "plugins": "all"}
 PRESENT = ["slug", "description", "default_trust_level", "capabilities.mcps"]
 
 
-async def test_a_workspace_through_its_life(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_a_workspace_through_its_life(computer: Installation, owner: httpx2.AsyncClient) -> None:
     (computer.vault / "Projects").mkdir(exist_ok=True)
     before = check_response(WorkspaceList, await owner.get(PATH)).workspaces
     body = {"name": "Garden", "description": "", "default_trust_level": "sandboxed", "capabilities": ALL}
@@ -81,7 +84,7 @@ BAD: list[tuple[Any, str]] = [
 ]
 
 
-async def test_what_cannot_be_changes_nothing(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_what_cannot_be_changes_nothing(computer: Installation, owner: httpx2.AsyncClient) -> None:
     slug = (await owner.post(PATH, json={"name": "House"})).json()["workspace"]["slug"]
     state, headers = state_of(computer), {"content-type": "application/json"}
     for body, mention in BAD:
@@ -93,18 +96,18 @@ async def test_what_cannot_be_changes_nothing(computer: Computer, owner: httpx2.
 
 
 @pytest.mark.parametrize("slug", ["nowhere", "%2e%2e", "a%2Fb", "x" * 500, "%00"])
-async def test_slugs_that_lead_nowhere(computer: Computer, owner: httpx2.AsyncClient, slug: str) -> None:
+async def test_slugs_that_lead_nowhere(computer: Installation, owner: httpx2.AsyncClient, slug: str) -> None:
     for method in ("GET", "DELETE"):
         response = await owner.request(method, f"{PATH}/{slug}")
         assert response.status_code in (400, 404, 405), response.text
         assert isinstance(response.json()["detail"], str)
 
 
-async def test_who_needs_a_key_for_it(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_who_needs_a_key_for_it(computer: Installation, owner: httpx2.AsyncClient) -> None:
     async with computer.client(headers={"authorization": "Bearer wrong"}) as stranger:
         check_error(await stranger.get(PATH), 401)
     page = {"origin": f"http://127.0.0.1:{computer.port}", "user-agent": "Mozilla/5.0"}
-    async with Computer.client(computer, headers=page) as browser:
+    async with Installation.client(computer, headers=page) as browser:
         body = {"name": "Page", "default_trust_level": "direct"}
         if isinstance(computer, ComputerWithKey):
             check_error(await browser.get(PATH), 401)

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.browser import Browser
-from tests.support.computer import Computer
+from tests.support.server import Server
 from tests.support.trust import home, keys
 
 from .clock import Clock
@@ -18,14 +18,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture(scope="package")
-def computer() -> Iterator[Computer]:
+def computer() -> Iterator[Server]:
     """One computer for these tests, without a key."""
-    with Computer() as running:
+    with Server() as running:
         yield running
 
 
 @pytest.fixture
-def browser(computer: Computer) -> Iterator[Browser]:
+def browser(computer: Server) -> Iterator[Browser]:
     """A browser on this machine that has not signed in."""
     with Browser(computer) as made:
         yield made

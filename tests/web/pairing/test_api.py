@@ -12,17 +12,17 @@ import segno
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from tests.support.browser import Browser, new_code, owners
-from tests.support.computer import Computer
+from tests.support.server import Server
 
 
 @pytest.fixture
-def another(computer: Computer) -> Iterator[Browser]:
+def another(computer: Server) -> Iterator[Browser]:
     """A second browser."""
     with Browser(computer) as made:
         yield made
 
 
-def new_key(computer: Computer, *scopes: str) -> str:
+def new_key(computer: Server, *scopes: str) -> str:
     """The secret of a new key."""
     keys = Keys(computer.home.root)
     try:
@@ -32,16 +32,17 @@ def new_key(computer: Computer, *scopes: str) -> str:
         keys.close()
 
 
-def records(computer: Computer) -> list[dict[str, Any]]:
+def records(computer: Server) -> list[dict[str, Any]]:
     """What the audit log says."""
     folder = computer.vault / ".parachute" / "audit"
     return [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines()]
 
 
-def unconfirmed(computer: Computer, browser: Browser, **asked: object) -> None:
+def unconfirmed(computer: Server, browser: Browser, **asked: object) -> None:
     """Sign a browser in and let its confirmation be over, as after a start of the server, which it outlives."""
     signed_in = browser.sign_in(**asked)
-    computer.ask_supervisor("restart")
+    computer.stop()
+    computer.start()
     assert browser.me() == {**signed_in, "confirmed_until": None}
 
 
@@ -59,7 +60,7 @@ def test_a_stranger_learns_what_it_needs(browser: Browser) -> None:
     }
 
 
-def test_a_code_signs_in_once(computer: Computer, browser: Browser, another: Browser) -> None:
+def test_a_code_signs_in_once(computer: Server, browser: Browser, another: Browser) -> None:
     code = new_code(computer, name="Ada's phone")
     answer = browser.post("/api/pairing/sign-in", {"code": code["code"].lower().replace("-", " ")})
     assert answer.status_code == 200
@@ -83,7 +84,7 @@ def test_a_code_signs_in_once(computer: Computer, browser: Browser, another: Bro
     assert code["code"] not in stored
 
 
-def test_the_code_is_shown_as_an_address_and_a_picture(computer: Computer) -> None:
+def test_the_code_is_shown_as_an_address_and_a_picture(computer: Server) -> None:
     made = new_code(computer)
     assert re.fullmatch(r"[2-9A-Z]{4}-[2-9A-Z]{4}", made["code"])
     assert made["url"] == f"{computer.url}/#pair={made['code']}"
@@ -92,7 +93,7 @@ def test_the_code_is_shown_as_an_address_and_a_picture(computer: Computer) -> No
     assert made["qr"] == [[int(square) for square in row] for row in expected]
 
 
-def test_over_tls_the_cookie_is_one_that_browsers_protect(computer: Computer, browser: Browser) -> None:
+def test_over_tls_the_cookie_is_one_that_browsers_protect(computer: Server, browser: Browser) -> None:
     # As a page says it that a proxy before us gave out.
     page = computer.url.replace("http://", "https://")
     answer = browser.post("/api/pairing/sign-in", {"code": new_code(computer)["code"]}, origin=page)
@@ -106,7 +107,7 @@ def test_over_tls_the_cookie_is_one_that_browsers_protect(computer: Computer, br
     assert answer.headers.get_list("set-cookie") == [header], "it is renewed as it came"
 
 
-def test_the_audit_names_the_browser(computer: Computer, browser: Browser) -> None:
+def test_the_audit_names_the_browser(computer: Server, browser: Browser) -> None:
     name = f"phone {token_hex(4)}"
     browser.sign_in(name=name)
     browser.post("/api/panic")
@@ -123,7 +124,7 @@ def test_the_audit_names_the_browser(computer: Computer, browser: Browser) -> No
     ]
 
 
-def test_a_key_signs_in_with_its_scopes_and_ends_with_it(computer: Computer, browser: Browser) -> None:
+def test_a_key_signs_in_with_its_scopes_and_ends_with_it(computer: Server, browser: Browser) -> None:
     secret = new_key(computer, "chat:read", "auth:read")
     found = browser.post("/api/pairing/sign-in", {"key": secret, "name": "kitchen"}).json()
     assert (found["name"], found["scopes"], found["admin"]) == ("kitchen", ["chat:read", "auth:read"], False)
@@ -149,7 +150,7 @@ def test_signing_out_ends_it_and_takes_the_cookie(browser: Browser) -> None:
     assert browser.cookie is None
 
 
-def test_signing_in_again_leaves_one(computer: Computer, browser: Browser) -> None:
+def test_signing_in_again_leaves_one(computer: Server, browser: Browser) -> None:
     first = browser.sign_in()["id"]
     second = browser.sign_in()["id"]
     listed = {each["id"] for each in owners(computer, "GET", "/api/pairing/sessions").json()["sessions"]}
@@ -177,7 +178,7 @@ def test_everybody_may_end_their_own(browser: Browser) -> None:
     assert browser.me()["signed_in"] is False
 
 
-def test_a_code_can_be_taken_back(computer: Computer, browser: Browser) -> None:
+def test_a_code_can_be_taken_back(computer: Server, browser: Browser) -> None:
     made = new_code(computer)
     assert owners(computer, "DELETE", f"/api/pairing/codes/{made['id']}").json() == {"success": True}
     assert browser.post("/api/pairing/sign-in", {"code": made["code"]}).json()["key"] == "wrong_code"
@@ -220,7 +221,7 @@ DECISIONS = [
 ]
 
 
-def test_what_the_owner_decides_is_confirmed_again(computer: Computer, browser: Browser, another: Browser) -> None:
+def test_what_the_owner_decides_is_confirmed_again(computer: Server, browser: Browser, another: Browser) -> None:
     unconfirmed(computer, browser)
     for method, path, body in DECISIONS:
         answer = browser.ask(method, path, body)
@@ -246,7 +247,7 @@ def test_what_the_owner_decides_is_confirmed_again(computer: Computer, browser: 
     assert browser.ask("DELETE", f"/api/auth/keys/{made.json()['id']}").status_code == 200
 
 
-def test_an_approval_in_the_inbox_is_confirmed_and_a_refusal_is_not(computer: Computer, browser: Browser) -> None:
+def test_an_approval_in_the_inbox_is_confirmed_and_a_refusal_is_not(computer: Server, browser: Browser) -> None:
     hooks = computer.home.root / "hooks"
     hooks.mkdir(exist_ok=True)
     program = hooks / "own.sh"
@@ -264,7 +265,7 @@ def test_an_approval_in_the_inbox_is_confirmed_and_a_refusal_is_not(computer: Co
     assert browser.post("/api/inbox/answer", answer).status_code == 200
 
 
-def test_only_what_may_do_as_much_confirms(computer: Computer, browser: Browser) -> None:
+def test_only_what_may_do_as_much_confirms(computer: Server, browser: Browser) -> None:
     browser.sign_in()
     own = browser.post("/api/pairing/codes").json()["code"]
     refused = browser.post("/api/pairing/confirm", {"code": own})
@@ -277,7 +278,7 @@ def test_only_what_may_do_as_much_confirms(computer: Computer, browser: Browser)
     assert owners(computer, "POST", "/api/pairing/confirm", {"code": own}).json()["key"] == "no_browser"
 
 
-def test_who_is_not_signed_in_has_nothing_to_confirm(computer: Computer, browser: Browser) -> None:
+def test_who_is_not_signed_in_has_nothing_to_confirm(computer: Server, browser: Browser) -> None:
     answer = browser.post("/api/pairing/confirm", {"code": new_code(computer)["code"]})
     assert (answer.status_code, answer.json()["key"]) == (403, "not_allowed")
 
@@ -291,7 +292,7 @@ def test_what_is_no_proof_is_refused(browser: Browser, body: object) -> None:
     assert isinstance(answer.json()["detail"], str)
 
 
-def test_a_name_that_is_none_leaves_the_code_open(computer: Computer, browser: Browser) -> None:
+def test_a_name_that_is_none_leaves_the_code_open(computer: Server, browser: Browser) -> None:
     code = new_code(computer)["code"]
     assert browser.post("/api/pairing/sign-in", {"code": code, "name": "a\nb"}).status_code == 422
     assert browser.post("/api/pairing/sign-in", {"code": code}).json()["name"] == "Firefox on Linux"

@@ -1,0 +1,85 @@
+"""A server in the process of the test: the composition, HTTP and control socket of a computer, started in a tenth of a second.
+
+The programs that it asks for (agents, modules) are real processes, started by a launcher of the tests. A `Computer` is for what
+tests the supervisor, a crash, a confinement or a restart.
+"""
+
+import asyncio
+import os
+import socket
+import threading
+
+from fastapi import FastAPI
+
+from parachute.config.settings.store import load
+from parachute.server.app import create
+from parachute.server.http_server import HttpServer
+from parachute.supervisor import control, units
+from parachute.supervisor.credentials import Credentials
+from parachute.supervisor.service import Supervisor
+from tests.support.installation import Installation
+from tests.support.programs import Programs
+from tests.support.waiting import SECONDS
+
+
+class _Answering(HttpServer):
+    """The server, which tells another thread when it answers."""
+
+    def __init__(self, app: FastAPI, answers: threading.Event) -> None:
+        super().__init__(app)
+        self._answers = answers
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._answers.set()
+
+
+class Server(Installation):
+    """A server in a thread, with an event loop of its own; tests ask it as they ask a computer, also from the command line."""
+
+    _thread: threading.Thread | None = None
+    _server: _Answering | None = None
+    _failure: BaseException | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it answers; error: whatever kept it from starting."""
+        self._write_settings()
+        settled = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(settled,), name=f"server of {self.folder.name}")
+        self._thread.start()
+        assert settled.wait(SECONDS), "The server did not start."
+        if self._server is None or not self._server.started:
+            self._thread.join(SECONDS)
+            raise self._failure or AssertionError("The server did not start.")
+
+    def stop(self) -> None:
+        """End it and wait for its thread."""
+        if self._thread is None:
+            return
+        if self._server is not None:
+            self._server.should_exit = True
+        self._thread.join(SECONDS)
+        assert not self._thread.is_alive(), "The server did not stop."
+        self._thread = self._server = None
+
+    def _run(self, settled: threading.Event) -> None:
+        try:
+            asyncio.run(self._serve(settled))
+        except BaseException as error:
+            self._failure = error
+        finally:
+            settled.set()
+
+    async def _serve(self, settled: threading.Event) -> None:
+        settings = load(self.home).model_copy(update={"host": self.host, "port": self.port})
+        environment = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        programs = Programs(self.home, environment)
+        supervisor = Supervisor(self.home, programs, units.core(self.host, self.port))
+        app = create(self.home, settings, Credentials(self._environment))
+        async with await control.serve(self.home, supervisor.handle):
+            self._server = _Answering(app, settled)
+            try:
+                await self._server.serve([self._port.dup()])
+            finally:
+                await programs.close_all()
