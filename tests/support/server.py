@@ -5,17 +5,22 @@ tests the supervisor, a crash, a confinement or a restart.
 """
 
 import asyncio
+import logging
 import os
 import socket
 import threading
+from contextvars import ContextVar
+from pathlib import Path
 
 from fastapi import FastAPI
 
+from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.server.app import create
 from parachute.server.http_server import HttpServer
 from parachute.supervisor import control, units
 from parachute.supervisor.credentials import Credentials
+from parachute.supervisor.logs import log_path
 from parachute.supervisor.service import Supervisor
 from tests.support.installation import Installation
 from tests.support.programs import Programs
@@ -33,6 +38,18 @@ class _Answering(HttpServer):
         await super().startup(sockets)
         if self.started:
             self._answers.set()
+
+
+_serving: ContextVar[Path] = ContextVar("home of the server that runs this task or thread")
+
+
+class _Log(logging.FileHandler):
+    """The server's log: of all that this process logs, the records of one server."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(log_path(home, "core"))
+        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        self.addFilter(lambda _: _serving.get(None) == home.root)
 
 
 class Server(Installation):
@@ -64,11 +81,16 @@ class Server(Installation):
         self._thread = self._server = None
 
     def _run(self, settled: threading.Event) -> None:
+        _serving.set(self.home.root)
+        log = _Log(self.home)
+        logging.getLogger().addHandler(log)
         try:
             asyncio.run(self._serve(settled))
         except BaseException as error:
             self._failure = error
         finally:
+            logging.getLogger().removeHandler(log)
+            log.close()
             settled.set()
 
     async def _serve(self, settled: threading.Event) -> None:
