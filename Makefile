@@ -11,7 +11,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-stress test-deps test-first-run appliance wheel deb oci lint format bench screenshots docs lock clean
+.PHONY: appliance-image help run test test-long test-stress test-deps test-first-run appliance wheel deb oci lint format bench screenshots docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -38,8 +38,10 @@ test-deps: ## Install the system packages that tests need (Debian)
 test-first-run: ## Follow the README on a clean clone in an empty home
 	bash tests/first_run.sh
 
-appliance: $(VENV)/.installed-development $(CONSOLE) ## Boot a Debian with real systemd and test inside (root; ARGS goes to pytest)
+appliance-image: $(VENV)/.installed-development ## Build the guest that `make appliance` boots
 	$(BIN)/python -m tests.appliance.uml.build
+
+appliance: appliance-image $(CONSOLE) ## Boot a Debian with real systemd and test inside (root; ARGS goes to pytest)
 	$(BIN)/pytest -n 3 tests/appliance $(ARGS)
 
 wheel: $(VENV)/.installed-development $(CONSOLE) ## Build a wheel into dist, for `uv tool install` and pipx (docs/doors.md)
