@@ -98,7 +98,7 @@ def test_requests_do_not_pile_up_on_one_connection(computer: Computer) -> None:
 
 
 def test_a_trailer_is_no_header(computer: Computer) -> None:
-    """Whoever looks at headers behind the body would take it for one, also for a key."""
+    """A reader of headers behind the body would take it for one, also for a key."""
     request = (
         b"POST /api/panic HTTP/1.1\r\nhost: localhost:%d\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n"
         b"1\r\n{\r\n0\r\nx-api-key: para_wrong\r\n\r\n" % computer.port

@@ -52,7 +52,7 @@ def computer() -> Iterator[Computer]:
 
 @pytest.fixture
 def systemd(computer: Computer) -> Iterator[Systemd]:
-    """What starts the server in this test, and hears of it."""
+    """The starter of the server in this test, which hears of it."""
     made = Systemd(computer.folder / "notify")
     yield made
     made.close()

@@ -119,7 +119,7 @@ def test_the_same_port_without_tls_loads_and_is_not_secure(computer: Computer, p
 
 
 def refusal(page: Page, certificate: Path, name: str) -> str:
-    """What the browser says about a server of somebody with this certificate; nothing if it shows the page."""
+    """The browser's verdict about a server of somebody with this certificate; nothing if it shows the page."""
     # The browser's own page about the last refusal would interrupt the next navigation of the same tab.
     opened = page.context.new_page()
     with served(certificate) as port:

@@ -36,7 +36,7 @@ class Mac:
         parachute.ok("config", "set", "port", str(self.port))
 
     def asked(self) -> list[list[str]]:
-        """What `launchctl` was asked since the last time, but for how things are."""
+        """Calls of `launchctl` since the last time, without those that only ask."""
         file = self.folder / "asked"
         lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
         file.write_text("")

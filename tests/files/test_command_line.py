@@ -32,7 +32,7 @@ def here(parachute: Terminal) -> Path:
 
 
 def said(parachute: Terminal, *arguments: str, **options: Any) -> Any:
-    """What a command prints as JSON."""
+    """The JSON that a command prints."""
     return json.loads(parachute.ok("files", *arguments, "--json", **options))
 
 

@@ -55,7 +55,7 @@ class Browser:
         return self.ask("POST", path, {} if body is None else body, **headers)
 
     def me(self) -> dict[str, Any]:
-        """What the computer says of it."""
+        """Its session, as the computer tells it."""
         found: dict[str, Any] = self.get("/api/pairing/me").json()
         return found
 

@@ -11,6 +11,7 @@ import socket
 import threading
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -19,7 +20,7 @@ from parachute.config.settings.store import load
 from parachute.server.app import create
 from parachute.server.http_server import HttpServer
 from parachute.supervisor import control, units
-from parachute.supervisor.credentials import Credentials
+from parachute.supervisor.credentials import VARIABLES, Credentials
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.service import Supervisor
 from tests.support.installation import Installation
@@ -59,19 +60,24 @@ class Server(Installation):
     _server: _Answering | None = None
     _failure: BaseException | None = None
 
+    def __init__(self, *, settings: dict[str, Any] | None = None, environment: dict[str, str] | None = None) -> None:
+        # The rest of the environment is that of the test, and would hold for all of its servers.
+        assert {*(environment or {})} <= {*VARIABLES}, "A server in the process takes credentials only: use a Computer."
+        super().__init__(settings=settings, environment=environment)
+
     def start(self) -> None:
-        """Start it and wait until it answers; error: whatever kept it from starting."""
+        """Start it and wait until it answers; error: the one that kept it from starting."""
         self._write_settings()
         settled = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(settled,), name=f"server of {self.folder.name}")
         self._thread.start()
         assert settled.wait(SECONDS), "The server did not start."
         if self._server is None or not self._server.started:
-            self._thread.join(SECONDS)
-            raise self._failure or AssertionError("The server did not start.")
+            self.stop()
+            raise AssertionError("The server did not start.")
 
     def stop(self) -> None:
-        """End it and wait for its thread."""
+        """End it and wait for its thread; error: the one that ended it before, or that its end met."""
         if self._thread is None:
             return
         if self._server is not None:
@@ -79,6 +85,9 @@ class Server(Installation):
         self._thread.join(SECONDS)
         assert not self._thread.is_alive(), "The server did not stop."
         self._thread = self._server = None
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     def _run(self, settled: threading.Event) -> None:
         _serving.set(self.home.root)

@@ -182,7 +182,7 @@ _MODULE = "{module}"
 SCOPES = frozenset(
     name for rule in RULES for name in (rule.module, rule.written) if name and name not in (_MODULE, EVERY_MODULE)
 )
-"""What a key's scope may name besides modules."""
+"""Names of a key's scopes besides modules."""
 
 
 def _segments(path: str) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ class Office(ModuleComputer):
         return httpx2.request(method, f"{self.url}{path}", headers=headers, timeout=60, **PLAIN, **options)
 
     def waiting(self) -> list[dict[str, Any]]:
-        """What of it waits in the inbox."""
+        """Its items in the inbox."""
         return [item for item in self.value("/api/inbox")["items"] if item["kind"] == "agent_run"]
 
     def answer(self, item: dict[str, Any], word: str) -> httpx2.Response:

@@ -55,12 +55,12 @@ class Curated(Computer):
         self._settings |= settings
 
     def look(self) -> list[dict[str, Any]]:
-        """Who watches what, after a look at all files."""
+        """All watches, after a look at all files."""
         found: list[dict[str, Any]] = self.ask("GET", "/api/contexts/watches")["watches"]
         return found
 
     def curator(self) -> dict[str, Any]:
-        """What waits for the curator, and what it did."""
+        """The curator's waiting conversations and its reviews."""
         found: dict[str, Any] = self.ask("GET", CURATOR)
         return found
 

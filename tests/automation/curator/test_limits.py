@@ -1,4 +1,4 @@
-"""What holds the curator back: conversations, panic, the day's budget, circles, origins, the owner's settings and hooks."""
+"""Limits of the curator: conversations, panic, the day's budget, circles, origins, the owner's settings and hooks."""
 
 import json
 import threading

@@ -60,7 +60,7 @@ class Household:
         return _apart(turn())
 
     def waiting(self) -> list[dict[str, Any]]:
-        """What the inbox holds."""
+        """The items of the inbox."""
         found: list[dict[str, Any]] = self.ask("GET", "/api/inbox")["items"]
         return found
 

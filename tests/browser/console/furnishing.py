@@ -1,4 +1,4 @@
-"""What a person has after some weeks: conversations, workspaces, a journal, knowledge, and a history with Claude Code."""
+"""A person's computer after some weeks: conversations, workspaces, a journal, knowledge, and a history with Claude Code."""
 
 import time
 from datetime import datetime, timedelta

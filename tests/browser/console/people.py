@@ -67,5 +67,5 @@ class Person:
         return self.page
 
     def forgive_refusals(self) -> None:
-        """What a browser itself writes about an answer that is no success was meant to come."""
+        """Forget what a browser itself writes about an answer that is no success: it was meant to come."""
         self.problems[:] = [problem for problem in self.problems if "Failed to load resource" not in problem]

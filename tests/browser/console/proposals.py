@@ -34,7 +34,7 @@ def know(computer: Computer, name: str, content: str = "") -> str:
 
 
 def waiting(computer: Computer) -> list[dict[str, Any]]:
-    """What waits for a decision."""
+    """All suggestions that wait for a decision."""
     return list(call(computer, "GET", "/api/suggestions?status=pending")["suggestions"])
 
 

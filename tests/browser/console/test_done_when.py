@@ -54,7 +54,7 @@ def elsewhere(tmp_path: Path) -> Iterator[GitServer]:
 
 
 def printed_address(computer: Computer) -> str:
-    """What `parachute pair` prints, as `parachute start` does at a terminal."""
+    """The address that `parachute pair` prints, as `parachute start` does at a terminal."""
     done = subprocess.run(
         [sys.executable, "-m", "parachute.cli", "pair", "--json"],
         env={"PARACHUTE_HOME": str(computer.home.root), "PATH": "/usr/bin:/bin"},
@@ -172,7 +172,7 @@ def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tup
 
 
 def family_reads(computer: Computer, key: str) -> tuple[int, int]:
-    """What the journal and the conversations say to the key of the family."""
+    """The journal and the conversations as the key of the family reads them."""
     with httpx2.Client(
         base_url=computer.url, **PLAIN, timeout=60, headers={"authorization": f"Bearer {key}"}
     ) as tablet:
@@ -194,7 +194,7 @@ def make_a_place_for_backups(page: Page, place: Path) -> str:
 
 
 def answers(page: Page) -> Locator:
-    """What the model has said."""
+    """The answers of the model."""
     return page.get_by_role("log").get_by_role("article", name="Agent")
 
 

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.long, needs_bubblewrap]
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where new versions come from: at first no wheel."""
+    """The source of new versions: at first no wheel."""
     path = tmp_path_factory.mktemp("versions") / "parachute_computer-0.1.0-py3-none-any.whl"
     path.write_bytes(b"PK\x03\x04 no archive")
     return path

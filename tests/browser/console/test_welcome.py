@@ -40,7 +40,7 @@ def phone(browser: Browser, computer: Computer) -> Iterator[Person]:
 
 
 def invitation(computer: Computer) -> dict[str, str]:
-    """What `parachute first-boot` says."""
+    """The output of `parachute first-boot`."""
     done = subprocess.run(
         [sys.executable, "-m", "parachute.cli", "first-boot", "--json"],
         env={"PARACHUTE_HOME": str(computer.home.root), "PATH": "/usr/bin:/bin"},

@@ -121,7 +121,7 @@ class Core:
 
 
 class Answer:
-    """What an app sees of a run."""
+    """The events of a run, as an app sees them."""
 
     def __init__(self, session: str, events: list[dict[str, Any]]) -> None:
         self.session = session

@@ -1,4 +1,4 @@
-"""What happens when a process dies in the middle of an answer."""
+"""Processes that die in the middle of an answer."""
 
 import asyncio
 import json

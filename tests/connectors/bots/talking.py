@@ -29,7 +29,7 @@ class Bot:
         return Bot(self.computer, self.telegram, self.model, next(_PEOPLE))
 
     def call(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
-        """What the owner asks."""
+        """Ask as the owner."""
         headers = {"authorization": f"Bearer {CliToken(self.computer.home.root).obtain()}"}
         url = f"{self.computer.url}{path}"
         answer = httpx2.request(method, url, json=body, headers=headers, timeout=60, **PLAIN)
@@ -37,7 +37,7 @@ class Bot:
         return answer.json()
 
     def command(self, *arguments: str) -> str:
-        """What the owner types; what it prints."""
+        """Run a command of the owner; returns what it prints."""
         done = self.computer.command(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -85,7 +85,7 @@ class Bot:
         self.write("", voice=voice, **fields)
 
     def texts(self, chat: int | None = None) -> list[str]:
-        """What a chat shows of the bot."""
+        """The bot's messages in a chat."""
         return self.telegram.texts(self.person if chat is None else chat)
 
     def wait_text(self, part: str, chat: int | None = None, count: int = 1) -> str:

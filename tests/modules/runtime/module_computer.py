@@ -100,7 +100,7 @@ class ModuleComputer(Computer):
         return self.value(path)
 
     def module(self, name: str) -> dict[str, Any]:
-        """What core says of a module."""
+        """The state of a module, as core tells it."""
         found: dict[str, Any] = self.value(f"/api/modules/{name}")
         return found
 
@@ -122,7 +122,7 @@ class ModuleComputer(Computer):
         return process
 
     def unit_state(self, name: str) -> str | None:
-        """What the unit of a module is doing, if it is open."""
+        """The state of a module's unit, if it is open."""
         return self._unit(name).get("state")
 
     def _unit(self, name: str) -> dict[str, Any]:

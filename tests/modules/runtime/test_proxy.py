@@ -1,4 +1,4 @@
-"""What passes between a client and a module, and what does not."""
+"""The proxy between clients and modules: headers and bodies that pass, and those that do not."""
 
 import json
 import socket

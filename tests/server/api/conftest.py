@@ -75,7 +75,7 @@ async def owner(computer: Installation) -> AsyncIterator[httpx2.AsyncClient]:
 
 @pytest.fixture(scope="module")
 def remembered() -> dict[str, str]:
-    """What a test may leave for the next ones of its file."""
+    """Notes of a test for the next ones of its file."""
     return {}
 
 

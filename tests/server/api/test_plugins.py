@@ -37,7 +37,7 @@ def demo(tmp_path: Path) -> Repository:
 
 
 async def inbox(owner: httpx2.AsyncClient) -> list[dict[str, Any]]:
-    """What of plugins waits."""
+    """The items about plugins in the inbox."""
     items = (await owner.get("/api/inbox")).json()["items"]
     return [item for item in items if item["kind"] == "plugin"]
 

@@ -1,4 +1,4 @@
-"""Who is let in, and what for."""
+"""Access by keys, scopes and addresses."""
 
 import asyncio
 import base64

@@ -33,7 +33,7 @@ def new_key(computer: Server, *scopes: str) -> str:
 
 
 def records(computer: Server) -> list[dict[str, Any]]:
-    """What the audit log says."""
+    """The records of the audit log."""
     folder = computer.vault / ".parachute" / "audit"
     return [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines()]
 
