@@ -11,6 +11,25 @@ export interface Resource<T> {
   set: (value: T) => void;
 }
 
+let leaving = 0;
+const postponed = new Set<() => void>();
+
+/** Remove or move what a screen shows, and go elsewhere: what has gone is not fetched again when the computer tells of the change. */
+export async function leave<T>(work: () => Promise<T>): Promise<T> {
+  leaving += 1;
+  try {
+    return await work();
+  } finally {
+    // The new screen is drawn before a timer fires.
+    setTimeout(() => {
+      leaving -= 1;
+      if (leaving > 0) return;
+      for (const reload of postponed) reload();
+      postponed.clear();
+    });
+  }
+}
+
 /** Fetch now, whenever `key` differs, and whenever one of the `topics` changes; the old value stays while a new one is on its way. */
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
@@ -35,9 +54,11 @@ export function useResource<T>(
 
   useEffect(() => {
     void reload();
-    const end = listen(topics, () => void reload());
+    const again = () => void reload();
+    const end = listen(topics, () => (leaving > 0 ? void postponed.add(again) : again()));
     return () => {
       end();
+      postponed.delete(again);
       running.current?.abort();
     };
   }, [reload, topics.join()]);

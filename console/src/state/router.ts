@@ -42,8 +42,7 @@ export function to(screen: string, rest: string[] = [], query: Record<string, st
 
 /** Go to a screen; `replace` leaves no step for the back button. */
 export function go(address: string, { replace = false } = {}): void {
-  if (replace) {
-    history.replaceState(null, "", address);
-    place.value = read();
-  } else location.hash = address;
+  if (replace) history.replaceState(null, "", address);
+  else location.hash = address;
+  place.value = read();
 }

@@ -4,6 +4,7 @@ import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
+import { leave } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { HistoryDialog, undo } from "./history";
@@ -25,15 +26,18 @@ export function ActionsDialog({ path, isFolder, size, onClose, onDone }: Props) 
   const [isHistory, setHistory] = useState(false);
   if (isHistory) return <HistoryDialog path={path} onClose={onClose} />;
   const move = () =>
-    attempt(async () => {
-      const { change } = await api.post<{ change: number | null }>("/api/files/move", { body: { path, to: target.trim() } });
-      toast(t("moved", { name: nameOf(target) }), { action: undoAction(change) });
-      onDone(target.trim());
+    attempt(() =>
+      leave(async () => {
+        const { change } = await api.post<{ change: number | null }>("/api/files/move", { body: { path, to: target.trim() } });
+        toast(t("moved", { name: nameOf(target) }), { action: undoAction(change) });
+        onDone(target.trim());
+      }),
+    );
+  const remove = () =>
+    leave(async () => {
+      await removeFile(path);
+      onDone(null);
     });
-  const remove = async () => {
-    await removeFile(path);
-    onDone(null);
-  };
   return (
     <Dialog
       title={nameOf(path)}

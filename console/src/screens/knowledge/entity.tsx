@@ -4,7 +4,7 @@ import { Button, LinkButton } from "~/components/button";
 import { Details } from "~/components/details";
 import { confirm } from "~/components/dialog";
 import { Badge, Facts, Loaded, Page } from "~/components/layout";
-import { useResource } from "~/state/resource";
+import { leave, useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
@@ -59,9 +59,11 @@ export function EntityPage({ id }: { id: string }) {
 function Actions({ of }: { of: Entity }) {
   const drop = async () => {
     if (!(await confirm(t("delete_question", { name: of.name }), t("delete_text"), t("delete")))) return;
-    await remove(of);
-    toast(t("deleted", { name: of.name }));
-    go(to("knowledge"));
+    await leave(async () => {
+      await remove(of);
+      toast(t("deleted", { name: of.name }));
+      go(to("knowledge"));
+    });
   };
   return (
     <>

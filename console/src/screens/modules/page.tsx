@@ -5,7 +5,7 @@ import { Button } from "~/components/button";
 import { ask, Dialog } from "~/components/dialog";
 import { Switch } from "~/components/field";
 import { Loaded, Notice, Page, Section } from "~/components/layout";
-import { useResource } from "~/state/resource";
+import { leave, useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
@@ -91,9 +91,10 @@ function Actions({ module, reload }: { module: Module; reload: () => Promise<voi
 async function remove(module: Module): Promise<void> {
   const purge = await ask<boolean>((close) => <RemoveDialog module={module} close={close} />);
   if (purge === undefined) return;
-  // First away from its page, which would ask for what is going.
-  go(to("modules"));
-  await api.delete("/api/modules/{name}", { params: { name: module.name }, query: { purge } });
+  await leave(async () => {
+    await api.delete("/api/modules/{name}", { params: { name: module.name }, query: { purge } });
+    go(to("modules"));
+  });
 }
 
 function RemoveDialog({ module, close }: { module: Module; close: (purge?: boolean) => void }) {
