@@ -9,17 +9,17 @@ import pytest
 
 from parachute.base.errors import NotAllowed
 from parachute.security.origin import Origin
-from tests.attacks.injections.texts import CARRIERS, Carrier, Injection, corpus
+from tests.attacks.injections.texts import CARRIERS, DISGUISES, ORDERS, Carrier, Injection, corpus
 from tests.attacks.injections.world import EVIL, INSTRUCTIONS, SUGGEST, World
 from tests.conftest import needs_bubblewrap
 from tests.sandbox.egress.internet import PUBLIC
 from tests.supervisor.launching import launcher
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
-OF_EACH = 25
+OF_EACH = 9
 _AT_ONCE = 3
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 
 @contextlib.asynccontextmanager
@@ -88,12 +88,10 @@ async def test_a_text_on_each_carrier(world: World) -> None:
     assert {session: recorded[session] for session in met} == met
 
 
-def test_there_are_two_hundred() -> None:
-    assert len(corpus(OF_EACH)) == 200
-    assert len({each.text for each in corpus(OF_EACH)}) > 60
+def test_each_order_comes_in_each_disguise() -> None:
+    assert len({each.text for each in corpus(OF_EACH)}) == len(ORDERS) * len(DISGUISES)
 
 
-@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("carrier", CARRIERS, ids=[each.name.replace(" ", "-") for each in CARRIERS])
 async def test_all_texts_on_a_carrier(carrier: Carrier, api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> None:
