@@ -11,7 +11,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-stress test-deps test-first-run appliance appliance-image wheel deb oci lint format bench screenshots docs lock clean
+.PHONY: help run test test-long test-rest test-stress test-deps test-first-run appliance appliance-image wheel deb oci lint format bench screenshots docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -20,13 +20,20 @@ run: $(VENV)/.installed-run $(CONSOLE) ## Install what is needed and start the c
 	@$(PYTHON) requirements/check_system.py bwrap libgomp
 	@$(BIN)/parachute start
 
-test: $(VENV)/.installed-development $(CONSOLE) ## Run the tests that are not marked `long` (ARGS goes to pytest)
-	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long" $(ARGS)
+# What `make test` runs: programs and servers, but no whole computer except for what README.md promises.
+SHORT := promised or not (long or computer or guest)
 
-test-long: $(VENV)/.installed-development $(CONSOLE) console/node_modules/axe-core ## Run those that are marked `long` (ARGS goes to pytest)
+test: $(VENV)/.installed-development $(CONSOLE) ## Run the short tests (ARGS goes to pytest)
+	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "$(SHORT)" $(ARGS)
+
+test-long: $(VENV)/.installed-development $(CONSOLE) console/node_modules/axe-core ## Run the others, of whole computers and of conversations (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m long $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not ($(SHORT))" $(ARGS)
+
+test-rest: appliance-image $(VENV)/.installed-development $(CONSOLE) console/node_modules/axe-core ## Run test-long and appliance at once (root)
+	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
+	$(BIN)/pytest -n $$(($(WORKERS) + 1)) --no-loadscope-reorder -m "not ($(SHORT))" tests modules tests/appliance $(ARGS)
 
 test-stress: $(VENV)/.installed-development $(CONSOLE) ## Run some tests thirty times beside busy processors (ARGS goes to pytest)
 	@$(BIN)/python scripts/stress $(ARGS)

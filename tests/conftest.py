@@ -1,7 +1,6 @@
 """Fixtures that many tests share."""
 
 import gc
-import re
 import shutil
 import tempfile
 from collections import Counter
@@ -36,37 +35,31 @@ def views_work(_views: str | None) -> None:
 LONG_SECONDS = 600
 
 
-_ALL_LONG = re.compile(r"^pytestmark = .*\bpytest\.mark\.long\b", re.MULTILINE)
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files of which every test is long where none is wanted: importing them takes each worker seconds."""
-    if config.getoption("markexpr") != "not long" or collection_path.suffix != ".py":
-        return None
-    return _ALL_LONG.search(collection_path.read_text()) is not None or None
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give long tests longer than others until they count as hung: each starts dozens of programs, on a busy machine too."""
     seconds: Counter[Path] = Counter()
     count: Counter[Path] = Counter()
     for item in items:
-        if not item.get_closest_marker("long"):
+        if not item.get_closest_marker("long") and not item.get_closest_marker("computer"):
             continue
         count[item.path] += 1
         if (timeout := item.get_closest_marker("timeout")) is None:
             item.add_marker(pytest.mark.timeout(LONG_SECONDS))
         else:
             seconds[item.path] = max(seconds[item.path], timeout.args[0])
-    if config.getoption("markexpr") == "long":
-        # Files that say how long they may take begin first, then large ones: else one worker ends minutes after the other.
-        items.sort(key=lambda item: (-seconds[item.path], -count[item.path]))
+    # Guests begin first, then files that say how long they may take, then large ones: else one worker ends long after the others.
+    items.sort(key=lambda item: (not item.get_closest_marker("guest"), -seconds[item.path], -count[item.path]))
+
+
+# What is collected stays until the end: looking through it again and again would take a tenth of the time.
+gc.disable()
 
 
 def pytest_collection_finish() -> None:
     """Take what was collected out of the sight of the garbage collector, which then has little to look through."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="module", autouse=True)

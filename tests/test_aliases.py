@@ -9,6 +9,8 @@ import pytest
 
 from parachute.events.hooks.models import BUILT_IN
 
+pytestmark = pytest.mark.process
+
 
 def run(module: str, given: str, home: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-I", "-m", module]
@@ -32,6 +34,7 @@ def test_the_hook_for_the_end_of_a_session_does_its_work(tmp_path: Path) -> None
     assert "session 5b0c" in written.read_text()
 
 
+@pytest.mark.long
 def test_the_unit_of_an_older_version_starts_the_server(tmp_path: Path) -> None:
     started = run("parachute.serve", "", tmp_path)
     assert started.returncode != 0

@@ -1,4 +1,4 @@
-"""Which tests of a run with `-n 3` belong together."""
+"""Grouping of tests that one worker has to run."""
 
 from xdist.scheduler import LoadScopeScheduling
 
@@ -6,10 +6,12 @@ _OF_CONTAINERS = ("test_containers.py", "test_escapes.py", "test_messengers.py",
 
 
 class ByGuest(LoadScopeScheduling):  # type: ignore[misc, unused-ignore]
-    """Each guest has a process of its own: it is booted there only, and its tests keep their order."""
+    """Each guest has a process of its own: it is booted there only, and its tests keep their order. Other tests go by file."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        if "appliance/uml/" not in file:
+        if not file.startswith("tests/appliance/"):
+            return file
+        if not file.startswith("tests/appliance/uml/"):
             return "nspawn"
         return "uml with containers" if file.endswith(_OF_CONTAINERS) else "uml"

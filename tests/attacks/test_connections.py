@@ -20,6 +20,8 @@ from parachute.web.http.unix_server import UnixListener, UnixServer
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 
+pytestmark = pytest.mark.process
+
 FEW = 256
 """Descriptors of the server under attack."""
 

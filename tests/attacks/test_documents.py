@@ -12,6 +12,8 @@ from parachute.config.vault.service import Vault
 from parachute.modules.agent_definitions.definition import read_definition
 from tests.capabilities.agents.stores import agent_store
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 ALIASES = "a0: &a0 x\n" + "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 10)}]\n" for n in range(5))
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.chat.permissions.conftest import FILES, Talk
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -23,7 +23,7 @@ async def limited() -> AsyncIterator[Talk]:
     """A conversation to which little is left, on a computer of its own."""
     with (
         MessagesAPI() as api,
-        ModuleComputer(environment=api.credentials, settings={"sandbox": {"engine": "bubblewrap"}}) as house,
+        ModuleServer(environment=api.credentials, settings={"sandbox": {"engine": "bubblewrap"}}) as house,
     ):
         for name, words in FILES.items():
             (house.vault / name).parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ async def limited() -> AsyncIterator[Talk]:
             yield talk
 
 
-def rows(house: ModuleComputer, *statements: str) -> None:
+def rows(house: ModuleServer, *statements: str) -> None:
     """Change the list of conversations in the vault, as whoever can write the vault could."""
     with sqlite3.connect(house.vault / ".parachute" / "sessions.db") as connection:
         for statement in statements:

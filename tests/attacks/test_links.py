@@ -30,6 +30,8 @@ from parachute.modules.agent_definitions.brought import brought_agents
 from parachute.modules.registry.hashing import copy_verified, tree_hash
 from tests.capabilities.agents.stores import agent_store
 
+pytestmark = pytest.mark.process
+
 SECRET = "the secret"
 SESSION = "0f8fad5b-d9cb-469f-a165-70867728950e"
 AGENT = f"---\nname: agent\nschedule: '04:00'\n---\n{SECRET}\n"

@@ -20,6 +20,8 @@ from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap, san
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
+pytestmark = pytest.mark.process
+
 
 def replaced_by_link(folder: Path, target: Path) -> None:
     """Put a link to `target` where a folder of the vault is."""

@@ -34,6 +34,7 @@ async def limited(api: MessagesAPI) -> AsyncIterator[Installation]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.long
 async def test_requests_at_the_same_time_keep_the_limit(limited: Installation, api: MessagesAPI) -> None:
     api.default(text("Yes.").using(input_tokens=10, output_tokens=10_000))
     endpoints = [await limited.gateway.open(f"s{number}") for number in range(8)]

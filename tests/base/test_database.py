@@ -16,6 +16,8 @@ from parachute.base.errors import Unavailable
 from tests.base.migrations import m0001, m0002
 from tests.support.waiting import SECONDS
 
+pytestmark = pytest.mark.process
+
 
 def m0002_broken(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM things")

@@ -11,6 +11,8 @@ from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, private_folder, read_regular
 from tests.support.waiting import SECONDS
 
+pytestmark = pytest.mark.process
+
 
 def test_a_write_replaces_and_is_private(tmp_path: Path) -> None:
     path = tmp_path / "file"

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 CLASSES = """
 from dataclasses import InitVar, dataclass, field, fields, replace
 import abc, copy, functools, inspect, json, pickle, sys

@@ -10,6 +10,8 @@ import pytest
 
 from parachute.base import local_http
 
+pytestmark = pytest.mark.process
+
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfour"
 HOST = [(b"host", b"other")]
 

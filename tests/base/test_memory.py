@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 # Threads that need memory one after the other, as those do in which a module reads its files.
 PROGRAM = """
 import sys, threading

@@ -20,7 +20,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder, TooMany
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.usefixtures("way")
+pytestmark = [pytest.mark.usefixtures("way"), pytest.mark.process]
 
 SECRET = b"the secret"
 PATH = "a/b/c"

@@ -10,6 +10,8 @@ import pytest
 
 from parachute.base.single_instance import Taken, single_instance
 
+pytestmark = pytest.mark.process
+
 _HOLDING = """
 import sys, time
 from pathlib import Path

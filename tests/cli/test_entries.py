@@ -54,6 +54,7 @@ def test_an_entry_of_unquoted_words_says_what_it_led_to(parachute: Terminal, hom
         assert json.loads(parachute.ok("daily", "add", "x", "--json")) == {**ENTRY, **LINKS}
 
 
+@pytest.mark.long
 def test_without_words_an_editor_opens(parachute: Terminal, home: Home, editor: str) -> None:
     parachute.environment["EDITOR"] = editor
     with ScriptedCore(home) as core:

@@ -14,6 +14,8 @@ from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -4,6 +4,8 @@ import json
 import time
 from pathlib import Path
 
+import pytest
+
 from parachute.config.settings.home import Home
 from parachute.security.keys.service import Keys
 from tests.support.terminal import Terminal
@@ -13,6 +15,7 @@ from .scripted_core import ScriptedCore
 SECRET = "sk-ant-" + "x" * 40
 
 
+@pytest.mark.long
 def test_a_key_opens_until_it_is_revoked(parachute: Terminal, home: Home) -> None:
     made = parachute("keys", "create", "iPhone", "--scope", "daily:read,write", "--scope", "chat:read")
     assert made.code == 0
@@ -39,6 +42,7 @@ def test_a_key_without_scopes_has_all_rights(parachute: Terminal) -> None:
     assert made["key"].startswith("para_")
 
 
+@pytest.mark.long
 def test_the_last_key_with_admin_rights_goes_only_after_a_question(parachute: Terminal) -> None:
     parachute.ok("keys", "create", "Phone")
     parachute.ok("keys", "create", "Kitchen", "--scope", "daily:read")

@@ -18,6 +18,8 @@ from tests.support.terminal import Terminal
 
 from . import launchctl
 
+pytestmark = pytest.mark.long
+
 TARGET = f"gui/{os.getuid()}/{launch_agent.LABEL}"
 
 

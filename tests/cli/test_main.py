@@ -18,6 +18,8 @@ from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
 
+pytestmark = pytest.mark.process
+
 COMMANDS = (
     "export",
     "update",

@@ -34,6 +34,7 @@ def shown(parachute: Terminal) -> dict[str, tuple[bool, object]]:
     return {row["name"]: (row["is_set"], row.get("value", "hidden")) for row in rows}
 
 
+@pytest.mark.long
 def test_values_have_the_type_of_their_setting(parachute: Terminal, hello: Path) -> None:
     assert shown(parachute) == {
         "order": (False, "name"),
@@ -62,6 +63,7 @@ def test_values_have_the_type_of_their_setting(parachute: Terminal, hello: Path)
     assert shown(parachute)["interval"] == (False, 15)
 
 
+@pytest.mark.long
 def test_what_cannot_be_is_refused(parachute: Terminal, hello: Path, home: Home) -> None:
     for arguments, said in (
         (["set", "hello", "interval", "often"], "a whole number is allowed"),

@@ -17,6 +17,7 @@ def test_without_systemd_nothing_is_written_and_the_answer_says_what_to_do(parac
     assert not Path(parachute.environment["HOME"], ".config").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -20,6 +20,7 @@ def registry(home: Home) -> bytes:
     return (home.root / "modules.yaml").read_bytes()
 
 
+@pytest.mark.long
 def test_the_official_modules_are_installed_and_a_second_time_nothing_changes(parachute: Terminal, home: Home) -> None:
     out = parachute.ok("setup", "--yes")
     assert [line for line in out.splitlines() if line.startswith("✓")] == [
@@ -38,6 +39,7 @@ def test_the_official_modules_are_installed_and_a_second_time_nothing_changes(pa
     assert registry(home) == before
 
 
+@pytest.mark.long
 def test_some_of_them(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
         core.answers["POST", "/api/modules/reload"] = 200, {"modules": []}
@@ -99,6 +101,7 @@ def test_a_person_takes_some_and_hears_how_to_get_the_rest(parachute: Terminal, 
     assert core.paths()[0] == "POST /api/modules/reload"
 
 
+@pytest.mark.long
 def test_no_to_all_is_no_failure(parachute: Terminal, home: Home) -> None:
     with parachute.screen("setup", "--modules", "daily") as screen:
         screen.until("Install daily? [Y/n/each]")

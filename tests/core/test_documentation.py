@@ -18,6 +18,8 @@ from parachute.modules.manifest.models import Manifest
 from tests.modules.host_process.activator import hosted
 from tests.support.waiting import SECONDS
 
+pytestmark = pytest.mark.process
+
 PAGE = Path(__file__).parents[2] / "docs" / "modules.md"
 TEXT = PAGE.read_text()
 EXAMPLES = {

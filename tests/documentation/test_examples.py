@@ -16,6 +16,8 @@ from tests.nix.evaluation import evaluate
 from . import pages
 from .pages import ROOT, Block
 
+pytestmark = pytest.mark.process
+
 HASH = "sha256:" + "0" * 64
 
 

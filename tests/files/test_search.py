@@ -21,6 +21,8 @@ from tests.llm.meaning import models
 from tests.llm.meaning.activator import IndexProcess
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.process
+
 Make = Callable[..., FileSearch]
 DEADLINE = 60
 
@@ -150,6 +152,7 @@ async def test_only_what_has_changed_is_read_again(make: Make, vault: Vault) -> 
     assert await _found(again, "tulips") == ["b.md"], "and not after a start either"
 
 
+@pytest.mark.long
 async def test_texts_are_read_while_nobody_chats(make: Make, vault: Vault, process: IndexProcess) -> None:
     _write(vault, "a.md", "ships")
     chats = ["one"]

@@ -17,6 +17,8 @@ from tests.support.small_disk import small_disk
 
 from .conftest import MakeFiles
 
+pytestmark = pytest.mark.process
+
 ME = Caller("cli", "test", FULL_ACCESS)
 ANY = Expected()
 
@@ -175,6 +177,7 @@ async def test_no_folder_becomes_a_repository(files: VaultFiles, tmp_path: Path)
     await files.write("docs/note.md", "x", ANY, ME)
 
 
+@pytest.mark.long
 async def test_an_old_change_is_taken_back_by_its_number(files: VaultFiles, tmp_path: Path) -> None:
     first = await files.write("first.md", "mine", ANY, ME)
     gone = await files.remove("first.md", ME)

@@ -11,6 +11,8 @@ from parachute.web.discovery.announcement import service_file
 from tests.nix.evaluation import EXAMPLES, TREE, EvaluationFailed, evaluate
 from tests.nix.real_lib import REAL_LIB
 
+pytestmark = pytest.mark.process
+
 
 def declared(evaluated: Any) -> Any:
     return json.loads(evaluated["environment"]["etc"]["parachute/declared.json"]["text"])

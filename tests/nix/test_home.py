@@ -13,6 +13,8 @@ from tests.nix.evaluation import TREE, EvaluationFailed, evaluate, options
 from tests.nix.real_lib import REAL_LIB
 from tests.nix.test_units import ALL, CONFIGURATION, directives, files
 
+pytestmark = pytest.mark.process
+
 __all__ = ["files"]  # a fixture
 
 HOME = "/home/alice"

@@ -8,6 +8,8 @@ import pytest
 
 from tests.nix.evaluation import evaluate
 
+pytestmark = pytest.mark.process
+
 IMAGE = "/nix/store/00000000000000000000000000000000-sandbox%s/root.tar.gz"
 
 

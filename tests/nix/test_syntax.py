@@ -3,7 +3,11 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.nix.evaluation import TREE, parse
+
+pytestmark = pytest.mark.process
 
 LISTED = subprocess.run(
     ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.nix"],

@@ -12,6 +12,8 @@ from parachute.supervisor import backup_units, installed
 from tests.nix.evaluation import evaluate
 from tests.nix.rendering import unit_text
 
+pytestmark = pytest.mark.process
+
 Directives = dict[tuple[str, str], list[str]]
 
 TRUST = "/home/parachute/.parachute"

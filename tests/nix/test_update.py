@@ -30,6 +30,8 @@ from parachute.supervisor import control
 from tests.nix.evaluation import evaluate
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.long
+
 COREUTILS = ("cat", "env", "ln", "mkdir", "mkfifo", "mktemp", "readlink", "rm", "timeout")
 
 NEW = """#!/bin/sh

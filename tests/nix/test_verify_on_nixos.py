@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = "scripts/verify-on-nixos"
 # Says which machine this is, names one example, and fails where `FAILING` stands in its words.

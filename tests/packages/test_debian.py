@@ -11,6 +11,8 @@ from packages.debian.units import units
 from parachute.config.settings.home import Home
 from parachute.supervisor import installed
 
+pytestmark = pytest.mark.process
+
 SCRIPTS = [building.FILES / name for name in (*building.SCRIPTS, "parachute")]
 
 

@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
 from parachute_runner.runner import _PASSED_ON
 
 from parachute.chat.prompts.service import Prompts
@@ -17,6 +18,7 @@ OWN = re.compile(
 )
 
 
+@pytest.mark.long
 def test_no_other_file_names_a_place() -> None:
     found = set()
     for file in PRODUCT.rglob("*.py"):

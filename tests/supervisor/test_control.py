@@ -14,6 +14,8 @@ from parachute.config.settings.home import Home
 from parachute.supervisor import control
 from tests.supervisor.launching import Launcher, launcher
 
+pytestmark = pytest.mark.process
+
 
 async def raw(units: Launcher, sent: bytes, *, end: bool = False) -> bytes:
     """The first line that is answered to raw bytes; nothing if the connection is closed or reset."""

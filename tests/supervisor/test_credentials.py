@@ -64,6 +64,7 @@ def test_anything_else_is_an_error_that_tells_no_secret(folder: Path, text: str,
     assert KEY not in f"{refused.value.message} {refused.value.hint}"
 
 
+@pytest.mark.long
 def test_core_does_not_start_with_a_file_that_it_cannot_read(folder: Path) -> None:
     """It fails closed, with a sentence in its log, before it has opened anything."""
     (folder / "credentials").write_text("ANTHROPIC_APIKEY=typo\n")

@@ -13,6 +13,8 @@ from parachute.supervisor.logs import KEPT, LIMIT, keep_short, older, shorten
 from tests.support.computer import Computer
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 # Numbered lines of ten bytes: first so many, then on until its standard input closes.
 WRITER = """
 import os, select, sys
@@ -41,6 +43,7 @@ def write(path: Path, first: int, count: int) -> None:
         file.write(b"".join(b"%09d\n" % number for number in range(first, first + count)))
 
 
+@pytest.mark.long
 def test_the_newest_is_kept_and_what_goes_is_counted(tmp_path: Path) -> None:
     log = tmp_path / "core.log"
     write(log, 0, 500_000)

@@ -12,6 +12,8 @@ from parachute.base.disk_errors import machine_error
 from parachute.config.settings.home import Home
 from tests.support.computer import free_port
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(
     ("error", "key"),

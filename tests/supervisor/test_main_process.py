@@ -10,6 +10,8 @@ import pytest
 
 from parachute.supervisor.main_process import ANNOUNCED
 
+pytestmark = pytest.mark.process
+
 PROGRAM = """
 import os, sys
 from parachute.supervisor.main_process import announce

@@ -2,10 +2,14 @@
 
 import sys
 
+import pytest
+
 from parachute.supervisor.memory import held_bytes
 from tests.supervisor.launcher_contract import open_echo
 from tests.supervisor.launching import Launcher
 from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.process
 
 SIZE = 40 << 20
 HOLD = f"""

@@ -14,6 +14,8 @@ from parachute.config.settings.home import Home
 from parachute.supervisor import pid_file
 from tests.support.waiting import SECONDS, still_running
 
+pytestmark = pytest.mark.process
+
 HOLDS = """
 import signal, subprocess, sys, time
 from pathlib import Path
@@ -111,6 +113,7 @@ def test_its_holder_is_ended_also_if_it_is_deaf(home: Home, kind: str) -> None:
         assert holder.wait(SECONDS) < 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["hears", "deaf"])
 def test_what_its_holder_has_started_has_ended_as_well(home: Home, kind: str) -> None:
     with holding(home, kind, SLOW, DEAF, ABANDONS) as holder:
@@ -120,6 +123,7 @@ def test_what_its_holder_has_started_has_ended_as_well(home: Home, kind: str) ->
         assert not [each for each in family if lives(each)]
 
 
+@pytest.mark.long
 def test_who_was_started_by_the_holder_goes_on_and_nobody_else(home: Home) -> None:
     with holding(home, "hears", ENDS, SLOW) as holder:
         family = psutil.Process(holder.pid).children()

@@ -6,11 +6,14 @@ import signal
 import socket
 
 import psutil
+import pytest
 
 from tests.sandbox.engines.sandboxes import marker
 from tests.supervisor.launcher_contract import ask, open_echo, unit_where
 from tests.supervisor.launching import Launcher, with_argument
 from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.process
 
 
 async def test_a_unit_gets_nothing_that_was_said_to_the_supervisor(units: Launcher) -> None:

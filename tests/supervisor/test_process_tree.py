@@ -10,6 +10,8 @@ from parachute_runner import processes
 
 from parachute.supervisor.process_tree import listed
 
+pytestmark = pytest.mark.process
+
 USED_AGAIN = """
 import subprocess, sys, time
 from pathlib import Path

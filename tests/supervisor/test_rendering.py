@@ -15,6 +15,8 @@ from parachute.supervisor.connector_specification import ConnectorSpecification,
 from parachute.supervisor.models import Confinement, Unit
 from parachute.supervisor.rendering import confine, render
 
+pytestmark = pytest.mark.process
+
 HOME = Home(Path("/srv/home"))
 LOG = Path("/srv/home/logs/unit.log")
 SESSION = "0b4f2a1c-1111-4222-8333-444455556666"

@@ -19,6 +19,8 @@ from parachute.security.keys.service import Keys
 from parachute.supervisor.web import SupervisorWeb
 from tests.support.connections import read_to_end
 
+pytestmark = pytest.mark.process
+
 
 @dataclass
 class Supervised:

@@ -17,6 +17,7 @@ import httpx2
 import psutil
 
 from tests.support.installation import PLAIN, Installation
+from tests.support.kinds import starts_a_computer
 from tests.support.waiting import SECONDS, still_running
 
 
@@ -27,12 +28,14 @@ class Computer(Installation):
 
     def start(self) -> None:
         """Start it and wait until it answers."""
+        starts_a_computer()
         self._write_settings()
         environment = {
             "HOME": str(self.folder),
             "PATH": os.environ["PATH"],
             "PARACHUTE_HOME": str(self.home.root),
             "LANG": "C.UTF-8",
+            "TZ": os.environ["TZ"],
             **self._environment,
         }
         command = [sys.executable, "-m", "parachute.supervisor", "--host", self.host, "--port", str(self.port)]
@@ -76,22 +79,6 @@ class Computer(Installation):
             return []
         supervisor = psutil.Process(self._process.pid)
         return [supervisor, *supervisor.children(recursive=True)]
-
-    def find_process(self, part: str) -> psutil.Process:
-        """The one living process with `part` in its command line; waits for it."""
-
-        def matching() -> list[psutil.Process]:
-            found = []
-            for process in self.processes():
-                try:
-                    if any(part in argument for argument in process.cmdline()) and process.status() != "zombie":
-                        found.append(process)
-                except psutil.NoSuchProcess:
-                    continue
-            return found
-
-        found: psutil.Process = self.wait_until(matching, f"there is a process with {part!r}")[0]
-        return found
 
     def kill_core(self) -> None:
         """kill -9 of core; returns when the supervisor has started another and it answers."""

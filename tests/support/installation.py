@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx2
+import psutil
 import yaml
 
 from parachute.config.settings.home import Home
@@ -82,6 +83,26 @@ class Installation(ABC):
     @abstractmethod
     def stop(self) -> None:
         """Stop it, and see that nothing goes on."""
+
+    @abstractmethod
+    def processes(self) -> list[psutil.Process]:
+        """Every process that runs for it, and for nothing else."""
+
+    def find_process(self, part: str) -> psutil.Process:
+        """The one living process with `part` in its command line; waits for it."""
+
+        def matching() -> list[psutil.Process]:
+            found = []
+            for process in self.processes():
+                try:
+                    if any(part in argument for argument in process.cmdline()) and process.status() != "zombie":
+                        found.append(process)
+                except psutil.NoSuchProcess:
+                    continue
+            return found
+
+        found: psutil.Process = self.wait_until(matching, f"there is a process with {part!r}")[0]
+        return found
 
     def client(self, **options: Any) -> httpx2.AsyncClient:
         """An HTTP client for it, as an app on the same machine."""

@@ -5,6 +5,7 @@ tests the supervisor, a crash, a confinement or a restart.
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
@@ -13,6 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+import psutil
 from fastapi import FastAPI
 
 from parachute.config.settings.home import Home
@@ -58,6 +60,7 @@ class Server(Installation):
 
     _thread: threading.Thread | None = None
     _server: _Answering | None = None
+    _programs: Programs | None = None
     _failure: BaseException | None = None
 
     def __init__(self, *, settings: dict[str, Any] | None = None, environment: dict[str, str] | None = None) -> None:
@@ -89,6 +92,15 @@ class Server(Installation):
         if failure is not None:
             raise failure
 
+    def processes(self) -> list[psutil.Process]:
+        """The programs that it has started, and every process below them."""
+        started = [] if self._programs is None else [each.process for each in self._programs.status() if each.process]
+        found = []
+        for number in started:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found += [program := psutil.Process(number), *program.children(recursive=True)]
+        return found
+
     def _run(self, settled: threading.Event) -> None:
         _serving.set(self.home.root)
         log = _Log(self.home)
@@ -105,7 +117,7 @@ class Server(Installation):
     async def _serve(self, settled: threading.Event) -> None:
         settings = load(self.home).model_copy(update={"host": self.host, "port": self.port})
         environment = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-        programs = Programs(self.home, environment)
+        self._programs = programs = Programs(self.home, environment)
         supervisor = Supervisor(self.home, programs, units.core(self.host, self.port))
         app = create(self.home, settings, Credentials(self._environment))
         async with await control.serve(self.home, supervisor.handle):

@@ -8,6 +8,8 @@ import pytest
 from tests.support.fork_server import ForkServer
 from tests.support.waiting import SECONDS
 
+pytestmark = pytest.mark.process
+
 
 def test_a_command_that_takes_too_long_keeps_no_other_from_its_answer(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}

@@ -39,6 +39,8 @@ from .messages_api import (
     tool_use,
 )
 
+pytestmark = pytest.mark.process
+
 QUESTION = {"model": "claude-x", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}
 
 

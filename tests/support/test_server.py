@@ -10,6 +10,8 @@ from tests.support.messages_api import MessagesAPI, text
 from tests.support.server import Server
 from tests.support.sse import chat
 
+pytestmark = pytest.mark.process
+
 
 def test_a_server_that_cannot_start_says_why() -> None:
     with pytest.raises(ConfigError), Server(settings={"no_such_setting": 1}):

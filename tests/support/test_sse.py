@@ -11,6 +11,8 @@ import pytest
 
 from .sse import Event, LineSplitter, bubble_of, chat, text_of
 
+pytestmark = pytest.mark.process
+
 
 def line(kind: str, **fields: Any) -> bytes:
     """Render one event as a correct server sends it."""

@@ -10,6 +10,8 @@ from module import DailyModule
 
 from parachute.core.testing import run
 
+pytestmark = pytest.mark.process
+
 DAY = "2025-03-04"
 WRITER = Path(__file__).with_name("writer.py")
 

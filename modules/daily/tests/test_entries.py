@@ -152,6 +152,7 @@ async def test_an_entry_is_written_when_the_index_is_broken(daily: Running) -> N
     assert [data["content"] for _, data in daily.published] == ["first", "second"]
 
 
+@pytest.mark.long
 async def test_a_day_is_shown_while_years_are_read_for_the_first_time(daily: Running) -> None:
     await add(daily, "Kept")
     daily.module.journal.reconciler._first = asyncio.get_running_loop().create_future()

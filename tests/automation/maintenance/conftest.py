@@ -11,9 +11,11 @@ import pytest
 
 from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.security.keys.cli_token import CliToken
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import WithModules
+from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.server import Server
 
 KEY = "sk-ant-api03-real-and-long-enough"
 MCP_SECRET = "what a server of the owner prints"
@@ -38,7 +40,7 @@ async def chats(self):
 """
 
 
-class MaintenanceComputer(ModuleComputer):
+class Maintaining(WithModules):
     """See the module; `model` answers its agents."""
 
     def __init__(self, model: MessagesAPI) -> None:
@@ -124,6 +126,14 @@ class MaintenanceComputer(ModuleComputer):
         return {each["id"] for each in self.sessions() if each["agentName"] == "maintenance"}
 
 
+class MaintenanceServer(Maintaining, Server):
+    """A server, for conversations."""
+
+
+class MaintenanceComputer(Maintaining, Computer):
+    """A computer, for crashes."""
+
+
 @pytest.fixture(scope="module")
 def model() -> Iterator[MessagesAPI]:
     """A scripted model service."""
@@ -133,15 +143,15 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def _computer(model: MessagesAPI) -> Iterator[MaintenanceComputer]:
-    with MaintenanceComputer(model) as running:
+def _server(model: MessagesAPI) -> Iterator[MaintenanceServer]:
+    with MaintenanceServer(model) as running:
         running.furnish()
         yield running
 
 
 @pytest.fixture
-def computer(_computer: MaintenanceComputer, model: MessagesAPI) -> MaintenanceComputer:
+def server(_server: MaintenanceServer, model: MessagesAPI) -> MaintenanceServer:
     """One computer for the tests of a file."""
     model.forget_script()
     model.default(text("Yes."))
-    return _computer
+    return _server

@@ -8,60 +8,60 @@ import pytest
 from parachute.base.errors import InvalidInput
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
-from tests.automation.maintenance.conftest import MaintenanceComputer
+from tests.automation.maintenance.conftest import MaintenanceComputer, MaintenanceServer
 from tests.conftest import needs_bubblewrap
-from tests.support.messages_api import Gate, hold, text, tool_use
+from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 PROMPT = "You are the maintenance agent"
 
 
-def prompted(computer: MaintenanceComputer) -> bool:
+def prompted(server: MaintenanceServer) -> bool:
     """Whether the last conversation was that of the maintenance agent."""
-    return PROMPT in str(computer.model.conversation[-1].body["system"])
+    return PROMPT in str(server.model.conversation[-1].body["system"])
 
 
-def test_on_the_command_line_and_on_with_it(computer: MaintenanceComputer) -> None:
-    computer.model.script(
+def test_on_the_command_line_and_on_with_it(server: MaintenanceServer) -> None:
+    server.model.script(
         tool_use("Bash", {"command": "ls /logs", "description": "x"}), text("All is well."), text("Bye.")
     )
-    done = computer.command("maintenance", "--json", "Why", "is", "it", "slow?")
+    done = server.command("maintenance", "--json", "Why", "is", "it", "slow?")
     assert done.returncode == 0, done.stdout + done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     session = next(event["sessionId"] for event in events if event["type"] == "session")
-    assert session in computer.of_maintenance()
-    assert prompted(computer)
-    shown = computer.value(f"/api/chat/{session}")
+    assert session in server.of_maintenance()
+    assert prompted(server)
+    shown = server.value(f"/api/chat/{session}")
     assert (shown["agentName"], shown["trustLevel"]) == ("maintenance", "sandboxed")
     assert shown["title"] == "Why is it slow?"
     # What follows needs no call, and remembers.
-    events = computer.chat("Thank you.", session)
+    events = server.chat("Thank you.", session)
     assert events[-1]["type"] == "done"
     assert events[0]["sessionId"] == session
-    assert prompted(computer)
-    assert "Why is it slow?" in str(computer.model.conversation[-1].body["messages"])
-    again = computer.command("maintenance", "--session", session[:8], "And", "now?")
+    assert prompted(server)
+    assert "Why is it slow?" in str(server.model.conversation[-1].body["messages"])
+    again = server.command("maintenance", "--session", session[:8], "And", "now?")
     assert again.returncode == 0, again.stdout + again.stderr
     assert f"--session {session[:8]} " in again.stderr
-    assert computer.of_maintenance() == {session}
-    unknown = computer.command("maintenance", "--session", "ID", "And", "now?")
+    assert server.of_maintenance() == {session}
+    unknown = server.command("maintenance", "--session", "ID", "And", "now?")
     assert (unknown.returncode, "There is no conversation 'ID'." in unknown.stderr) == (1, True)
-    assert computer.command("maintenance", "-").returncode == 1
+    assert server.command("maintenance", "-").returncode == 1
 
 
-def test_in_a_chat_it_begins_a_conversation_of_its_own(computer: MaintenanceComputer) -> None:
-    ordinary = computer.chat("My secret is 4711.")[-1]["sessionId"]
-    assert not prompted(computer)
-    events = computer.chat("/maintenance", ordinary, initialContext="4711", trustLevel="direct", systemPrompt="4711")
+def test_in_a_chat_it_begins_a_conversation_of_its_own(server: MaintenanceServer) -> None:
+    ordinary = server.chat("My secret is 4711.")[-1]["sessionId"]
+    assert not prompted(server)
+    events = server.chat("/maintenance", ordinary, initialContext="4711", trustLevel="direct", systemPrompt="4711")
     session = events[-1]["sessionId"]
     assert session != ordinary
-    assert session in computer.of_maintenance()
-    assert prompted(computer)
-    assert "4711" not in str(computer.model.conversation[-1].body)
-    assert computer.value(f"/api/chat/{session}")["effectiveExecutionMode"] == "sandboxed"
-    computer.chat("And here?", ordinary)
-    assert not prompted(computer)
+    assert session in server.of_maintenance()
+    assert prompted(server)
+    assert "4711" not in str(server.model.conversation[-1].body)
+    assert server.value(f"/api/chat/{session}")["effectiveExecutionMode"] == "sandboxed"
+    server.chat("And here?", ordinary)
+    assert not prompted(server)
 
 
 @pytest.mark.parametrize(
@@ -73,82 +73,84 @@ def test_in_a_chat_it_begins_a_conversation_of_its_own(computer: MaintenanceComp
         "Please do /maintenance now.",
     ],
 )
-def test_a_text_that_only_holds_the_word_is_a_text(computer: MaintenanceComputer, message: str) -> None:
-    before = computer.of_maintenance()
-    assert computer.chat(message)[-1]["type"] == "done"
-    assert not prompted(computer)
-    assert computer.of_maintenance() == before
+def test_a_text_that_only_holds_the_word_is_a_text(server: MaintenanceServer, message: str) -> None:
+    before = server.of_maintenance()
+    assert server.chat(message)[-1]["type"] == "done"
+    assert not prompted(server)
+    assert server.of_maintenance() == before
 
 
-def test_no_module_calls_it(computer: MaintenanceComputer) -> None:
-    before = computer.of_maintenance()
-    computer.post("/api/diary/send", json={"message": "/maintenance Look."})
-    assert computer.post("/api/diary/run", json={"agent": "maintenance"}).status_code == 404
-    assert computer.post("/api/diary/run", json={"agent": "thinker"}).json() == {"said": "Yes."}
-    assert not prompted(computer)
-    assert computer.of_maintenance() == before
+def test_no_module_calls_it(server: MaintenanceServer) -> None:
+    before = server.of_maintenance()
+    server.post("/api/diary/send", json={"message": "/maintenance Look."})
+    assert server.post("/api/diary/run", json={"agent": "maintenance"}).status_code == 404
+    assert server.post("/api/diary/run", json={"agent": "thinker"}).json() == {"said": "Yes."}
+    assert not prompted(server)
+    assert server.of_maintenance() == before
     with pytest.raises(InvalidInput, match="belongs to the computer itself"):
-        computer.install_quietly("maintenance")
+        server.install_quietly("maintenance")
     # Nor does it hear of what was said with it.
-    computer.chat("/maintenance What does my doctor say?")
-    computer.chat("An ordinary chat.")
-    titles = computer.value("/api/diary/chats")["titles"]
+    server.chat("/maintenance What does my doctor say?")
+    server.chat("An ordinary chat.")
+    titles = server.value("/api/diary/chats")["titles"]
     assert "An ordinary chat." in titles
     assert not [title for title in titles if "doctor" in title]
 
 
-def test_a_message_that_is_put_into_a_turn_calls_nobody(computer: MaintenanceComputer) -> None:
-    before, gate = computer.of_maintenance(), Gate()
-    computer.model.script(hold(gate, text("One.")), text("Two."))
-    with computer.streaming("Hello!") as session:
+def test_a_message_that_is_put_into_a_turn_calls_nobody(server: MaintenanceServer) -> None:
+    before, gate = server.of_maintenance(), Gate()
+    server.model.script(hold(gate, text("One.")), text("Two."))
+    with server.streaming("Hello!") as session:
         gate.wait_reached()
         path = f"/api/chat/{session}/inject"
-        assert computer.post(path, json={"message": "/maintenance Look."}, headers=computer.headers).status_code == 200
+        assert server.post(path, json={"message": "/maintenance Look."}, headers=server.headers).status_code == 200
         gate.open()
-    assert computer.of_maintenance() == before
-    assert not any(PROMPT in str(request.body.get("system")) for request in computer.model.conversation[-2:])
+    assert server.of_maintenance() == before
+    assert not any(PROMPT in str(request.body.get("system")) for request in server.model.conversation[-2:])
 
 
-def test_only_the_owner_calls_it_or_goes_on_with_it(computer: MaintenanceComputer) -> None:
+def test_only_the_owner_calls_it_or_goes_on_with_it(server: MaintenanceServer) -> None:
     def key(*scopes: str) -> dict[str, str]:
-        _, secret = Keys(computer.home.root).create(f"phone {token_hex(4)}", [Scope.parse(scope) for scope in scopes])
+        _, secret = Keys(server.home.root).create(f"phone {token_hex(4)}", [Scope.parse(scope) for scope in scopes])
         return {"authorization": f"Bearer {secret}"}
 
-    session = computer.chat("/maintenance Hello.")[-1]["sessionId"]
-    before, asked = computer.sessions(), len(computer.model.conversation)
+    session = server.chat("/maintenance Hello.")[-1]["sessionId"]
+    before, asked = server.sessions(), len(server.model.conversation)
     talker, owner = key("chat:write"), key("*:admin")
-    page = {"sec-fetch-site": "same-origin", "origin": computer.url}
+    page = {"sec-fetch-site": "same-origin", "origin": server.url}
     for headers in (talker, page):
         for body in ({"message": "/maintenance Look."}, {"message": "Go on.", "sessionId": session}):
-            answer = computer.post("/api/chat", json=body, headers=headers)
+            answer = server.post("/api/chat", json=body, headers=headers)
             assert (answer.status_code, answer.json().get("key")) == (403, "not_owner"), answer.text
-    assert [each["id"] for each in computer.sessions()] == [each["id"] for each in before]
-    assert len(computer.model.conversation) == asked
-    assert computer.post("/api/chat", json={"message": "Hello."}, headers=talker).status_code == 200
-    assert computer.post("/api/chat", json={"message": "/maintenance Look."}, headers=owner).status_code == 200
+    assert [each["id"] for each in server.sessions()] == [each["id"] for each in before]
+    assert len(server.model.conversation) == asked
+    assert server.post("/api/chat", json={"message": "Hello."}, headers=talker).status_code == 200
+    assert server.post("/api/chat", json={"message": "/maintenance Look."}, headers=owner).status_code == 200
 
 
-def test_what_it_does_not_take(computer: MaintenanceComputer) -> None:
+def test_what_it_does_not_take(server: MaintenanceServer) -> None:
     body = {"message": "/maintenance Look.", "attachments": [{"fileName": "a.txt", "base64Data": "eA=="}]}
-    answer = computer.post("/api/chat", json=body, headers=computer.headers)
+    answer = server.post("/api/chat", json=body, headers=server.headers)
     assert (answer.status_code, "attachments" in answer.json()["detail"]) == (422, True)
 
 
-def test_it_stops_with_all_others(computer: MaintenanceComputer) -> None:
-    assert computer.command("panic").returncode == 0
-    stopped = computer.command("maintenance", "Look.")
+def test_it_stops_with_all_others(server: MaintenanceServer) -> None:
+    assert server.command("panic").returncode == 0
+    stopped = server.command("maintenance", "Look.")
     assert (stopped.returncode, "All agents are stopped since" in stopped.stderr) == (1, True)
-    assert computer.command("resume").returncode == 0
-    assert computer.command("maintenance", "Look.").returncode == 0
+    assert server.command("resume").returncode == 0
+    assert server.command("maintenance", "Look.").returncode == 0
 
 
-def test_copies_that_a_killed_core_left_are_removed(computer: MaintenanceComputer) -> None:
-    gate = Gate()
-    computer.model.script(hold(gate))
-    folder = computer.home.root / "run" / "maintenance"
-    with computer.streaming("/maintenance Look."):
-        gate.wait_reached()
-        assert (next(folder.iterdir()) / "core.log").exists()
-        computer.kill_core()
-    assert not folder.exists()
-    gate.open()
+def test_copies_that_a_killed_core_left_are_removed(model: MessagesAPI) -> None:
+    with MaintenanceComputer(model) as computer:
+        computer.furnish()
+        gate = Gate()
+        computer.model.script(hold(gate))
+        folder = computer.home.root / "run" / "maintenance"
+        with computer.streaming("/maintenance Look."):
+            gate.wait_reached()
+            assert (next(folder.iterdir()) / "core.log").exists()
+            computer.kill_core()
+        assert not folder.exists()
+        gate.open()

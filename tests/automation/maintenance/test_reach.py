@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.automation.maintenance.conftest import KEY, MCP_SECRET, SETTING, MaintenanceComputer
+from tests.automation.maintenance.conftest import KEY, MCP_SECRET, SETTING, MaintenanceServer
 from tests.conftest import needs_bubblewrap
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -32,7 +32,7 @@ except OSError as error:
 """
 
 
-def test_logs_and_code_can_be_read_and_not_written(computer: MaintenanceComputer) -> None:
+def test_logs_and_code_can_be_read_and_not_written(server: MaintenanceServer) -> None:
     reading = (
         "grep planted /logs/core.log",
         "cat /modules/diary/module.py",
@@ -46,23 +46,23 @@ def test_logs_and_code_can_be_read_and_not_written(computer: MaintenanceComputer
         "echo x >> /modules/diary/module.py",
         "rm -r /modules/diary",
     )
-    computer.wait_until(lambda: list(computer.vault.glob(".parachute/audit/*.jsonl")), "something was recorded")
-    log, code, state, names, server, *denied = computer.carry_out(*reading, *writing)
+    server.wait_until(lambda: list(server.vault.glob(".parachute/audit/*.jsonl")), "something was recorded")
+    log, code, state, names, printed, *denied = server.carry_out(*reading, *writing)
     assert log[0], log
     assert "planted [removed] and [removed] and password=[removed] here." in log[1]
     assert "class Tested(Module)" in code[1]
     assert '"name": "diary"' in state[1]
     assert "audit-" in names[1]
-    assert server == (True, "I am given [removed], well.")
+    assert printed == (True, "I am given [removed], well.")
     assert [ok for ok, _ in denied] == [False] * 4, denied
     assert all("Read-only" in said or "Permission denied" in said for _, said in denied), denied
-    sent = str([request.body for request in computer.model.conversation])
+    sent = str([request.body for request in server.model.conversation])
     assert not [secret for secret in (KEY, SETTING, MCP_SECRET, "hunter2222") if secret in sent]
 
 
 @pytest.mark.usefixtures("views_work")
-def test_data_can_be_written_what_runs_later_waits_and_all_can_be_undone(computer: MaintenanceComputer) -> None:
-    before = (computer.vault / "Diary/today.md").read_text()
+def test_data_can_be_written_what_runs_later_waits_and_all_can_be_undone(server: MaintenanceServer) -> None:
+    before = (server.vault / "Diary/today.md").read_text()
     waiting = (
         "echo x > /vault/Diary/.mcp.json",
         "mkdir /vault/Diary/.claude && echo x > /vault/Diary/.claude/settings.json",
@@ -74,62 +74,62 @@ def test_data_can_be_written_what_runs_later_waits_and_all_can_be_undone(compute
         "echo x > /vault/new.md",
     )
     writing = "echo Sun. > /vault/Diary/today.md; mkdir /vault/Diary/2026 && echo y > /vault/Diary/2026/a.md"
-    done = computer.carry_out(writing, *waiting, *denied)
+    done = server.carry_out(writing, *waiting, *denied)
     assert [ok for ok, _ in done] == [True] * 4 + [False] * 3, done
-    diary = computer.vault / "Diary"
+    diary = server.vault / "Diary"
     assert (diary / "today.md").read_text() == "Sun.\n"
     assert (diary / "2026/a.md").read_text() == "y\n"
     assert sorted(path.name for path in diary.iterdir()) == ["2026", "today.md"]
-    (item,) = (item for item in computer.value("/api/inbox")["items"] if item["kind"] == "changes")
+    (item,) = (item for item in server.value("/api/inbox")["items"] if item["kind"] == "changes")
     assert {held["root"].split("/")[0] for held in item["details"]["files"]} == {".mcp.json", ".claude", ".git"}
-    assert computer.carry_out("cat /vault/Projects/garden/notes.md") == [(True, "Peas.")]
-    undone = computer.post(f"/api/chat/{item['session_id']}/undo", json={}, headers=computer.headers)
+    assert server.carry_out("cat /vault/Projects/garden/notes.md") == [(True, "Peas.")]
+    undone = server.post(f"/api/chat/{item['session_id']}/undo", json={}, headers=server.headers)
     assert undone.json()["conflicts"] == []
     assert (diary / "today.md").read_text() == before
     assert sorted(path.name for path in diary.iterdir()) == ["today.md"]
 
 
-def test_a_folder_with_projects_is_named(computer: MaintenanceComputer) -> None:
-    warnings = [event for event in computer.chat("/maintenance Hello.") if event["type"] == "warning"]
+def test_a_folder_with_projects_is_named(server: MaintenanceServer) -> None:
+    warnings = [event for event in server.chat("/maintenance Hello.") if event["type"] == "warning"]
     assert warnings[0]["title"] == "Maintenance agent"
     (sentence,) = (event["message"] for event in warnings[1:])
     assert sentence.startswith("Projects can only be read: ")
     assert "holds another repository, garden" in sentence
 
 
-def test_trust_cannot_be_reached(computer: MaintenanceComputer) -> None:
-    listed, state, home, trust, environment, tools = computer.carry_out(
+def test_trust_cannot_be_reached(server: MaintenanceServer) -> None:
+    listed, state, home, trust, environment, tools = server.carry_out(
         "ls -a /vault",
         "cat /vault/.parachute/own.txt",
-        f"ls -a {computer.home.root}",
-        f"cat {computer.home.root}/config.yaml",
+        f"ls -a {server.home.root}",
+        f"cat {server.home.root}/config.yaml",
         "cat /proc/1/environ",
         "echo x > /vault/.parachute/panic.json",
     )
     assert sorted(listed[1].split()) == [".", "..", "Diary", "Projects"]
     assert [ok for ok, _ in (state, home, trust, tools)] == [False] * 4
     assert KEY not in environment[1]
-    assert (computer.vault / ".parachute/own.txt").read_text() == "the computer's own\n"
+    assert (server.vault / ".parachute/own.txt").read_text() == "the computer's own\n"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "93.184.216.34"])
-def test_there_is_no_network(computer: MaintenanceComputer, host: str) -> None:
-    (computer.vault / "Diary/connect.py").write_text(CONNECT)
+def test_there_is_no_network(server: MaintenanceServer, host: str) -> None:
+    (server.vault / "Diary/connect.py").write_text(CONNECT)
     try:
-        (ok, said), *_ = computer.carry_out(f"python3 /vault/Diary/connect.py {host} {computer.port}")
+        (ok, said), *_ = server.carry_out(f"python3 /vault/Diary/connect.py {host} {server.port}")
     finally:
-        (computer.vault / "Diary/connect.py").unlink()
+        (server.vault / "Diary/connect.py").unlink()
     assert ok, said
     assert said.startswith("refused"), said
 
 
-def test_the_provider_does_not_search_for_it_either(computer: MaintenanceComputer) -> None:
-    (computer.vault / "Diary/search.py").write_text(SEARCH)
+def test_the_provider_does_not_search_for_it_either(server: MaintenanceServer) -> None:
+    (server.vault / "Diary/search.py").write_text(SEARCH)
     try:
-        ((ok, said),) = computer.carry_out("python3 /vault/Diary/search.py")
-        assert "WebSearch" not in str(computer.model.conversation[-1].body.get("tools"))
+        ((ok, said),) = server.carry_out("python3 /vault/Diary/search.py")
+        assert "WebSearch" not in str(server.model.conversation[-1].body.get("tools"))
     finally:
-        (computer.vault / "Diary/search.py").unlink()
+        (server.vault / "Diary/search.py").unlink()
     assert ok, said
     own, search = said.split("\n")[:2]
     assert own == "own 200"
@@ -137,7 +137,7 @@ def test_the_provider_does_not_search_for_it_either(computer: MaintenanceCompute
     assert "web_search" in search
 
 
-def test_the_copies_are_gone_afterwards(computer: MaintenanceComputer) -> None:
-    folder = computer.home.root / "run" / "maintenance"
-    assert computer.carry_out("ls /logs")[0][0]
+def test_the_copies_are_gone_afterwards(server: MaintenanceServer) -> None:
+    folder = server.home.root / "run" / "maintenance"
+    assert server.carry_out("ls /logs")[0][0]
     assert list(folder.iterdir()) == []

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -25,9 +25,9 @@ SKILL = "---\nname: tides\ndescription: Reads tide tables.\n---\nLook it up for 
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
+def server(model: MessagesAPI) -> Iterator[ModuleServer]:
     """A computer with a skill and a module."""
-    with ModuleComputer(environment=model.credentials) as running:
+    with ModuleServer(environment=model.credentials) as running:
         folder = running.vault / ".claude/skills/tides"
         folder.mkdir(parents=True)
         (folder / "SKILL.md").write_text(SKILL)
@@ -35,9 +35,9 @@ def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
         yield running
 
 
-def run(computer: ModuleComputer, agent: str, module: str = "letters") -> str:
+def run(server: ModuleServer, agent: str, module: str = "letters") -> str:
     """What the agent said."""
-    answer = computer.post(f"/api/{module}/run", json={"agent": agent})
+    answer = server.post(f"/api/{module}/run", json={"agent": agent})
     assert answer.status_code == 200, answer.text
     return str(answer.json()["text"])
 
@@ -47,39 +47,39 @@ def tools(model: MessagesAPI) -> set[str]:
     return {tool["name"] for tool in model.conversation[-1].body["tools"]}
 
 
-def test_an_agent_with_the_flag_uses_a_skill(computer: ModuleComputer, model: MessagesAPI) -> None:
+def test_an_agent_with_the_flag_uses_a_skill(server: ModuleServer, model: MessagesAPI) -> None:
     model.script(
         tool_use("Skill", {"skill": "skills:tides", "args": "today"}),
         tool_use("Bash", {"command": 'python3 -c \'open("/plugins/skills/new", "w")\' 2>&1'}),
         text("At noon."),
     )
-    assert run(computer, "skilled") == "At noon."
+    assert run(server, "skilled") == "At noon."
     said = json.dumps(model.conversation[-1].body)
     assert "Look it up for today." in said
     assert "Read-only file system" in said
-    agents = {agent["name"]: agent["skills"] for agent in computer.module("letters")["permissions"]["agents"]}
+    agents = {agent["name"]: agent["skills"] for agent in server.module("letters")["permissions"]["agents"]}
     assert agents == {"skilled": True, "plain": False}
 
 
-def test_others_have_none(computer: ModuleComputer, model: MessagesAPI) -> None:
+def test_others_have_none(server: ModuleServer, model: MessagesAPI) -> None:
     model.script(tool_use("Bash", {"command": "ls /plugins 2>&1"}), text("I do not know."))
-    run(computer, "plain")
+    run(server, "plain")
     assert "Skill" not in tools(model)
     assert "tides" not in json.dumps(model.conversation[-1].body)
-    computer.install("stranger", BODY, untrusted=True, agents=AGENTS)
+    server.install("stranger", BODY, untrusted=True, agents=AGENTS)
     model.script(text("I do not know."))
-    run(computer, "skilled", "stranger")
+    run(server, "skilled", "stranger")
     assert "Skill" not in tools(model)
 
 
-def test_a_consent_that_did_not_speak_of_skills_gives_none(computer: ModuleComputer, model: MessagesAPI) -> None:
-    computer.install("older", BODY, agents=AGENTS)
-    path = computer.home.root / "modules.yaml"
+def test_a_consent_that_did_not_speak_of_skills_gives_none(server: ModuleServer, model: MessagesAPI) -> None:
+    server.install("older", BODY, agents=AGENTS)
+    path = server.home.root / "modules.yaml"
     document = yaml.safe_load(path.read_text())
     for agent in document["modules"]["older"]["permissions"]["agents"]:
         del agent["skills"]
     path.write_text(f"{yaml.safe_dump(document)}...\n")
-    computer.reload()
+    server.reload()
     model.script(text("I do not know."))
-    run(computer, "skilled", "older")
+    run(server, "skilled", "older")
     assert "Skill" not in tools(model)

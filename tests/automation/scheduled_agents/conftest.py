@@ -9,8 +9,10 @@ import httpx2
 import pytest
 
 from parachute.security.keys.cli_token import CliToken
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import WithModules
+from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
+from tests.support.server import Server
 
 KEY = "sk-ant-api03-real"
 AGENTS = "/api/modules/garden/agents"
@@ -36,8 +38,8 @@ OWN = """
 """
 
 
-class Garden(ModuleComputer):
-    """A computer with the module `garden`, which writes Garden/ and brings the agent `page`."""
+class Gardening(WithModules):
+    """An installation with the module `garden`, which writes Garden/ and brings the agent `page`."""
 
     def plant(self, name: str = "garden", agents: dict[str, str] | None = None, **manifest: Any) -> None:
         """Install the module."""
@@ -73,19 +75,27 @@ class Garden(ModuleComputer):
         return self.post(f"{AGENTS}/{name}/approve", json={"hash": digest}, headers=owner)
 
 
+class Garden(Gardening, Server):
+    """A server, for runs."""
+
+
+class GardenComputer(Gardening, Computer):
+    """A computer, for crashes."""
+
+
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[Garden]:
-    """One computer for the tests of a file, with the module `garden`."""
+def server(model: MessagesAPI) -> Iterator[Garden]:
+    """One server for the tests of a file, with the module `garden`."""
     with Garden(environment=model.credentials) as running:
         running.plant()
         yield running
 
 
 @pytest.fixture
-def garden(computer: Garden, model: MessagesAPI) -> Iterator[Garden]:
+def garden(server: Garden, model: MessagesAPI) -> Iterator[Garden]:
     """The same, with nothing left of the test before."""
-    yield computer
+    yield server
     model.forget_script()
-    for folder in computer.vault.glob("[!.]*"):
+    for folder in server.vault.glob("[!.]*"):
         for path in sorted(folder.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()

@@ -1,11 +1,12 @@
 """Runs of agents on a whole computer: what they read, what they leave, and what others hear of them."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.automation.scheduled_agents.conftest import AGENTS, OWN, Garden
+from tests.automation.scheduled_agents.conftest import AGENTS, OWN, Garden, GardenComputer, Gardening
 from tests.contract import agents as contract
 from tests.contract.dart import check
 from tests.support.messages_api import Gate, MessagesAPI, error, hold, several, text, tool_use
@@ -13,7 +14,7 @@ from tests.support.messages_api import Gate, MessagesAPI, error, hold, several, 
 pytestmark = pytest.mark.long
 
 
-def page(garden: Garden, day: str) -> Path:
+def page(garden: Gardening, day: str) -> Path:
     """What the agent `page` writes for a day."""
     return garden.vault / f"Garden/page/{day}.md"
 
@@ -142,21 +143,29 @@ def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(garden: Garden, 
     assert "Late." in page(garden, "2026-02-06").read_text()
 
 
-def test_what_a_crash_cuts_off_has_failed(garden: Garden, model: MessagesAPI) -> None:
+@pytest.fixture
+def computer(model: MessagesAPI) -> Iterator[GardenComputer]:
+    """A computer for one test."""
+    with GardenComputer(environment=model.credentials) as running:
+        running.plant()
+        yield running
+
+
+def test_what_a_crash_cuts_off_has_failed(computer: GardenComputer, model: MessagesAPI) -> None:
     gate = Gate()
     model.script(hold(gate, text("Never.")))
     try:
-        garden.ask_and_leave(f"{AGENTS}/page/run", {"date": "2026-02-06"}, gate)
-        garden.kill_core()
+        computer.ask_and_leave(f"{AGENTS}/page/run", {"date": "2026-02-06"}, gate)
+        computer.kill_core()
     finally:
         gate.open()
-    garden.eventually(AGENTS, lambda found: found["agents"], "the module runs again")
-    shown = garden.agent("page")
+    computer.eventually(AGENTS, lambda found: found["agents"], "the module runs again")
+    shown = computer.agent("page")
     assert (shown["status"], shown["lastStatus"]) == ("ready", "failed")
-    run = garden.value(f"{AGENTS}/page/runs")["runs"][0]
+    run = computer.value(f"{AGENTS}/page/runs")["runs"][0]
     assert (run["status"], run["error"]) == ("failed", "The computer was stopped during this run.")
-    assert not page(garden, "2026-02-06").exists()
-    assert garden.value(f"{AGENTS}/page/transcript")["sessionId"] == run["session"]
+    assert not page(computer, "2026-02-06").exists()
+    assert computer.value(f"{AGENTS}/page/transcript")["sessionId"] == run["session"]
 
 
 def test_others_hear_of_what_was_written(garden: Garden, model: MessagesAPI) -> None:

@@ -19,7 +19,7 @@ APPLY = "async def apply_suggestion(self, action, target_id, payload, expected_v
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[Garden]:
+def server(model: MessagesAPI) -> Iterator[Garden]:
     """A garden whose module may propose changes of its own and of what `shed` keeps, and of nothing else."""
     with Garden(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
         running.install_quietly("shed", APPLY)

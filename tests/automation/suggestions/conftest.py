@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import WithModules
+from tests.support.computer import Computer
+from tests.support.server import Server
 
 PEOPLE_TOP = "import asyncio, os, signal, time\nfrom pathlib import Path\nfrom parachute.core import Preview\n"
 PEOPLE = """
@@ -92,8 +94,8 @@ AGENTS = {
 }
 
 
-class SuggestionsComputer(ModuleComputer):
-    """A computer with `people`, `journal` and `silent`."""
+class Suggesting(WithModules):
+    """An installation with `people`, `journal` and `silent`."""
 
     def person(self, name: str = "Kevin") -> str:
         """A person that `people` keeps from now on."""
@@ -125,23 +127,31 @@ class SuggestionsComputer(ModuleComputer):
         return int(self.value("/api/people/made")["made"].count(payload))
 
 
-def furnish_people(computer: SuggestionsComputer) -> None:
+class SuggestionsServer(Suggesting, Server):
+    """A server, for what is decided."""
+
+
+class SuggestionsComputer(Suggesting, Computer):
+    """A computer, for crashes."""
+
+
+def furnish_people(installation: Suggesting) -> None:
     """Install the module `people`, of which core hears with the next one."""
     hooks = [{"event": "suggestion.created"}, {"event": "suggestion.resolved"}]
-    computer.install_quietly("people", PEOPLE, top=PEOPLE_TOP, hooks=hooks)
+    installation.install_quietly("people", PEOPLE, top=PEOPLE_TOP, hooks=hooks)
 
 
-def furnish(computer: SuggestionsComputer) -> None:
+def furnish(installation: Suggesting) -> None:
     """Install the modules."""
-    furnish_people(computer)
-    computer.install_quietly("silent", "")
-    computer.install("journal", JOURNAL, agents=AGENTS)
+    furnish_people(installation)
+    installation.install_quietly("silent", "")
+    installation.install("journal", JOURNAL, agents=AGENTS)
 
 
 @pytest.fixture(scope="session")
-def computer() -> Iterator[SuggestionsComputer]:
-    """One for all tests: each makes suggestions of its own, and leaves core and modules running."""
-    with SuggestionsComputer() as running:
+def server() -> Iterator[SuggestionsServer]:
+    """One for all tests: each makes suggestions of its own, and leaves modules running."""
+    with SuggestionsServer() as running:
         furnish(running)
         yield running
 

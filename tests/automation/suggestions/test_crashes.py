@@ -11,9 +11,17 @@ import httpx2
 import psutil
 import pytest
 
-from tests.automation.suggestions.conftest import SuggestionsComputer, furnish_people
+from tests.automation.suggestions.conftest import SuggestionsComputer, furnish, furnish_people
 
 pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def computer() -> Iterator[SuggestionsComputer]:
+    """A computer for the tests of this file."""
+    with SuggestionsComputer() as running:
+        furnish(running)
+        yield running
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from tests.automation.transcription.test_process import Process
 from tests.automation.transcription.tiny_model import WORDS
 from tests.automation.transcription.tiny_models import make_model_of
 
+pytestmark = pytest.mark.process
+
 _USUAL = ("whisper", "transducer")
 
 

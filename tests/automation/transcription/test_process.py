@@ -16,6 +16,8 @@ from tests.automation.transcription.tiny_model import WORDS, make_model
 from tests.support.activation import DEADLINE, Activator
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 LAUNCH = "parachute.automation.transcription.launch"
 
 

@@ -27,6 +27,8 @@ from tests.automation.transcription.scripted_server import SAID, ScriptedServer,
 from tests.automation.transcription.sounds import write_wav
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.process
+
 
 class Chats:
     """Whether somebody waits for an agent, and how often that was asked."""
@@ -74,6 +76,7 @@ async def kept(tmp_path: Path) -> AsyncIterator[tuple[Kept, ScriptedServer]]:
         await made.database.close()
 
 
+@pytest.mark.long
 async def test_it_sleeps_during_chats(kept: tuple[Kept, ScriptedServer]) -> None:
     made, server = kept
     made.chats.are_active = True

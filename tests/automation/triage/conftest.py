@@ -1,4 +1,4 @@
-"""A computer where modules propose changes of people, and a model that sorts them as the test says."""
+"""A server where modules propose changes of people, and a model that sorts them as the test says."""
 
 import json
 from collections.abc import Iterator
@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
-from tests.automation.suggestions.conftest import AGENTS, JOURNAL, SuggestionsComputer, furnish, word
+from tests.automation.suggestions.conftest import AGENTS, JOURNAL, Suggesting, furnish, word
+from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, Reply, tool_use
+from tests.support.server import Server
 
-__all__ = ["computer", "orchestra", "word"]
+__all__ = ["orchestra", "server", "word"]
 
 ALLOWED = "create:people"
+SETTINGS = {"orchestrator": {"resolves": [ALLOWED]}}
 
 
-class Orchestra(SuggestionsComputer):
-    """The computer; `journal` and `diary` propose."""
+class Orchestrating(Suggesting):
+    """The installation; `journal` and `diary` propose."""
 
     def waiting(self) -> list[dict[str, Any]]:
         """What waits for the user."""
@@ -41,24 +44,35 @@ class Orchestra(SuggestionsComputer):
         found: list[dict[str, Any]] = self.value("/api/suggestions/orchestrator")["runs"]
         return found
 
+    def furnish(self) -> None:
+        """Install the modules."""
+        furnish(self)
+        self.install("diary", JOURNAL, agents=AGENTS)
+
+
+class Orchestra(Orchestrating, Server):
+    """A server, for what is sorted."""
+
+
+class OrchestraComputer(Orchestrating, Computer):
+    """A computer, for crashes."""
+
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[Orchestra]:
-    """One computer for the tests of a file, where new people are the orchestrator's to decide about."""
-    settings = {"orchestrator": {"resolves": [ALLOWED]}}
-    with Orchestra(settings=settings, environment=model.credentials) as running:
-        furnish(running)
-        running.install("diary", JOURNAL, agents=AGENTS)
+def server(model: MessagesAPI) -> Iterator[Orchestra]:
+    """One server for the tests of a file, where new people are the orchestrator's to decide about."""
+    with Orchestra(settings=SETTINGS, environment=model.credentials) as running:
+        running.furnish()
         yield running
 
 
 @pytest.fixture
-def orchestra(computer: Orchestra, model: MessagesAPI) -> Iterator[Orchestra]:
+def orchestra(server: Orchestra, model: MessagesAPI) -> Iterator[Orchestra]:
     """The same, where nothing waits."""
-    yield computer
+    yield server
     model.forget_script()
-    for each in computer.waiting():
-        computer.decide(each["id"], "reject")
+    for each in server.waiting():
+        server.decide(each["id"], "reject")
 
 
 def call(tool: str, **arguments: Any) -> Reply:

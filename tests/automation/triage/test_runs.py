@@ -1,10 +1,20 @@
 """Runs of the orchestrator: one at a time, seen when they fail, and for whom they may do what."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
-from tests.automation.triage.conftest import Orchestra, call, listed, results
+from tests.automation.triage.conftest import (
+    SETTINGS,
+    Orchestra,
+    OrchestraComputer,
+    Orchestrating,
+    call,
+    listed,
+    results,
+)
 from tests.support.messages_api import Gate, MessagesAPI, error, hold, text
 
 pytestmark = pytest.mark.long
@@ -12,7 +22,7 @@ pytestmark = pytest.mark.long
 RUN = "/api/suggestions/orchestrate"
 
 
-def two(orchestra: Orchestra, word: str) -> list[str]:
+def two(orchestra: Orchestrating, word: str) -> list[str]:
     """Two that wait."""
     return [orchestra.propose(payload={"name": f"{word}{number}"}) for number in range(2)]
 
@@ -68,31 +78,36 @@ def test_a_run_is_about_what_its_caller_may_change(orchestra: Orchestra, model: 
     assert orchestra.post(RUN, headers={"x-api-key": secret}).status_code == 403
 
 
+@pytest.fixture
+def computer(model: MessagesAPI) -> Iterator[OrchestraComputer]:
+    """A computer for one test."""
+    with OrchestraComputer(settings=SETTINGS, environment=model.credentials) as running:
+        running.furnish()
+        yield running
+
+
 def test_what_a_crash_cuts_off_has_failed_and_nothing_is_decided(
-    orchestra: Orchestra, model: MessagesAPI, word: str
+    computer: OrchestraComputer, model: MessagesAPI, word: str
 ) -> None:
-    ids = two(orchestra, word)
+    ids = two(computer, word)
     gate = Gate()
     model.script(hold(gate, text("Never.")))
     try:
-        orchestra.ask_and_leave(RUN, {}, gate)
-        orchestra.kill_core()
+        computer.ask_and_leave(RUN, {}, gate)
+        computer.kill_core()
     finally:
         gate.open()
-    orchestra.eventually("/api/suggestions", lambda found: found["total"], "core is back")
-    (run, *_) = orchestra.runs()
+    computer.eventually("/api/suggestions", lambda found: found["total"], "core is back")
+    (run, *_) = computer.runs()
     assert (run["status"], run["error"]) == ("failed", "The computer was stopped during this run.")
-    assert [each["id"] for each in orchestra.waiting()] == ids[::-1]
+    assert [each["id"] for each in computer.waiting()] == ids[::-1]
     model.script(text("Nothing."))
-    assert orchestra.sort()["status"] == "completed_no_output"
+    assert computer.sort()["status"] == "completed_no_output"
 
 
 def test_the_small_model_does_not_sort(word: str) -> None:
-    from tests.automation.suggestions.conftest import AGENTS, JOURNAL, furnish
-
     with Orchestra(settings={"provider": "offline"}) as running:
-        furnish(running)
-        running.install("diary", JOURNAL, agents=AGENTS)
+        running.furnish()
         two(running, word)
         _, double = running.doubled(name=word)
         failed = running.command("suggestions", "orchestrate")

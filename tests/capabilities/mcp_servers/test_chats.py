@@ -15,7 +15,7 @@ from tests.capabilities.mcp_servers.programs import plain
 from tests.chat.runs.answers import answered, ended
 from tests.conftest import needs_bubblewrap
 from tests.contract.mcps import ServerList, ToolList, Trial
-from tests.modules.runtime.module_computer import PROGRAM, ModuleComputer
+from tests.modules.runtime.module_computer import PROGRAM, ModuleServer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -34,10 +34,10 @@ TOOLS = [{"name": "act", "description": "Write a note.",
 
 
 @pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[ModuleComputer]:
+def house(model: MessagesAPI) -> Iterator[ModuleServer]:
     """A computer whose chats may use the servers notes, other and edited."""
     settings = {"default_capabilities": {"mcps": ["parachute", "notes", "edited", "planted"]}}
-    with ModuleComputer(environment=model.credentials, settings=settings) as running:
+    with ModuleServer(environment=model.credentials, settings=settings) as running:
         (running.folder / "program.py").write_text(plain(SAYS))
         yield running
 
@@ -51,7 +51,7 @@ def api(model: MessagesAPI) -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture
-def notes(house: ModuleComputer) -> Iterator[ModuleComputer]:
+def notes(house: ModuleServer) -> Iterator[ModuleServer]:
     """The computer with the server notes, approved on the command line."""
     added = house.command("mcp", "add", "notes", sys.executable, str(house.folder / "program.py"), *READ, "--yes")
     assert added.returncode == 0, added.stderr
@@ -60,7 +60,7 @@ def notes(house: ModuleComputer) -> Iterator[ModuleComputer]:
 
 
 @pytest.fixture(autouse=True)
-def without_servers(house: ModuleComputer) -> None:
+def without_servers(house: ModuleServer) -> None:
     """No server is left from the test before."""
     (house.vault / ".mcp.json").unlink(missing_ok=True)
 
@@ -68,12 +68,12 @@ def without_servers(house: ModuleComputer) -> None:
 READ = ("--read", str(Path(sys.prefix).resolve()))
 
 
-def data(house: ModuleComputer, name: str) -> Path:
+def data(house: ModuleServer, name: str) -> Path:
     """The folder that a server writes to."""
     return house.home.root / "mcp" / name / "data"
 
 
-def put(house: ModuleComputer, name: str, *arguments: str) -> None:
+def put(house: ModuleServer, name: str, *arguments: str) -> None:
     """Write a server into `.mcp.json` by hand."""
     path = house.vault / ".mcp.json"
     document = json.loads(path.read_text()) if path.exists() else {"mcpServers": {}}
@@ -87,7 +87,7 @@ def offered(api: MessagesAPI) -> list[str]:
     return sorted(name for name in names if name.startswith("mcp__"))
 
 
-async def test_a_chat_calls_a_tool(notes: ModuleComputer, api: MessagesAPI) -> None:
+async def test_a_chat_calls_a_tool(notes: ModuleServer, api: MessagesAPI) -> None:
     api.script(tool_use(ACT, {"text": "Buy milk"}), text("Done."))
     async with notes.client() as client:
         stream = await answered(client)
@@ -108,11 +108,11 @@ async def test_a_chat_calls_a_tool(notes: ModuleComputer, api: MessagesAPI) -> N
     notes.wait_until(lambda: ACT in _audit(notes), "the call is in the audit")
 
 
-def _audit(house: ModuleComputer) -> str:
+def _audit(house: ModuleServer) -> str:
     return "".join(path.read_text() for path in (house.vault / ".parachute" / "audit").glob("*.jsonl"))
 
 
-async def test_an_agent_that_writes_the_file_gains_nothing(house: ModuleComputer, api: MessagesAPI) -> None:
+async def test_an_agent_that_writes_the_file_gains_nothing(house: ModuleServer, api: MessagesAPI) -> None:
     command = (
         f"echo '{json.dumps({'mcpServers': {'planted': {'command': 'sleep', 'args': ['3']}}})}' > /vault/.mcp.json"
     )
@@ -135,7 +135,7 @@ async def test_an_agent_that_writes_the_file_gains_nothing(house: ModuleComputer
         assert not data(house, "planted").exists()
 
 
-async def test_an_edited_file_waits_and_the_chat_goes_on(house: ModuleComputer, api: MessagesAPI) -> None:
+async def test_an_edited_file_waits_and_the_chat_goes_on(house: ModuleServer, api: MessagesAPI) -> None:
     put(house, "edited")
     assert house.command("mcp", "approve", "edited", *READ, "--yes").returncode == 0
     async with house.client() as client:
@@ -156,7 +156,7 @@ async def test_an_edited_file_waits_and_the_chat_goes_on(house: ModuleComputer, 
         assert offered(api) == []
 
 
-async def test_a_workspace_and_an_agents_file_say_which(notes: ModuleComputer, api: MessagesAPI) -> None:
+async def test_a_workspace_and_an_agents_file_say_which(notes: ModuleServer, api: MessagesAPI) -> None:
     api.default(text("Hello."))
     (notes.vault / "narrow.md").write_text("---\ntools: [Read]\n---\nYou are narrow.\n")
     (notes.vault / "wide.md").write_text("---\ntools: [Read, mcp__notes]\n---\nYou are wide.\n")
@@ -171,12 +171,12 @@ async def test_a_workspace_and_an_agents_file_say_which(notes: ModuleComputer, a
             assert offered(api) == expected, agent
 
 
-def owner(house: ModuleComputer) -> dict[str, str]:
+def owner(house: ModuleServer) -> dict[str, str]:
     """The command line's own token."""
     return {"Authorization": f"Bearer {CliToken(house.home.root).obtain()}"}
 
 
-async def test_the_apps_calls(house: ModuleComputer) -> None:
+async def test_the_apps_calls(house: ModuleServer) -> None:
     shown = {"command": sys.executable, "args": [str(house.folder / "program.py")]}
     async with house.client(headers=owner(house)) as client:
         (own,) = ServerList.model_validate((await client.get("/api/mcps")).json()).servers
@@ -229,7 +229,7 @@ async def test_the_apps_calls(house: ModuleComputer) -> None:
         assert (await client.get("/api/mcps/flat/tools")).status_code == 404
 
 
-async def test_changing_servers_needs_admin_rights(house: ModuleComputer) -> None:
+async def test_changing_servers_needs_admin_rights(house: ModuleServer) -> None:
     made = json.loads(house.command("keys", "create", "phone", "--scope", "chat:write", "--json").stdout)
     async with house.client(headers={"Authorization": f"Bearer {made['key']}"}) as client:
         body = {"name": "x", "command": "sleep"}
@@ -237,14 +237,14 @@ async def test_changing_servers_needs_admin_rights(house: ModuleComputer) -> Non
         assert (await client.delete("/api/mcps/x")).status_code == 403
 
 
-def command(house: ModuleComputer, *arguments: str) -> Any:
+def command(house: ModuleServer, *arguments: str) -> Any:
     """What the command line answers as JSON."""
     ran = house.command("mcp", *arguments, "--json")
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
 
-def test_the_command_line(house: ModuleComputer) -> None:
+def test_the_command_line(house: ModuleServer) -> None:
     program = str(house.folder / "program.py")
     added = house.command(
         "mcp",
@@ -289,7 +289,7 @@ def test_the_command_line(house: ModuleComputer) -> None:
     assert (wrong.returncode, house.command("mcp", "show", "bad").returncode) == (1, 1)
 
 
-def told_secret(house: ModuleComputer, said: str, name: str) -> int:
+def told_secret(house: ModuleServer, said: str, name: str) -> int:
     """The exit code of the command that keeps a secret, which is said on its standard input."""
     environment = {"HOME": str(house.folder), "PATH": os.environ["PATH"], "PARACHUTE_HOME": str(house.home.root)}
     return subprocess.run(

@@ -44,6 +44,7 @@ def status(servers: RemoteServers) -> str:
     return servers.service.statuses.of(servers.catalog.get("notes"))[0]
 
 
+@pytest.mark.long
 async def test_signing_in_and_out(servers: RemoteServers, server: RemoteServer) -> None:
     assert status(servers) == "untested"
     with pytest.raises(NeedsLogin):

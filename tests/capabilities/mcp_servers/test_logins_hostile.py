@@ -14,6 +14,8 @@ from parachute.capabilities.mcp_servers.logins.service import Callback
 from tests.capabilities.mcp_servers.hostile_server import Asked, HostileServer, harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import RemoteServers, remote_servers
 
+pytestmark = pytest.mark.process
+
 DESCRIPTION = "/.well-known/oauth-protected-resource/mcp"
 METADATA = "/.well-known/oauth-authorization-server"
 

@@ -13,6 +13,8 @@ from parachute.security.origin import Origin
 from tests.capabilities.mcp_servers.remote_servers import RemoteServer, RemoteServers, remote_server, remote_servers
 from tests.sandbox.git.authority import Authority
 
+pytestmark = pytest.mark.process
+
 SECRET = "s3cr3t-of-the-owner"
 
 
@@ -77,6 +79,7 @@ async def test_what_a_server_says_of_itself_is_its_own_word_until_the_owner_has_
     assert [each.answers for each in await source.items()] == [()]
 
 
+@pytest.mark.long
 async def test_a_secret_goes_into_a_header_and_comes_back_to_nobody(
     servers: RemoteServers, closed_server: RemoteServer, caplog: pytest.LogCaptureFixture
 ) -> None:

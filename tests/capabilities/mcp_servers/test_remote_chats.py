@@ -13,7 +13,7 @@ from tests.capabilities.mcp_servers.remote_servers import RemoteServer, browse, 
 from tests.chat.runs.answers import answered, ended
 from tests.conftest import needs_bubblewrap
 from tests.contract.mcps import ServerList, ToolList, Trial
-from tests.modules.runtime.module_computer import PROGRAM, ModuleComputer
+from tests.modules.runtime.module_computer import PROGRAM, ModuleServer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -23,10 +23,10 @@ SECRET = "s3cr3t-of-the-owner"
 
 
 @pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[ModuleComputer]:
+def house(model: MessagesAPI) -> Iterator[ModuleServer]:
     """A computer whose chats may use the servers notes and signed."""
     settings = {"default_capabilities": {"mcps": ["parachute", "notes", "signed"]}}
-    with ModuleComputer(environment=model.credentials, settings=settings) as running:
+    with ModuleServer(environment=model.credentials, settings=settings) as running:
         yield running
 
 
@@ -50,19 +50,19 @@ def api(model: MessagesAPI) -> Iterator[MessagesAPI]:
     model.forget_script()
 
 
-def owner(house: ModuleComputer) -> dict[str, str]:
+def owner(house: ModuleServer) -> dict[str, str]:
     """The command line's own token."""
     return {"Authorization": f"Bearer {CliToken(house.home.root).obtain()}"}
 
 
-def mcp(house: ModuleComputer, *arguments: str, said: str = "") -> subprocess.CompletedProcess[str]:
+def mcp(house: ModuleServer, *arguments: str, said: str = "") -> subprocess.CompletedProcess[str]:
     """Run `parachute mcp`, with something on its standard input."""
     environment = {"HOME": str(house.folder), "PATH": os.environ["PATH"], "PARACHUTE_HOME": str(house.home.root)}
     return subprocess.run([PROGRAM, "mcp", *arguments], env=environment, input=said, text=True, capture_output=True)
 
 
 async def test_a_chat_calls_a_tool_with_a_secret_that_no_sandbox_sees(
-    house: ModuleComputer, api: MessagesAPI, closed_server: RemoteServer
+    house: ModuleServer, api: MessagesAPI, closed_server: RemoteServer
 ) -> None:
     assert mcp(house, "secret", "set", "NOTES", said=SECRET).returncode == 0
     header = "Authorization: Bearer ${secret:NOTES}"
@@ -97,7 +97,7 @@ async def test_a_chat_calls_a_tool_with_a_secret_that_no_sandbox_sees(
     assert mcp(house, "remove", "notes").returncode == 0
 
 
-async def test_signing_in_from_a_browser(house: ModuleComputer, api: MessagesAPI, signing_server: RemoteServer) -> None:
+async def test_signing_in_from_a_browser(house: ModuleServer, api: MessagesAPI, signing_server: RemoteServer) -> None:
     async with house.client(headers=owner(house)) as client:
         added = await client.post("/api/mcps", json={"name": "signed", "url": signing_server.url})
         assert added.status_code == 200, added.text
@@ -145,7 +145,7 @@ async def test_signing_in_from_a_browser(house: ModuleComputer, api: MessagesAPI
     assert mcp(house, "remove", "signed").returncode == 0
 
 
-async def test_only_the_owner_gets_a_link(house: ModuleComputer, signing_server: RemoteServer) -> None:
+async def test_only_the_owner_gets_a_link(house: ModuleServer, signing_server: RemoteServer) -> None:
     made = json.loads(house.command("keys", "create", "phone", "--scope", "*:read", "--json").stdout)
     assert mcp(house, "add", "signed", "--url", signing_server.url, "--yes").returncode == 0
     assert mcp(house, "test", "signed").returncode == 1

@@ -13,6 +13,8 @@ from parachute.capabilities.mcp_servers import running, service
 from tests.capabilities.mcp_servers.hostile_server import Answer, Asked, harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import RemoteServers, remote_servers
 
+pytestmark = pytest.mark.process
+
 EVENT = (
     b'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}\n\n'
 )
@@ -281,6 +283,7 @@ async def test_a_name_at_home_does_not_lead_to_this_machine(tmp_path: Path) -> N
             await servers.service.call("bad", "act", {})
 
 
+@pytest.mark.long
 async def test_the_older_transport_stays_at_its_address(
     servers: RemoteServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ from shutil import rmtree
 
 import pytest
 
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.messages_api import MessagesAPI
 
 
@@ -18,14 +18,14 @@ def service() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="session")
-def house(service: MessagesAPI) -> Iterator[ModuleComputer]:
+def house(service: MessagesAPI) -> Iterator[ModuleServer]:
     """The computer."""
-    with ModuleComputer(environment=service.credentials) as running:
+    with ModuleServer(environment=service.credentials) as running:
         yield running
 
 
 @pytest.fixture
-def api(service: MessagesAPI, house: ModuleComputer) -> Iterator[MessagesAPI]:
+def api(service: MessagesAPI, house: ModuleServer) -> Iterator[MessagesAPI]:
     """The model without what the test before left, and a vault without its agents and skills."""
     for folder in (".claude/agents", ".claude/skills", ".skills", "Projects"):
         rmtree(house.vault / folder, ignore_errors=True)

@@ -7,7 +7,7 @@ import pytest
 from tests.capabilities.offered.conftest import write
 from tests.chat.runs.answers import answered, ended
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -20,7 +20,7 @@ def offered(api: MessagesAPI, name: str = "sailor") -> bool:
 
 
 async def test_an_agent_of_the_app_answers_with_its_prompt_tools_and_model(
-    house: ModuleComputer, api: MessagesAPI
+    house: ModuleServer, api: MessagesAPI
 ) -> None:
     api.default(text("Done."))
     async with house.client() as client:
@@ -38,7 +38,7 @@ async def test_an_agent_of_the_app_answers_with_its_prompt_tools_and_model(
             assert stream.of_type("warning") == []
 
 
-async def test_an_agent_gets_work_and_has_fewer_tools_never_more(house: ModuleComputer, api: MessagesAPI) -> None:
+async def test_an_agent_gets_work_and_has_fewer_tools_never_more(house: ModuleServer, api: MessagesAPI) -> None:
     write(house.vault / ".claude/agents/sailor.md", SAILOR.replace("SAILOR", "MATE"))
 
     def answer(body: dict[str, Any]) -> Reply:
@@ -59,7 +59,7 @@ async def test_an_agent_gets_work_and_has_fewer_tools_never_more(house: ModuleCo
     assert first["model"] == "claude-haiku-4-5"
 
 
-async def test_agents_are_filtered_by_the_workspace(house: ModuleComputer, api: MessagesAPI) -> None:
+async def test_agents_are_filtered_by_the_workspace(house: ModuleServer, api: MessagesAPI) -> None:
     api.default(text("Done."))
     write(house.vault / ".claude/agents/sailor.md", SAILOR)
     async with house.client() as client:
@@ -72,7 +72,7 @@ async def test_agents_are_filtered_by_the_workspace(house: ModuleComputer, api: 
 
 
 async def test_direct_conversations_have_the_agents_that_the_owner_approved(
-    house: ModuleComputer, api: MessagesAPI
+    house: ModuleServer, api: MessagesAPI
 ) -> None:
     api.default(text("Done."))
     path = write(house.vault / ".claude/agents/cook.md", SAILOR.replace("sailor", "cook"))
@@ -96,7 +96,7 @@ async def test_direct_conversations_have_the_agents_that_the_owner_approved(
 
 
 async def test_agents_and_skills_of_a_project_are_those_of_its_conversations(
-    house: ModuleComputer, api: MessagesAPI
+    house: ModuleServer, api: MessagesAPI
 ) -> None:
     api.default(text("Done."))
     write(house.vault / "Projects/boat/.claude/agents/mate.md", "---\ndescription: Helps.\n---\nYou are a mate.")

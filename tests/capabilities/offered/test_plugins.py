@@ -13,7 +13,7 @@ from tests.capabilities.plugins.building import repository
 from tests.capabilities.plugins.git_server import GitServer, git_server
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import ChatStream
 
@@ -31,7 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitServer]:
 
 
 @pytest.fixture
-async def owner(house: ModuleComputer, api: MessagesAPI) -> Any:
+async def owner(house: ModuleServer, api: MessagesAPI) -> Any:
     """The owner; no plugin is left of the test before."""
     token = CliToken(house.home.root).obtain()
     async with house.client(headers={"authorization": f"Bearer {token}"}) as client:
@@ -96,7 +96,7 @@ async def test_only_texts_are_there_until_the_programs_are_approved(
 
 
 async def test_approved_programs_run_in_sandboxes(
-    house: ModuleComputer, owner: httpx2.AsyncClient, installed: dict[str, Any], api: MessagesAPI
+    house: ModuleServer, owner: httpx2.AsyncClient, installed: dict[str, Any], api: MessagesAPI
 ) -> None:
     await approve(owner, installed)
     made = await owner.post("/api/workspaces", json={"name": "With plugins"})
@@ -161,7 +161,7 @@ async def test_a_skill_that_is_filtered_out_is_not_in_the_sandbox(
 
 
 async def test_a_plugin_that_changed_on_the_disk_is_left_out(
-    house: ModuleComputer, owner: httpx2.AsyncClient, installed: dict[str, Any], api: MessagesAPI
+    house: ModuleServer, owner: httpx2.AsyncClient, installed: dict[str, Any], api: MessagesAPI
 ) -> None:
     await approve(owner, installed)
     (word,) = house.home.root.glob("plugins/demo-plugin/*/files/lib/word.txt")

@@ -20,6 +20,8 @@ from parachute.modules.registry.models import Limits, Silent
 from tests.capabilities.plugins.building import Installation, write_files, write_plugin
 from tests.modules.registry.building import Repository
 
+pytestmark = pytest.mark.process
+
 MANIFEST = ".claude-plugin/plugin.json"
 
 

@@ -15,6 +15,8 @@ from tests.capabilities.plugins.building import Installation, repository, write_
 from tests.modules.registry.building import Repository
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 TEXTS = {
     ".claude-plugin/plugin.json",
     "commands/deploy.md",
@@ -80,6 +82,7 @@ def test_an_approval_is_for_what_was_seen(installation: Installation, demo: Repo
         assert caught.value.key == "plugin_changed"
 
 
+@pytest.mark.long
 def test_an_update_of_any_file_has_the_programs_wait(installation: Installation, demo: Repository) -> None:
     installation.install(demo.url, programs=True)
     # A hook may run it, whatever its name says.
@@ -107,6 +110,7 @@ def test_texts_without_programs_are_updated_with_one_word(installation: Installa
     assert plugin.contents.version == "1.1.0"
 
 
+@pytest.mark.long
 def test_what_a_server_was_allowed_is_not_inherited(installation: Installation, demo: Repository) -> None:
     plugin = installation.install(demo.url, programs=True)
     catalog = installation.catalog
@@ -123,6 +127,7 @@ def test_what_a_server_was_allowed_is_not_inherited(installation: Installation, 
     assert listed.approval.hosts == ()
 
 
+@pytest.mark.long
 def test_an_update_of_programs_shows_the_rights_and_waits(installation: Installation, demo: Repository) -> None:
     installation.install(demo.url, programs=True)
     write_files(demo.folder, {".mcp.json": json.dumps({"words": {"command": "sh", "env": {"A": "${TOKEN}"}}})})
@@ -144,6 +149,7 @@ def test_an_unchanged_update_changes_nothing(installation: Installation, demo: R
         assert staged.changes() == []
 
 
+@pytest.mark.long
 def test_removing_leaves_nothing(installation: Installation, demo: Repository) -> None:
     installation.install(demo.url, programs=True)
     installation.library.remove("demo-plugin", installation.catalog)

@@ -212,6 +212,7 @@ def test_names_as_the_program_shows_them() -> None:
     assert shown_names([offered("reading_search")]) == (SHOWN,)
 
 
+@pytest.mark.long
 def test_the_sdk_is_not_imported_before_it_is_needed() -> None:
     program = (
         "import sys, parachute.server.app; print([name for name in ('claude_agent_sdk', 'mcp') if name in sys.modules])"

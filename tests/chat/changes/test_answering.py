@@ -14,6 +14,8 @@ from parachute.chat.sessions.models import Session
 from parachute.events.inbox.models import Answer
 from tests.chat.changes.views import World, listed
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
@@ -115,6 +117,7 @@ async def test_a_file_is_applied_with_the_folders_that_it_lies_in(world: World) 
     assert await world.reasons() == {"new/y": "review"}
 
 
+@pytest.mark.long
 async def test_a_later_run_takes_over_what_waits(world: World) -> None:
     first = (await world.turn("echo 1 > .envrc", is_reviewed=True)).number
     second = (await world.turn("echo 2 > .envrc", is_reviewed=True)).number

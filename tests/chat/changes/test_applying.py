@@ -9,6 +9,8 @@ import pytest
 from tests.chat.changes.views import World, listed
 from tests.support.groups import other_group
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:

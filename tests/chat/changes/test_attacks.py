@@ -3,10 +3,13 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.chat.changes.views import World
 from tests.sandbox.engines.escapes.protected import ATTACKS, repository, watched
 
 
+@pytest.mark.long
 async def test_nothing_that_runs_later_is_applied(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         before = watched(repository(world.project))

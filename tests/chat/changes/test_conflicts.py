@@ -7,6 +7,8 @@ import pytest
 
 from tests.chat.changes.views import World, listed
 
+pytestmark = pytest.mark.long
+
 BETWEEN = pytest.mark.parametrize("between", ["nothing", "restart"])
 
 

@@ -11,6 +11,8 @@ from parachute.chat.changes.git_files import entries_digest, is_valid, part_of
 from parachute.security.origin import Origin
 from tests.chat.changes.views import World
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:

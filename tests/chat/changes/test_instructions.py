@@ -4,13 +4,18 @@ import asyncio
 import hashlib
 from pathlib import Path
 
+import pytest
+
 from tests.chat.changes.views import World
+
+pytestmark = pytest.mark.process
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@pytest.mark.long
 async def test_what_a_run_wrote_is_known_until_the_owner_has_seen_it(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         world.write("AGENTS.md", "mine\n")

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from tests.chat.changes.random_work import OWNERS, WORK, Owners, comes_back, own
 from tests.chat.changes.views import listed
 from tests.conftest import needs_bubblewrap
-from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
+from tests.support.server import Server
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -23,11 +23,11 @@ pytestmark = [needs_bubblewrap, pytest.mark.long]
 class InBubblewrap:
     """A computer whose agents are in bubblewrap; the owner writes between two calls of the agent's tool."""
 
-    def __init__(self, computer: Computer, model: MessagesAPI) -> None:
-        self._computer = computer
+    def __init__(self, server: Server, model: MessagesAPI) -> None:
+        self._computer = server
         self._model = model
         self._session = ""
-        self.project = computer.vault / "Projects/boat"
+        self.project = server.vault / "Projects/boat"
 
     def clear(self) -> None:
         """Begin with an empty project."""
@@ -76,8 +76,8 @@ class InBubblewrap:
 @pytest.fixture(scope="module")
 def place() -> Iterator[InBubblewrap]:
     """One computer for all examples."""
-    with MessagesAPI() as model, Computer(environment=model.credentials) as computer:
-        yield InBubblewrap(computer, model)
+    with MessagesAPI() as model, Server(environment=model.credentials) as server:
+        yield InBubblewrap(server, model)
 
 
 @settings(max_examples=15, deadline=None)

@@ -11,6 +11,8 @@ from parachute.base.errors import Conflict
 from parachute.chat.changes.snapshots import Snapshots
 from tests.chat.changes.views import ENVIRONMENT, World, listed
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:

@@ -11,6 +11,8 @@ import pytest
 from parachute.base.errors import Conflict
 from tests.chat.changes.views import World, listed
 
+pytestmark = pytest.mark.process
+
 SELECT = "python3 -c \"import sqlite3; c = sqlite3.connect('app.db'); print(c.execute('select count(*) from t').fetchone()); c.close()\""
 INSERT = "python3 -c \"import sqlite3; c = sqlite3.connect('app.db'); c.execute('insert into t values (1000)'); c.commit(); c.close()\""
 
@@ -62,6 +64,7 @@ async def test_a_question_while_a_transaction_goes_on_leaves_its_journal(world: 
     assert rows(world) == 50
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["wal", "delete"])
 async def test_a_change_of_a_database_that_is_open_waits_as_one(world: World, mode: str) -> None:
     with database(world, mode) as live:
@@ -130,6 +133,7 @@ async def test_whatever_a_program_writes_to_is_left_alone(world: World) -> None:
     assert sorted(path.name for path in (world.project / "store").iterdir()) == ["CURRENT", "LOCK", "MANIFEST-1"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock", "packed-refs.lock"])
 async def test_a_commit_waits_while_git_is_at_work(world: World, lock: str) -> None:
     world.git("init", "-q", "-b", "main")

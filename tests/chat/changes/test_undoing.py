@@ -9,6 +9,8 @@ from parachute.base.errors import NotAllowed, NotFound
 from parachute.security.origin import Origin
 from tests.chat.changes.views import World, listed
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:

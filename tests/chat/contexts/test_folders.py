@@ -11,6 +11,8 @@ from parachute.chat.contexts.discovery import find_folders
 
 from .conftest import World
 
+pytestmark = pytest.mark.process
+
 
 async def test_the_folders_of_a_vault(world: World, tmp_path: Path) -> None:
     for path in ("AGENTS.md", "Projects/boat/AGENTS.md", "Projects/boat/CLAUDE.md", "Areas/ü, täi/CLAUDE.md"):

@@ -114,6 +114,7 @@ async def following(world: World) -> AsyncIterator[Following]:
     await made.files.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("look_seconds", [0.05, 3600])
 async def test_the_first_watch_of_all_is_noticed_though_nothing_follows_the_vault(
     following: Following, look_seconds: float

@@ -8,8 +8,9 @@ import httpx2
 import pytest
 
 from parachute.security.keys.cli_token import CliToken
-from tests.support.computer import Computer
+from tests.support.installation import Installation
 from tests.support.messages_api import MessagesAPI
+from tests.support.server import Server
 
 from .exports import node, tree
 
@@ -22,22 +23,22 @@ def api() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="session")
-def computer(api: MessagesAPI) -> Iterator[Computer]:
+def server(api: MessagesAPI) -> Iterator[Server]:
     """A computer whose model is `api`."""
-    with Computer(environment=api.credentials) as running:
+    with Server(environment=api.credentials) as running:
         yield running
 
 
 @pytest.fixture
-async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
+async def owner(server: Server) -> AsyncIterator[httpx2.AsyncClient]:
     """The owner of the computer."""
-    async with computer.client(headers=signed(computer)) as client:
+    async with server.client(headers=signed(server)) as client:
         yield client
 
 
-def signed(computer: Computer) -> dict[str, str]:
+def signed(installation: Installation) -> dict[str, str]:
     """The headers of the owner."""
-    return {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
+    return {"authorization": f"Bearer {CliToken(installation.home.root).obtain()}"}
 
 
 async def upload(client: httpx2.AsyncClient, data: bytes, **query: Any) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from . import exports
 from .exports import boat, claude_conversation, node, packed, tree
 from .program import PROGRAM, Read, read
 
+pytestmark = pytest.mark.process
+
 LONG = 100_000
 
 

@@ -12,8 +12,8 @@ from parachute.security.keys.service import Keys
 from tests.contract import models
 from tests.contract.imports import ImportResult
 from tests.contract.responses import check_error, check_response
-from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
+from tests.support.server import Server
 from tests.support.sse import chat
 
 from . import exports
@@ -37,9 +37,9 @@ async def say(client: httpx2.AsyncClient, message: str, session: str, **fields: 
     return str(stream.terminal["sessionId"])
 
 
-async def test_what_the_app_sends(computer: Computer) -> None:
+async def test_what_the_app_sends(server: Server) -> None:
     sent = {"data": [boat("app-1"), boat("app-2")], "archived": False}
-    async with computer.client() as app:
+    async with server.client() as app:
         first = check_response(ImportResult, await app.post("/api/import", json=sent))
         assert (first.total_conversations, first.imported_count, first.skipped_count, first.errors) == (4, 4, 0, [])
         again = check_response(ImportResult, await app.post("/api/import", json=sent))
@@ -62,7 +62,7 @@ async def test_what_the_app_sends(computer: Computer) -> None:
         assert (branch.title, branch.archived) == ("A boat (branch 2)", True)
 
 
-async def test_the_app_may_have_them_archived(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_the_app_may_have_them_archived(server: Server, owner: httpx2.AsyncClient) -> None:
     value = tree(node("a", None, text="Where is the periwinkle?"), name="archived-1")
     check_response(ImportResult, await owner.post("/api/import", json={"data": [value], "archived": True}))
     assert await find(owner, "periwinkle") == []
@@ -81,8 +81,8 @@ async def test_what_is_no_export_changes_nothing(owner: httpx2.AsyncClient) -> N
     assert (await owner.get("/api/chat")).json() == before
 
 
-async def test_a_dry_run_only_counts(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    before = sorted(computer.vault.rglob("*.imported.jsonl"))
+async def test_a_dry_run_only_counts(server: Server, owner: httpx2.AsyncClient) -> None:
+    before = sorted(server.vault.rglob("*.imported.jsonl"))
     found = await upload(owner, exports.chatgpt_zip(boat("dry")), dry_run="true")
     assert (found["state"], found["kind"], found["conversations"], found["imported"]) == ("done", "chatgpt", 2, 2)
     assert (found["oldest"], found["newest"]) == ("2023-11-14T22:13:20.250Z", "2023-11-14T23:13:20.000Z")
@@ -92,15 +92,15 @@ async def test_a_dry_run_only_counts(computer: Computer, owner: httpx2.AsyncClie
         "hidden_messages": 1,
         "other_files": 3,
     }
-    assert sorted(computer.vault.rglob("*.imported.jsonl")) == before
+    assert sorted(server.vault.rglob("*.imported.jsonl")) == before
     check_error(await owner.post(f"/api/imports/{found['id']}/undo"), 409)
 
 
-async def test_claude_with_documents_twice_and_back(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_claude_with_documents_twice_and_back(server: Server, owner: httpx2.AsyncClient) -> None:
     data = exports.claude_zip(claude_conversation("twice"))
     first = await upload(owner, data, name="My Claude.zip")
     assert (first["kind"], first["imported"], first["filesImported"]) == ("claude", 1, 2)
-    folder = computer.vault / "Imported" / "My Claude.zip" / "Tea - coffee"
+    folder = server.vault / "Imported" / "My Claude.zip" / "Tea - coffee"
     assert (folder / "leaves.md").read_text() == "Green, black."
     assert sorted(path.name for path in folder.iterdir()) == ["Project instructions.md", "leaves.md"]
     (session,) = await find(owner, "whistles sharp")
@@ -112,11 +112,11 @@ async def test_claude_with_documents_twice_and_back(computer: Computer, owner: h
     assert (back["state"], back["kept"]) == ("undone", ["Imported/My Claude.zip/Tea - coffee/leaves.md"])
     assert [path.name for path in folder.iterdir()] == ["leaves.md"]
     assert await find(owner, "whistles sharp") == []
-    assert not list(computer.vault.rglob(f"*{session.id}*"))
+    assert not list(server.vault.rglob(f"*{session.id}*"))
     assert (await upload(owner, data, name="My Claude.zip"))["imported"] == 1
 
 
-async def test_an_older_parachute_in_a_sandbox(computer: Computer, owner: httpx2.AsyncClient, tmp_path: Path) -> None:
+async def test_an_older_parachute_in_a_sandbox(server: Server, owner: httpx2.AsyncClient, tmp_path: Path) -> None:
     found = await upload(owner, exports.old_vault(tmp_path))
     assert (found["kind"], found["imported"], found["errors"]) == ("parachute", 3, [])
     for session, title in ((SESSION, "Sails"), (KEPT, "Ropes")):
@@ -128,11 +128,11 @@ async def test_an_older_parachute_in_a_sandbox(computer: Computer, owner: httpx2
     assert (await upload(owner, exports.old_vault(tmp_path)))["skipped"] == 3
 
 
-async def test_notes_keep_their_dates_and_nothing_is_replaced(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    mine = computer.vault / "Imported" / "Thoughts" / "Boats"
+async def test_notes_keep_their_dates_and_nothing_is_replaced(server: Server, owner: httpx2.AsyncClient) -> None:
+    mine = server.vault / "Imported" / "Thoughts" / "Boats"
     mine.mkdir(parents=True)
     (mine / "Ottilie.md").write_text("Mine.")
-    (computer.vault / "Imported" / "Linked").symlink_to("/etc")
+    (server.vault / "Imported" / "Linked").symlink_to("/etc")
     found = await upload(owner, exports.notes_zip(), kind="obsidian", name="Thoughts")
     assert (found["files"], found["filesImported"]) == (3, 2)
     assert {"what": "different_files", "count": 1} in [
@@ -223,13 +223,13 @@ async def test_the_search_is_made_anew_with_what_was_imported(owner: httpx2.Asyn
 
 
 @pytest.mark.parametrize("capability", ["read", "write"])
-async def test_keys(computer: Computer, capability: str) -> None:
-    _, secret = Keys(computer.home.root).create(f"for {capability}", [Scope("chat", (capability,))])  # type: ignore[arg-type]
+async def test_keys(server: Server, capability: str) -> None:
+    _, secret = Keys(server.home.root).create(f"for {capability}", [Scope("chat", (capability,))])  # type: ignore[arg-type]
     project = {**exports.PROJECT, "name": capability}
     sent = {"data": [tree(node("a", None, text="Hi."), name=capability), project], "archived": False}
-    async with computer.client(headers={"authorization": f"Bearer {secret}"}) as client:
+    async with server.client(headers={"authorization": f"Bearer {secret}"}) as client:
         assert (await client.get("/api/imports")).status_code == 200
         assert (await client.post("/api/imports", content=b"[]")).status_code == 403
         assert (await client.post("/api/imports/01234567/undo")).status_code == 403
         assert (await client.post("/api/import", json=sent)).status_code == (200 if capability == "write" else 403)
-    assert not list(computer.vault.glob(f"Imported/*/{capability}"))
+    assert not list(server.vault.glob(f"Imported/*/{capability}"))

@@ -5,9 +5,13 @@ import socket
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from parachute.chat.imports import reader
 from parachute.sandbox.engines.bubblewrap import interpreter
 from tests.conftest import needs_bubblewrap
+
+pytestmark = pytest.mark.process
 
 PROBE = """
 import json, os, socket, sys

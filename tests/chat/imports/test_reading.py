@@ -4,11 +4,15 @@ import json
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from parachute.chat.imports.reading import brain
 
 from . import exports
 from .exports import KEPT, SESSION, boat, claude_conversation, claude_message, node, packed, tree
 from .program import read
+
+pytestmark = pytest.mark.process
 
 
 def test_chatgpt_the_branch_that_was_shown_is_the_conversation(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from parachute.base.errors import InvalidInput
 from parachute.chat.knowledge.service import Knowledge, KnowledgeService
 from parachute.modules.registry.service import Modules
 from parachute.modules.runtime.interfaces import Interfaces
-from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
+from tests.support.server import Server
 from tests.support.sse import ChatStream, chat
 
 pytestmark = pytest.mark.long
@@ -42,8 +42,8 @@ class Knowing(Module):
 """
 
 
-async def _chat(computer: Computer, message: str, session: str = "new") -> ChatStream:
-    async with computer.client() as client, chat(client, message, session) as stream:
+async def _chat(server: Server, message: str, session: str = "new") -> ChatStream:
+    async with server.client() as client, chat(client, message, session) as stream:
         await stream.collect()
         return stream
 
@@ -54,16 +54,16 @@ async def test_what_is_known_travels_with_the_message(tmp_path: Path) -> None:
     with MessagesAPI() as api:
         api.default(text("Yes."))
         environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-test", "ANTHROPIC_BASE_URL": api.url}
-        computer = Computer(environment=environment)
-        computer.vault.mkdir()
-        modules = Modules(computer.home, computer.vault)
+        server = Server(environment=environment)
+        server.vault.mkdir()
+        modules = Modules(server.home, server.vault)
         with modules.installing(str(tmp_path)) as installation:
             installation.finish()
-        with computer:
-            async with computer.client() as client:
+        with server:
+            async with server.client() as client:
                 # It starts here: a message does not wait long for it.
                 assert (await client.get("/api/knowing/anything")).status_code == 404
-            answer = await _chat(computer, "What about LVB?")
+            answer = await _chat(server, "What about LVB?")
             [shown] = answer.of_type("prompt_metadata")
             assert shown["contextFiles"] == ["Brain/lvb.md", "2026-01-02"]
             assert (shown["knownNames"], shown["knownEntries"]) == (["LVB"], 1)
@@ -72,7 +72,7 @@ async def test_what_is_known_travels_with_the_message(tmp_path: Path) -> None:
             assert "LVB is a curriculum." not in str(request["system"])
             session = answer.events[-1]["sessionId"]
             for message in ("And the weather?", "Now fail, please."):
-                answer = await _chat(computer, message, session)
+                answer = await _chat(server, message, session)
                 assert answer.events[-1]["type"] == "done"
                 [shown] = answer.of_type("prompt_metadata")
                 assert shown["contextFiles"] == []

@@ -30,6 +30,8 @@ from parachute.security.audit.service import Audit
 from tests.sandbox.egress.internet import PUBLIC, Internet
 from tests.support.connections import read_to_end
 
+pytestmark = pytest.mark.process
+
 NOW = "2026-01-01T00:00:00.000Z"
 BOAT = Workspace("boat", "Boat", NOW, NOW)
 

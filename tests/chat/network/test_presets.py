@@ -7,6 +7,8 @@ from parachute.chat.workspaces.models import Workspace
 from parachute.sandbox.egress.models import Network
 from tests.chat.network.test_networks import NOW, World, world
 
+pytestmark = pytest.mark.process
+
 __all__ = ["world"]
 
 PRESETS = {"python": ["index.example.org", "api.example.org"], "home": ["nas.local:8443"]}

@@ -8,7 +8,7 @@ import pytest
 
 from parachute.supervisor.host_specification import module_folder
 from tests.chat.runs.answers import answered, session_of
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import ChatStream
 
@@ -49,9 +49,9 @@ def service() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="package")
-def house(service: MessagesAPI) -> Iterator[ModuleComputer]:
+def house(service: MessagesAPI) -> Iterator[ModuleServer]:
     """A computer with a vault, a project and a module with two tools."""
-    with ModuleComputer(environment=service.credentials, settings={"sandbox": {"engine": "bubblewrap"}}) as running:
+    with ModuleServer(environment=service.credentials, settings={"sandbox": {"engine": "bubblewrap"}}) as running:
         running.install("brain", TOOLS, mcp_tools=OFFERED)
         described = module_folder("brain", running.home.root) / "description.json"
         running.wait_until(described.is_file, "core knows the tools of the module")
@@ -73,7 +73,7 @@ def api(service: MessagesAPI) -> Iterator[MessagesAPI]:
 class Talk:
     """One conversation with the owner."""
 
-    def __init__(self, house: ModuleComputer, api: MessagesAPI, client: httpx2.AsyncClient) -> None:
+    def __init__(self, house: ModuleServer, api: MessagesAPI, client: httpx2.AsyncClient) -> None:
         self.house = house
         self.api = api
         self.client = client
@@ -117,7 +117,7 @@ class Talk:
 
 
 @pytest.fixture
-async def talk(house: ModuleComputer, api: MessagesAPI) -> Any:
+async def talk(house: ModuleServer, api: MessagesAPI) -> Any:
     """A conversation that begins with the first message."""
     async with house.client() as client:
         yield Talk(house, api, client)

@@ -9,7 +9,7 @@ from parachute.config.settings.models import Settings
 from tests.chat.permissions.conftest import Talk
 from tests.conftest import needs_bubblewrap
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 WRONG: list[tuple[dict[str, Any], int, str]] = [
     ({"allowed_folders": ["Nowhere"]}, 404, "no folder"),
@@ -50,7 +50,6 @@ async def test_what_is_wrong_or_wider_changes_nothing(talk: Talk) -> None:
     link.unlink()
 
 
-@pytest.mark.long
 async def test_a_workspace_bounds_its_conversations(talk: Talk) -> None:
     boat = {
         "name": "Boat",

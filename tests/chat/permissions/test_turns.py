@@ -10,7 +10,7 @@ from tests.support.gate import Gate
 from tests.support.messages_api import MessagesAPI, hold, several, text
 from tests.support.sse import chat
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 
 def tools(stream: Any) -> list[str]:
@@ -57,7 +57,6 @@ async def test_a_folder_that_is_left_is_the_only_one_that_is_mounted(talk: Talk)
     assert (await talk.use("Bash", command="ls /vault")).split() == ["Brain", "Daily", "Projects"]
 
 
-@pytest.mark.long
 async def test_explain_shows_what_the_next_turn_has(talk: Talk) -> None:
     await talk.say()
     await talk.permit(allowed_folders=["Projects/ship"], sandbox_override={"processes": 170})
@@ -68,7 +67,6 @@ async def test_explain_shows_what_the_next_turn_has(talk: Talk) -> None:
     assert (await talk.use("Bash", command="ulimit -u; ls /vault/*")).split() == ["170", "ship"]
 
 
-@pytest.mark.long
 async def test_a_tool_that_is_not_left_is_neither_offered_nor_obeyed(talk: Talk) -> None:
     await talk.say()
     await talk.permit(capabilities=["read"])
@@ -80,7 +78,6 @@ async def test_a_tool_that_is_not_left_is_neither_offered_nor_obeyed(talk: Talk)
     assert "Kevin" in await talk.use("Read", file_path="/vault/Brain/people/kevin.md")
 
 
-@pytest.mark.long
 async def test_a_project_is_only_read_where_nothing_is_left_that_writes(talk: Talk) -> None:
     first = await talk.say(workingDirectory="Projects/ship")
     assert first.of_type("prompt_metadata")[0]["contextFiles"]
@@ -93,7 +90,6 @@ async def test_a_project_is_only_read_where_nothing_is_left_that_writes(talk: Ta
     assert (row["differs"], row["asked"]) == (False, f"ro {talk.house.vault}/Projects/ship")
 
 
-@pytest.mark.long
 async def test_a_project_that_is_not_left_is_not_there(talk: Talk) -> None:
     await talk.say(workingDirectory="Projects/ship", contexts=["Projects/ship"])
     await talk.permit(allowed_folders=["Brain"])
@@ -126,7 +122,6 @@ async def test_a_guest_has_the_tools_of_brain_and_nothing_else(talk: Talk) -> No
         assert "No such tool" in said or "may not use" in said or "has no tool" in said, (tool, said)
 
 
-@pytest.mark.long
 async def test_no_host_is_asked_about_where_none_is_left(talk: Talk) -> None:
     fetch = "curl -sS -m 20 http://api.example.org/ 2>&1; true"
     await talk.say()

@@ -20,6 +20,8 @@ from parachute.sandbox.layout import EGRESS_SOCKET
 from tests.chat.network.test_networks import BOAT, NOW, World
 from tests.support.connections import read_to_end
 
+pytestmark = pytest.mark.process
+
 HULL = Repository.parse("git.example.org/owner/hull")
 ASKED = "The owner has been asked"
 

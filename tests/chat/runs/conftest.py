@@ -1,19 +1,23 @@
-"""One computer for all tests of runs that do not disturb each other, and a new one for those that do."""
+"""One server for all tests of runs that do not disturb each other, and a new one, or a computer, for those that do."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from parachute.base.files import atomic_write
 from tests.support.computer import Computer
+from tests.support.installation import Installation
 from tests.support.messages_api import MessagesAPI
+from tests.support.server import Server
+
+Kind = TypeVar("Kind", bound=Installation)
 
 
 @pytest.fixture(scope="session")
-def _shared() -> Iterator[tuple[MessagesAPI, Computer]]:
+def _shared() -> Iterator[tuple[MessagesAPI, Server]]:
     with MessagesAPI() as service:
-        shared = Computer(environment=service.credentials)
+        shared = Server(environment=service.credentials)
         # No memory: what one test's conversation leaves would warn and inform those of the next ones.
         atomic_write(shared.home.root / "hooks.yaml", "hooks: []\n")
         with shared as running:
@@ -21,8 +25,8 @@ def _shared() -> Iterator[tuple[MessagesAPI, Computer]]:
 
 
 @pytest.fixture
-def api(_shared: tuple[MessagesAPI, Computer]) -> Iterator[MessagesAPI]:
-    """The scripted model service of the shared computer; what a test left in its script is gone for the next one."""
+def api(_shared: tuple[MessagesAPI, Server]) -> Iterator[MessagesAPI]:
+    """The scripted model service of the shared server; what a test left in its script is gone for the next one."""
     service = _shared[0]
     service.forget_script()
     yield service
@@ -30,8 +34,8 @@ def api(_shared: tuple[MessagesAPI, Computer]) -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture
-def computer(_shared: tuple[MessagesAPI, Computer], api: MessagesAPI) -> Computer:
-    """A computer that is shared with other tests."""
+def server(_shared: tuple[MessagesAPI, Server], api: MessagesAPI) -> Server:
+    """A server that is shared with other tests."""
     return _shared[1]
 
 
@@ -43,22 +47,32 @@ def own_api() -> Iterator[MessagesAPI]:
 
 
 MakeComputer = Callable[..., Computer]
+MakeServer = Callable[..., Server]
+
+
+def _making(kind: type[Kind], credentials: dict[str, str]) -> Iterator[Callable[..., Kind]]:
+    made: list[Kind] = []
+
+    def make(environment: dict[str, str] | None = None, **settings: Any) -> Kind:
+        made.append(kind(settings=settings, environment={**credentials, **(environment or {})}))
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.__exit__(None, None, None)
+
+
+@pytest.fixture
+def make_server(own_api: MessagesAPI) -> Iterator[MakeServer]:
+    """Start a server for one test, with settings and further credentials."""
+    yield from _making(Server, own_api.credentials)
 
 
 @pytest.fixture
 def make_computer(own_api: MessagesAPI) -> Iterator[MakeComputer]:
     """Start a computer for one test, with settings and further environment."""
-    made: list[Computer] = []
-
-    def make(environment: dict[str, str] | None = None, **settings: Any) -> Computer:
-        base = own_api.credentials
-        made.append(Computer(settings=settings, environment={**base, **(environment or {})}))
-        made[-1].start()
-        return made[-1]
-
-    yield make
-    for computer in made:
-        computer.__exit__(None, None, None)
+    yield from _making(Computer, own_api.credentials)
 
 
 @pytest.fixture

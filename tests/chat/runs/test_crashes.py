@@ -8,11 +8,12 @@ import signal
 import pytest
 
 from tests.chat.runs.answers import answered, ended, events_after, session_of
-from tests.chat.runs.conftest import MakeComputer
+from tests.chat.runs.conftest import MakeServer
 from tests.chat.runs.processes import agent_of, agents
 from tests.support.computer import Computer, command_line
-from tests.support.installation import AGENTS
+from tests.support.installation import AGENTS, Installation
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
+from tests.support.server import Server
 from tests.support.sse import chat, text_of
 from tests.support.waiting import until
 
@@ -21,9 +22,9 @@ pytestmark = pytest.mark.long
 HALF = "Half of the answer. "
 
 
-def stored_text(computer: Computer) -> str:
+def stored_text(server: Installation) -> str:
     """All texts in the log of runs, as they lie on the disk."""
-    files = sorted((computer.vault / ".parachute" / "runs").glob("*.jsonl"), key=lambda path: int(path.stem))
+    files = sorted((server.vault / ".parachute" / "runs").glob("*.jsonl"), key=lambda path: int(path.stem))
     lines = [line for path in files for line in path.read_text().splitlines(True)]
     return "".join(event.get("text", "") for line in lines if line.endswith("\n") for _, event in json.loads(line))
 
@@ -73,14 +74,14 @@ async def test_a_stop_during_an_answer(own_computer: Computer, own_api: Messages
 
 
 @pytest.mark.parametrize("level", ["sandboxed", "direct"])
-async def test_kill_of_the_agent(computer: Computer, api: MessagesAPI, level: str) -> None:
+async def test_kill_of_the_agent(server: Server, api: MessagesAPI, level: str) -> None:
     gate = Gate()
     api.script(text("The beginning."), several(text(HALF), hold(gate)), text("Whole again."))
-    async with computer.client() as client:
+    async with server.client() as client:
         session = session_of(await answered(client, "First message.", trustLevel=level))
         async with chat(client, "Second message.", session_id=session) as stream:
             await stream.until("text")
-            os.kill(agent_of(computer, session).pid, signal.SIGKILL)
+            os.kill(agent_of(server, session).pid, signal.SIGKILL)
             await stream.collect()
         assert ended(stream)["code"] == "tool_execution_failed"
         assert text_of(await events_after(client, session)) == HALF
@@ -89,14 +90,14 @@ async def test_kill_of_the_agent(computer: Computer, api: MessagesAPI, level: st
         assert all(words in sent for words in ("First message.", "The beginning.", "Third message."))
 
 
-async def test_kill_of_the_agent_in_the_first_answer(computer: Computer, api: MessagesAPI) -> None:
+async def test_kill_of_the_agent_in_the_first_answer(server: Server, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(several(text(HALF), hold(gate)), text("Whole again."))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "First message.") as stream:
             await stream.until("text")
             session = session_of(stream)
-            os.kill(agent_of(computer, session).pid, signal.SIGKILL)
+            os.kill(agent_of(server, session).pid, signal.SIGKILL)
             await stream.collect()
         stream = await answered(client, "Second message.", session)
         assert stream.text == "Whole again."
@@ -105,14 +106,14 @@ async def test_kill_of_the_agent_in_the_first_answer(computer: Computer, api: Me
 
 
 @pytest.mark.parametrize("part", ["runner.py", "bwrap"])
-async def test_kill_of_the_sandbox(computer: Computer, api: MessagesAPI, part: str) -> None:
+async def test_kill_of_the_sandbox(server: Server, api: MessagesAPI, part: str) -> None:
     gate = Gate()
     api.script(text("The beginning."), several(text(HALF), hold(gate)), text("Whole again."))
-    async with computer.client() as client:
+    async with server.client() as client:
         session = session_of(await answered(client, "First message."))
         async with chat(client, "Second message.", session_id=session) as stream:
             await stream.until("text")
-            above = agent_of(computer, session).parents()
+            above = agent_of(server, session).parents()
             victim = next(
                 process for process in above if any(part in argument for argument in command_line(process)[:4])
             )
@@ -124,23 +125,23 @@ async def test_kill_of_the_sandbox(computer: Computer, api: MessagesAPI, part: s
         assert all(words in sent for words in ("First message.", "The beginning.", "Third message."))
 
 
-async def test_an_agent_that_dies_between_two_messages(computer: Computer, api: MessagesAPI) -> None:
+async def test_an_agent_that_dies_between_two_messages(server: Server, api: MessagesAPI) -> None:
     api.script(text("The beginning."), text("Whole again."))
-    async with computer.client() as client:
+    async with server.client() as client:
         session = session_of(await answered(client, "First message."))
-        os.kill(agent_of(computer, session).pid, signal.SIGKILL)
+        os.kill(agent_of(server, session).pid, signal.SIGKILL)
         assert (await answered(client, "Second message.", session)).text == "Whole again."
         assert "First message." in str(api.conversation[-1].body["messages"])
 
 
-async def test_nothing_is_left_of_many_chats(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
-    computer = make_computer(agents={**AGENTS, "warm": 1})
+async def test_nothing_is_left_of_many_chats(make_server: MakeServer, own_api: MessagesAPI) -> None:
+    server = make_server(agents={**AGENTS, "warm": 1})
     own_api.default(text("Yes."))
-    async with computer.client() as client:
+    async with server.client() as client:
         sessions = [session_of(await answered(client, f"Chat {number}")) for number in range(3)]
 
-        await until(lambda: len(agents(computer)) == 1, "only the last one is kept")
-        agent_of(computer, sessions[-1])
+        await until(lambda: len(agents(server)) == 1, "only the last one is kept")
+        agent_of(server, sessions[-1])
         stream = await answered(client, "Again.", sessions[0])
         assert ended(stream)["sessionResume"]["cacheHit"] is False
         assert "Chat 0" in str(own_api.conversation[-1].body["messages"])

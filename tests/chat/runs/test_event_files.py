@@ -12,6 +12,8 @@ from parachute.chat.runs import store
 from parachute.chat.runs.event_files import EventFiles, Stored
 from parachute.chat.runs.events import Model, TextDelta
 
+pytestmark = pytest.mark.process
+
 SESSION, OTHER = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
 
 FILLING = """

@@ -5,9 +5,9 @@ import socket
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeComputer
-from tests.support.computer import Computer
+from tests.chat.runs.conftest import MakeServer
 from tests.support.messages_api import EXPIRED, MessagesAPI, drop_after, error, text
+from tests.support.server import Server
 
 REFUSALS = {
     "invalid_credentials": error(401, "authentication_error", "invalid x-api-key"),
@@ -21,8 +21,8 @@ REFUSALS = {
 
 @pytest.mark.timeout(400)
 @pytest.mark.long
-async def test_each_refusal_has_its_code_and_the_next_message_works(computer: Computer, api: MessagesAPI) -> None:
-    async with computer.client() as client:
+async def test_each_refusal_has_its_code_and_the_next_message_works(server: Server, api: MessagesAPI) -> None:
+    async with server.client() as client:
         session = "new"
         for code, refusal in REFUSALS.items():
             api.default(refusal)
@@ -41,9 +41,9 @@ async def test_each_refusal_has_its_code_and_the_next_message_works(computer: Co
 
 
 @pytest.mark.long
-async def test_a_connection_that_breaks_in_the_answer(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_connection_that_breaks_in_the_answer(server: Server, api: MessagesAPI) -> None:
     api.default(drop_after(5))
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client, "First message.")
         assert ended(stream)["code"] == "network_error"
         api.default(text("Better."))
@@ -51,9 +51,9 @@ async def test_a_connection_that_breaks_in_the_answer(computer: Computer, api: M
 
 
 @pytest.mark.long
-async def test_a_service_that_is_not_there(make_computer: MakeComputer) -> None:
+async def test_a_service_that_is_not_there(make_server: MakeServer) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))  # and does not listen: the port is refused, and nobody else's
-        computer = make_computer({"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}"})
-        async with computer.client() as client:
+        server = make_server({"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}"})
+        async with server.client() as client:
             assert ended(await answered(client, "First message."))["code"] == "network_error"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.chat.runs.answers import answered
-from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
+from tests.support.server import Server
 
 pytestmark = pytest.mark.long
 
@@ -25,15 +25,15 @@ if grep -q '"working_directory": *"Projects/secret"'; then echo "not in this fol
 """
 
 
-def _hook(computer: Computer, name: str, script: str) -> None:
-    folder = computer.home.root / "hooks"
+def _hook(server: Server, name: str, script: str) -> None:
+    folder = server.home.root / "hooks"
     folder.mkdir(mode=0o700, exist_ok=True)
     (folder / name).write_text(script)
     (folder / name).chmod(0o700)
 
 
-def _approve(computer: Computer) -> None:
-    environment = {"PATH": os.environ["PATH"], "HOME": str(computer.folder), "PARACHUTE_HOME": str(computer.home.root)}
+def _approve(server: Server) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(server.folder), "PARACHUTE_HOME": str(server.home.root)}
     command = [sys.executable, "-m", "parachute.cli", "hooks", "approve", "--yes"]
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=100)
 
@@ -44,18 +44,18 @@ def _heard(folder: Path) -> list[dict[str, Any]]:
 
 async def test_hooks_hear_of_sessions_and_may_refuse_one(api: MessagesAPI) -> None:
     settings = {"session_idle_minutes": 0.001}
-    with Computer(settings=settings, environment=api.credentials) as computer:
-        heard = computer.folder / "heard"
+    with Server(settings=settings, environment=api.credentials) as server:
+        heard = server.folder / "heard"
         heard.mkdir()
-        _hook(computer, "on-session-end.sh", _NOTE.format(folder=heard))
-        _hook(computer, "on-context-limit.sh", _NOTE.format(folder=heard))
-        _hook(computer, "on-session-start.sh", _REFUSE)
-        (computer.vault / "Projects" / "secret").mkdir(parents=True)
+        _hook(server, "on-session-end.sh", _NOTE.format(folder=heard))
+        _hook(server, "on-context-limit.sh", _NOTE.format(folder=heard))
+        _hook(server, "on-session-start.sh", _REFUSE)
+        (server.vault / "Projects" / "secret").mkdir(parents=True)
         api.default(text("Yes.").using(input_tokens=990_000))
-        async with computer.client() as client:
+        async with server.client() as client:
             await answered(client, "Before anybody approved a hook", workingDirectory="Projects/secret")
             assert _heard(heard) == []
-            _approve(computer)
+            _approve(server)
             refused = await client.post("/api/chat", json={"message": "Hello", "workingDirectory": "Projects/secret"})
             assert refused.status_code == 403
             assert "not in this folder" in refused.json()["detail"]
@@ -68,4 +68,4 @@ async def test_hooks_hear_of_sessions_and_may_refuse_one(api: MessagesAPI) -> No
             def told() -> bool:
                 return {each["event"] for each in _heard(heard) if each["data"]["session_id"] == session} == names
 
-            computer.wait_until(told, f"both hooks have heard of {session}")
+            server.wait_until(told, f"both hooks have heard of {session}")

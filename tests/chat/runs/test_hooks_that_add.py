@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.chat.runs.answers import answered, ended, transcript_with
-from tests.chat.runs.conftest import MakeComputer
+from tests.chat.runs.conftest import MakeServer
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = pytest.mark.long
@@ -17,20 +17,20 @@ _PARTS = {"one": 11_000, "two": 5_000}
 """Characters; more than the agent's program takes from one hook of its own."""
 
 
-async def test_all_of_it_arrives_with_the_first_message(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
+async def test_all_of_it_arrives_with_the_first_message(make_server: MakeServer, own_api: MessagesAPI) -> None:
     # A computer of its own: its hooks would add to the conversations of other tests.
-    computer, api = make_computer(), own_api
-    folder = computer.home.root / "hooks"
+    server, api = make_server(), own_api
+    folder = server.home.root / "hooks"
     for name, size in _PARTS.items():
         told = f"BEGIN-{name} " + "abc " * (size // 4) + f"END-{name}"
         (folder / f"{name}.json").write_text(json.dumps({"additionalContext": told}))
     lines = "".join(f"    - command: cat {name}.json\n      name: {name}\n" for name in _PARTS)
-    (computer.home.root / "hooks.yaml").write_text(f"hooks:\n  session.start:\n{lines}")
-    environment = {"PATH": os.environ["PATH"], "HOME": str(computer.folder), "PARACHUTE_HOME": str(computer.home.root)}
+    (server.home.root / "hooks.yaml").write_text(f"hooks:\n  session.start:\n{lines}")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(server.folder), "PARACHUTE_HOME": str(server.home.root)}
     command = [sys.executable, "-m", "parachute.cli", "hooks", "approve", "--yes"]
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=100)
     api.script(text("Yes."), text("Yes again."))
-    async with computer.client() as client:
+    async with server.client() as client:
         first = await answered(client, "Good morning")
         (metadata,) = first.of_type("prompt_metadata")
         assert metadata["contextFiles"] == ["hook one", "hook two"]

@@ -10,10 +10,10 @@ import httpx2
 import pytest
 
 from tests.chat.runs.answers import session_of
-from tests.chat.runs.conftest import MakeComputer
+from tests.chat.runs.conftest import MakeServer
 from tests.chat.runs.test_questions import QUESTIONS
-from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.server import Server
 from tests.support.sse import chat
 
 pytestmark = pytest.mark.long
@@ -45,13 +45,11 @@ def answer_to(item: dict[str, Any], word: str, **fields: Any) -> dict[str, Any]:
     return {"id": item["id"], "hash": item["hash"], "answer": word, **fields}
 
 
-async def test_another_device_allows_what_an_app_cannot_ask_for(
-    make_computer: MakeComputer, own_api: MessagesAPI
-) -> None:
-    computer = make_computer(trust_mode=False)
-    file = computer.vault / "Projects" / "a.md"
+async def test_another_device_allows_what_an_app_cannot_ask_for(make_server: MakeServer, own_api: MessagesAPI) -> None:
+    server = make_server(trust_mode=False)
+    file = server.vault / "Projects" / "a.md"
     own_api.script(tool_use("Write", {"file_path": str(file), "content": "hello"}), text("Allowed."))
-    async with computer.client() as phone, computer.client() as app, watching(phone) as pages:
+    async with server.client() as phone, server.client() as app, watching(phone) as pages:
         assert await until(pages, 0) == []
         async with chat(app, "Write.", trustLevel="direct") as stream:
             (item,) = await until(pages, 1)
@@ -66,21 +64,21 @@ async def test_another_device_allows_what_an_app_cannot_ask_for(
         assert (again.status_code, again.json()["key"]) == (404, "not_waiting")
 
 
-async def test_nobody_is_asked_while_nobody_looks(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
-    computer = make_computer(trust_mode=False)
-    file = Path(computer.vault / "Projects" / "a.md")
+async def test_nobody_is_asked_while_nobody_looks(make_server: MakeServer, own_api: MessagesAPI) -> None:
+    server = make_server(trust_mode=False)
+    file = Path(server.vault / "Projects" / "a.md")
     own_api.script(tool_use("Write", {"file_path": str(file), "content": "hello"}), text("Refused."))
-    async with computer.client() as app, chat(app, "Write.", trustLevel="direct") as stream:
+    async with server.client() as app, chat(app, "Write.", trustLevel="direct") as stream:
         await stream.collect()
     (denied,) = stream.of_type("permission_denied")
     assert "Nobody looks at the inbox" in denied["reason"]
     assert not file.exists()
 
 
-async def test_a_question_is_answered_from_the_inbox(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_question_is_answered_from_the_inbox(server: Server, api: MessagesAPI) -> None:
     api.script(tool_use("AskUserQuestion", {"questions": QUESTIONS}), text("Red it is."))
     values: dict[str, Any] = {"Which colour?": "Red", "Which sizes?": ["Small", "Large"]}
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Ask me.") as stream:
             await stream.until("user_question")
             listed = await client.get("/api/inbox")

@@ -8,15 +8,18 @@ from tests.chat.runs.answers import answered, ended, session_of
 from tests.chat.runs.test_stopping import paused
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
+from tests.support.server import Server
 from tests.support.sse import chat
+
+pytestmark = pytest.mark.long
 
 
 async def test_a_message_during_the_answer_is_answered_in_the_same_run_and_none_after_it(
-    computer: Computer, api: MessagesAPI
+    server: Server, api: MessagesAPI
 ) -> None:
     gate = Gate()
     api.script(several(text("One "), hold(gate, text("moment."))), text("And that too."))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Begin.") as stream:
             await stream.until("text")
             session = session_of(stream)
@@ -38,12 +41,11 @@ async def test_a_message_during_the_answer_is_answered_in_the_same_run_and_none_
             assert (await client.post(f"/api/chat/{session}/{path}", json=body)).status_code == 404
 
 
-@pytest.mark.long
-async def test_a_message_during_a_tool_is_folded_into_the_turn(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_message_during_a_tool_is_folded_into_the_turn(server: Server, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(several(hold(gate), tool_use("Bash", {"command": "echo hi"})), text("All done."))
     api.default(text("All done."))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Begin.") as stream:
             await stream.until("init")
             session = session_of(stream)
@@ -55,13 +57,12 @@ async def test_a_message_during_a_tool_is_folded_into_the_turn(computer: Compute
         assert "Quickly!" in str(api.conversation[-1].body["messages"])
 
 
-@pytest.mark.long
 async def test_messages_before_the_agent_is_there_wait_and_too_many_are_refused(
-    computer: Computer, api: MessagesAPI
+    own_computer: Computer, own_api: MessagesAPI
 ) -> None:
-    api.default(text("Yes."))
-    async with computer.client() as client:
-        with paused(computer.processes()[0]):
+    own_api.default(text("Yes."))
+    async with own_computer.client() as client:
+        with paused(own_computer.processes()[0]):
             async with chat(client, "Begin.") as stream:
                 await stream.until("user_message")
                 session = session_of(stream)
@@ -76,25 +77,23 @@ async def test_messages_before_the_agent_is_there_wait_and_too_many_are_refused(
             assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": True}
         events = await client.get(f"/api/chat/{session}/events")
         assert '"type": "done"' in events.text
-        sent = str(api.conversation[-1].body["messages"])
+        sent = str(own_api.conversation[-1].body["messages"])
         assert all(f"more {number}" in sent for number in range(10))
 
 
-@pytest.mark.long
-async def test_a_command_of_the_program_ends_the_run_too(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_command_of_the_program_ends_the_run_too(server: Server, api: MessagesAPI) -> None:
     api.default(text("Yes."))
-    async with computer.client() as client:
+    async with server.client() as client:
         session = session_of(await answered(client, "Hello."))
         for message in ("/nonsense", "/compact", "/clear"):
             await answered(client, message, session)
             assert (await answered(client, "Still there?", session)).text == "Yes."
 
 
-@pytest.mark.long
-async def test_two_messages_at_once_start_one_run(computer: Computer, api: MessagesAPI) -> None:
+async def test_two_messages_at_once_start_one_run(server: Server, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(text("First."))
-    async with computer.client() as client:
+    async with server.client() as client:
         session = session_of(await answered(client))
         api.script(hold(gate, text("Second.")))
         body = {"message": "Go.", "sessionId": session}

@@ -11,19 +11,19 @@ import pytest
 from parachute.sandbox.engines.models import Specification
 from tests.chat.runs.conftest import MakeComputer
 from tests.sandbox.engines.conftest import needs_bubblewrap
-from tests.support.computer import Computer
 from tests.support.fork_server import shared_forks
 from tests.support.messages_api import MessagesAPI, text
+from tests.support.server import Server
 from tests.support.sse import chat
 from tests.support.waiting import SECONDS
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 
-def command_line(computer: Computer, *arguments: str) -> subprocess.CompletedProcess[str]:
+def command_line(server: Server, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`parachute`, as the owner of this computer."""
-    environment = {"PATH": os.environ["PATH"], "PARACHUTE_HOME": str(computer.home.root), "HOME": str(computer.folder)}
-    code, out, err = shared_forks().run(arguments, environment, str(computer.folder), "", SECONDS)
+    environment = {"PATH": os.environ["PATH"], "PARACHUTE_HOME": str(server.home.root), "HOME": str(server.folder)}
+    code, out, err = shared_forks().run(arguments, environment, str(server.folder), "", SECONDS)
     return subprocess.CompletedProcess(arguments, code, out, err)
 
 
@@ -32,7 +32,6 @@ def differing(explanation: dict[str, Any]) -> list[str]:
     return [row["name"] for row in explanation["rows"] if row["differs"]]
 
 
-@pytest.mark.long
 async def test_a_box_is_looked_at_whether_it_runs_or_not(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
     computer = make_computer(sandbox={"engine": "bubblewrap"})
     own_api.script(text("one"), text("two"), text("three"))
@@ -56,26 +55,23 @@ async def test_a_box_is_looked_at_whether_it_runs_or_not(make_computer: MakeComp
         assert [event for event in events if event["type"] == "warning"] == []
 
 
-@pytest.mark.long
-async def test_a_difference_fails_the_command_and_is_told_in_the_next_turn(
-    computer: Computer, api: MessagesAPI
-) -> None:
+async def test_a_difference_fails_the_command_and_is_told_in_the_next_turn(server: Server, api: MessagesAPI) -> None:
     api.script(text("one"), text("two"), text("three"))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "first") as stream:
             await stream.collect()
         session = stream.terminal["sessionId"]
-        shown = command_line(computer, "sandbox", "explain", session)
+        shown = command_line(server, "sandbox", "explain", session)
         assert shown.returncode == 0, shown
         assert "127.0.0.1 of this machine" in shown.stdout
         assert shown.stdout.endswith("\nEverything asked for holds.\n")
-        folder = computer.home.sandboxes
+        folder = server.home.sandboxes
         replace(Specification.load(folder, session), processes=7).save(folder)
-        shown = command_line(computer, "sandbox", "explain", session)
+        shown = command_line(server, "sandbox", "explain", session)
         assert shown.returncode == 1
         assert "Error: specification: asked was" in shown.stderr
         assert shown.stdout.endswith("\n1 thing does not hold.\n")
-        found = command_line(computer, "sandbox", "explain", session, "--json")
+        found = command_line(server, "sandbox", "explain", session, "--json")
         assert found.returncode == 1
         assert differing(json.loads(found.stdout)) == ["specification"]
         warnings = []
@@ -86,9 +82,9 @@ async def test_a_difference_fails_the_command_and_is_told_in_the_next_turn(
     assert warnings == [["Sandbox not as asked"], []]
 
 
-async def test_a_direct_session_says_that_nothing_is_enforced(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_direct_session_says_that_nothing_is_enforced(server: Server, api: MessagesAPI) -> None:
     api.script(text("one"))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "first", trustLevel="direct") as stream:
             await stream.collect()
         found = (await client.get(f"/api/sandbox/sessions/{stream.terminal['sessionId']}")).json()
@@ -96,17 +92,16 @@ async def test_a_direct_session_says_that_nothing_is_enforced(computer: Computer
         assert "nothing holds its agent back" in found["note"]
         missing = await client.get("/api/sandbox/sessions/00000000-0000-4000-8000-000000000000")
         assert missing.status_code == 404
-    shown = command_line(computer, "sandbox", "explain", stream.terminal["sessionId"])
+    shown = command_line(server, "sandbox", "explain", stream.terminal["sessionId"])
     assert (shown.returncode, "nothing holds its agent back" in shown.stdout) == (0, True)
 
 
-@pytest.mark.long
-async def test_only_the_owner_may_look(computer: Computer, api: MessagesAPI) -> None:
+async def test_only_the_owner_may_look(server: Server, api: MessagesAPI) -> None:
     api.script(text("one"))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "first") as stream:
             await stream.collect()
-        made = command_line(computer, "keys", "create", "kitchen", "--scope", "*:read,write", "--json")
+        made = command_line(server, "keys", "create", "kitchen", "--scope", "*:read,write", "--json")
         assert made.returncode == 0, made
         key = json.loads(made.stdout)["key"]
         refused = await client.get(f"/api/sandbox/sessions/{stream.terminal['sessionId']}", headers={"X-API-Key": key})

@@ -3,16 +3,16 @@
 import pytest
 
 from tests.chat.runs.answers import transcript_with
-from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.server import Server
 from tests.support.sse import chat
 
 pytestmark = pytest.mark.long
 
 
-async def test_history_survives_a_change_of_level_and_back(computer: Computer, api: MessagesAPI) -> None:
+async def test_history_survives_a_change_of_level_and_back(server: Server, api: MessagesAPI) -> None:
     api.script(text("one"), tool_use("Bash", {"command": "pwd; touch made-here"}), text("two"), text("three"))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "first") as stream:
             await stream.collect()
         session = stream.terminal["sessionId"]
@@ -28,13 +28,13 @@ async def test_history_survives_a_change_of_level_and_back(computer: Computer, a
     said = str(api.conversation[-1].body["messages"])
     assert [word in said for word in ("first", "one", "second", "two", "third")] == [True] * 5
     # The direct turn worked in the vault itself.
-    assert (computer.vault / "made-here").exists()
+    assert (server.vault / "made-here").exists()
 
 
 @pytest.mark.long
-async def test_a_session_that_began_direct_goes_on_in_its_sandbox(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_session_that_began_direct_goes_on_in_its_sandbox(server: Server, api: MessagesAPI) -> None:
     api.script(text("one"), text("two"))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "first", trustLevel="direct") as stream:
             await stream.collect()
         session = stream.terminal["sessionId"]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 from tests.support.replies import text
+from tests.support.server import Server
 
 from .answers import answered
 
@@ -14,8 +14,8 @@ ATTACHMENT = {"fileName": "a.txt", "mimeType": "text/plain", "type": "text", "ba
 
 
 async def test_the_small_model_declines_attachments() -> None:
-    with Computer() as computer:
-        async with computer.client() as client:
+    with Server() as server:
+        async with server.client() as client:
             answer = await client.post("/api/chat", json={"message": "What is in it?", "attachments": [ATTACHMENT]})
     assert answer.status_code == 503
     assert answer.json()["key"] == "offline_model"
@@ -25,8 +25,8 @@ async def test_the_small_model_declines_attachments() -> None:
 async def test_a_model_that_is_not_used_and_unknown_fields_are_named(api: MessagesAPI) -> None:
     api.default(text("Hello."))
     settings = {"provider": "compatible", "base_url": api.url, "model": "qwen3"}
-    with Computer(settings=settings) as computer:
-        async with computer.client() as client:
+    with Server(settings=settings) as server:
+        async with server.client() as client:
             stream = await answered(client, model="claude-opus-5", trustlevel="direct", sessionId="new")
     warnings = [event["message"] for event in stream.events if event["type"] == "warning"]
     assert "claude-opus-5 is not used: qwen3 answers, as the settings say." in warnings

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeComputer
-from tests.support.computer import Computer
+from tests.chat.runs.conftest import MakeComputer, MakeServer
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.server import Server
 from tests.support.sse import ChatStream, chat
 
 pytestmark = pytest.mark.long
@@ -21,25 +21,25 @@ def result_of(stream: ChatStream) -> tuple[bool, str]:
     return result["isError"], result["content"]
 
 
-async def test_an_approved_direct_session_works_in_the_vault(computer: Computer, api: MessagesAPI) -> None:
+async def test_an_approved_direct_session_works_in_the_vault(server: Server, api: MessagesAPI) -> None:
     api.script(tool_use("Bash", {"command": "echo direct > from-direct.txt; pwd"}), text("Done."))
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client, trustLevel="direct")
         stored = (await client.get(f"/api/chat/{session_of(stream)}")).json()
-    assert result_of(stream) == (False, str(computer.vault))
+    assert result_of(stream) == (False, str(server.vault))
     assert (stored["trustLevel"], stored["effectiveExecutionMode"]) == ("direct", "direct")
-    assert (computer.vault / "from-direct.txt").read_text() == "direct\n"
+    assert (server.vault / "from-direct.txt").read_text() == "direct\n"
 
 
 @pytest.mark.parametrize(
     "call", [("Bash", {"command": "sudo true"}), ("Read", {"file_path": ".env"})], ids=["sudo", "env"]
 )
 async def test_hard_rules_hold_for_a_direct_session(
-    computer: Computer, api: MessagesAPI, call: tuple[str, dict[str, str]]
+    server: Server, api: MessagesAPI, call: tuple[str, dict[str, str]]
 ) -> None:
-    (computer.vault / ".env").write_text("SECRET=1\n")
+    (server.vault / ".env").write_text("SECRET=1\n")
     api.script(tool_use(*call), text("No."))
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client, trustLevel="direct")
     assert result_of(stream)[0] is True
     (denied,) = stream.of_type("permission_denied")
@@ -48,8 +48,8 @@ async def test_hard_rules_hold_for_a_direct_session(
 
 
 @pytest.mark.parametrize("word", ["admin", "DIRECT ", "", "sandbox"])
-async def test_an_unknown_word_of_trust_is_refused_and_writes_nothing(computer: Computer, word: str) -> None:
-    async with computer.client() as client:
+async def test_an_unknown_word_of_trust_is_refused_and_writes_nothing(server: Server, word: str) -> None:
+    async with server.client() as client:
         before = (await client.get("/api/chat")).json()
         refused = await client.post("/api/chat", json={"message": "Hello", "trustLevel": word})
         assert refused.status_code == 422
@@ -58,28 +58,28 @@ async def test_an_unknown_word_of_trust_is_refused_and_writes_nothing(computer: 
 
 
 @pytest.mark.parametrize(("word", "level"), [("trusted", "direct"), ("vault", "direct"), ("untrusted", "sandboxed")])
-async def test_old_words_of_trust(computer: Computer, api: MessagesAPI, word: str, level: str) -> None:
+async def test_old_words_of_trust(server: Server, api: MessagesAPI, word: str, level: str) -> None:
     api.script(text("Yes."))
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client, trustLevel=word)
     assert stream.of_type("session")[0]["trustLevel"] == level
 
 
-async def test_asking_allowing_and_denying(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
-    computer = make_computer(trust_mode=False)
-    write = {"file_path": str(computer.vault / "Projects" / "a.md"), "content": "hello"}
+async def test_asking_allowing_and_denying(make_server: MakeServer, own_api: MessagesAPI) -> None:
+    server = make_server(trust_mode=False)
+    write = {"file_path": str(server.vault / "Projects" / "a.md"), "content": "hello"}
     own_api.script(
         *(tool_use("Write", write), text("Denied.")),
         *(tool_use("Write", write), text("Allowed.")),
         *(
-            tool_use("Write", {**write, "file_path": str(computer.vault / "Projects" / "b.md")}),
+            tool_use("Write", {**write, "file_path": str(server.vault / "Projects" / "b.md")}),
             text("Not asked again."),
         ),
         *(tool_use("Write", write), text("Not asked, not allowed.")),
         *(tool_use("Bash", {"command": "cat ~/.parachute/keys.yaml"}), text("Never.")),
     )
     ask: dict[str, Any] = {"trustLevel": "direct", "canAnswerPermissions": True}
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Write.", **ask) as stream:
             request = await stream.until("permission_request")
             session = session_of(stream)
@@ -116,10 +116,10 @@ async def test_asking_allowing_and_denying(make_computer: MakeComputer, own_api:
         assert not stream.of_type("permission_request")
 
 
-async def test_stopping_while_a_permission_is_asked_for(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
-    computer = make_computer(trust_mode=False)
+async def test_stopping_while_a_permission_is_asked_for(make_server: MakeServer, own_api: MessagesAPI) -> None:
+    server = make_server(trust_mode=False)
     own_api.script(tool_use("Bash", {"command": "touch made"}), text("Again."))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Do.", trustLevel="direct", canAnswerPermissions=True) as stream:
             await stream.until("permission_request")
             session = session_of(stream)
@@ -127,7 +127,7 @@ async def test_stopping_while_a_permission_is_asked_for(make_computer: MakeCompu
             await stream.collect()
         assert ended(stream)["type"] == "aborted"
         assert (await answered(client, "Go on.", session)).text == "Again."
-    assert not (computer.vault / "made").exists()
+    assert not (server.vault / "made").exists()
 
 
 def path_without_bubblewrap(folder: Path) -> str:

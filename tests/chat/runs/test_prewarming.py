@@ -20,11 +20,13 @@ from parachute.config.settings.models import Settings
 from parachute.sandbox.engines.service import Sandboxes
 from tests.chat.agent_processes.module_tools import Reading
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeComputer
+from tests.chat.runs.conftest import MakeServer
 from tests.chat.runs.processes import agent_of, agents
-from tests.support.computer import Computer
 from tests.support.installation import AGENTS
 from tests.support.messages_api import MessagesAPI, text
+from tests.support.server import Server
+
+pytestmark = pytest.mark.long
 
 
 async def prewarmed(client: httpx2.AsyncClient) -> None:
@@ -34,42 +36,40 @@ async def prewarmed(client: httpx2.AsyncClient) -> None:
             await asyncio.sleep(0.02)
 
 
-@pytest.mark.long
-async def test_a_kept_agent_is_used_again_only_as_long_as_nothing_changed(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_kept_agent_is_used_again_only_as_long_as_nothing_changed(server: Server, api: MessagesAPI) -> None:
     api.default(text("Yes."))
-    async with computer.client() as client:
+    async with server.client() as client:
         session = session_of(await answered(client, "One."))
-        first = agent_of(computer, session)
+        first = agent_of(server, session)
         stream = await answered(client, "Two.", session)
         assert ended(stream)["sessionResume"]["cacheHit"] is True
-        assert agent_of(computer, session) == first
+        assert agent_of(server, session) == first
         stream = await answered(client, "Three.", session, systemPrompt="You are a poet.")
         resume = ended(stream)["sessionResume"]
         assert (resume["cacheHit"], resume["sdkResumeAttempted"], resume["previousMessageCount"]) == (False, True, 4)
-        assert agent_of(computer, session) != first
+        assert agent_of(server, session) != first
     body = api.conversation[-1].body
     assert "You are a poet." in str(body["system"])
     assert all(word in str(body["messages"]) for word in ("One.", "Two.", "Three."))
 
 
-@pytest.mark.long
 async def test_new_chats_take_the_prewarmed_agent_and_another_is_made(
-    make_computer: MakeComputer, own_api: MessagesAPI
+    make_server: MakeServer, own_api: MessagesAPI
 ) -> None:
-    computer = make_computer(agents={**AGENTS, "spare": True})
+    server = make_server(agents={**AGENTS, "spare": True})
     own_api.default(text("Yes."))
-    async with computer.client() as client:
+    async with server.client() as client:
         assert (await client.get("/api/chat")).json() == {"sessions": []}
         for number in range(2):
             await prewarmed(client)
-            before = agents(computer)
+            before = agents(server)
             stream = await answered(client, f"Hello {number}.")
-            assert agent_of(computer, session_of(stream)) in before
+            assert agent_of(server, session_of(stream)) in before
         # A chat that needs something else does not take it, and nothing of it goes wrong.
         await prewarmed(client)
-        before = agents(computer)
+        before = agents(server)
         stream = await answered(client, "In a folder.", trustLevel="direct")
-        assert agent_of(computer, session_of(stream)) not in before
+        assert agent_of(server, session_of(stream)) not in before
         stream = await answered(client, "Another prompt.", systemPrompt="You are a poet.")
         assert "You are a poet." in str(own_api.conversation[-1].body["system"])
         assert ended(stream)["type"] == "done"

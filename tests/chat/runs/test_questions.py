@@ -7,9 +7,11 @@ import pytest
 
 from tests.chat.runs.answers import answered, ended, events_after, session_of, transcript_with
 from tests.contract.models import check_stream
-from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.server import Server
 from tests.support.sse import bubble_of, chat
+
+pytestmark = pytest.mark.long
 
 QUESTIONS = [
     {
@@ -28,10 +30,10 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize("level", ["sandboxed", pytest.param("direct", marks=pytest.mark.long)])
-async def test_a_question_is_answered(computer: Computer, api: MessagesAPI, level: str) -> None:
+async def test_a_question_is_answered(server: Server, api: MessagesAPI, level: str) -> None:
     api.script(tool_use("AskUserQuestion", {"questions": QUESTIONS}), text("Red it is."))
     answers: dict[str, Any] = {"Which colour?": "Red", "Which sizes?": ["Small", "Large"]}
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Ask me.", trustLevel=level) as stream:
             question = await stream.until("user_question")
             session = session_of(stream)
@@ -65,10 +67,9 @@ async def test_a_question_is_answered(computer: Computer, api: MessagesAPI, leve
     assert "Red" in str(api.conversation[-1].tool_results)
 
 
-@pytest.mark.long
-async def test_stopping_while_a_question_waits(computer: Computer, api: MessagesAPI) -> None:
+async def test_stopping_while_a_question_waits(server: Server, api: MessagesAPI) -> None:
     api.script(tool_use("AskUserQuestion", {"questions": QUESTIONS[:1]}), text("Again."))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Ask me.") as stream:
             await stream.until("user_question")
             session = session_of(stream)
@@ -80,10 +81,9 @@ async def test_stopping_while_a_question_waits(computer: Computer, api: Messages
         assert stream.text == "Again."
 
 
-@pytest.mark.long
-async def test_a_question_survives_a_reader_that_leaves(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_question_survives_a_reader_that_leaves(server: Server, api: MessagesAPI) -> None:
     api.script(tool_use("AskUserQuestion", {"questions": QUESTIONS[:1]}), text("Thanks."))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Ask me.") as stream:
             await stream.until("session")
             session = session_of(stream)

@@ -6,17 +6,19 @@ import pytest
 
 from tests.chat.runs.answers import events_after, session_of
 from tests.contract.models import check_stream
-from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
+from tests.support.server import Server
 from tests.support.sse import chat, text_of
+
+pytestmark = pytest.mark.long
 
 WORDS = "".join(f"word{number} " for number in range(300))
 
 
-async def test_the_run_goes_on_without_a_reader(computer: Computer, api: MessagesAPI) -> None:
+async def test_the_run_goes_on_without_a_reader(server: Server, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(several(text("Before "), hold(gate, tool_use("Bash", {"command": "echo on"}))), text("Complete."))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Begin.") as stream:
             await stream.until("text")
             session, seen = session_of(stream), stream.events[-1]["seq"]
@@ -28,12 +30,12 @@ async def test_the_run_goes_on_without_a_reader(computer: Computer, api: Message
         assert [event["seq"] for event in rest] == sorted({event["seq"] for event in rest} - {seen})
 
 
-async def test_attaching_again_loses_and_repeats_nothing(computer: Computer, api: MessagesAPI) -> None:
+async def test_attaching_again_loses_and_repeats_nothing(server: Server, api: MessagesAPI) -> None:
     """At any place: what was seen before and what comes after are together what a single reader sees."""
     api.script(
         several(text(WORDS, chunks=100, delay=0.002), tool_use("Bash", {"command": "echo on"})), text("End.", chunks=2)
     )
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Begin.") as stream:
             attached: list[asyncio.Task[list[dict[str, object]]]] = []
             async for event in stream:
@@ -58,11 +60,10 @@ async def test_attaching_again_loses_and_repeats_nothing(computer: Computer, api
         assert await events_after(client, session, whole[-1]["seq"]) == []
 
 
-@pytest.mark.long
-async def test_two_readers_see_the_same(computer: Computer, api: MessagesAPI) -> None:
+async def test_two_readers_see_the_same(server: Server, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(several(text("One. "), hold(gate, text("Two."))))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Begin.") as stream:
             await stream.until("text")
             second = asyncio.create_task(events_after(client, session_of(stream)))
@@ -72,8 +73,8 @@ async def test_two_readers_see_the_same(computer: Computer, api: MessagesAPI) ->
         assert (await second)[-1] == stream.events[-1]
 
 
-async def test_a_run_that_nobody_had_cannot_be_followed(computer: Computer, api: MessagesAPI) -> None:
-    async with computer.client() as client:
+async def test_a_run_that_nobody_had_cannot_be_followed(server: Server, api: MessagesAPI) -> None:
+    async with server.client() as client:
         missing = "00000000-0000-4000-8000-000000000000"
         assert (await client.get(f"/api/chat/{missing}/events")).status_code == 404
         assert (await client.get(f"/api/chat/{missing}/events?after=-1")).status_code == 422

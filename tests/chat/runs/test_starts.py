@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.support.computer import Computer, command_line
+from tests.support.computer import command_line
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
+from tests.support.server import Server
 from tests.support.sse import chat
 from tests.support.waiting import until
+
+pytestmark = pytest.mark.long
 
 MISSING = "00000000-0000-4000-8000-000000000000"
 PICTURE = base64.b64decode(
@@ -25,13 +28,12 @@ def attached(name: str, kind: str, mime: str, data: bytes) -> dict[str, Any]:
     return {"id": "1", "fileName": name, "mimeType": mime, "type": kind, "base64Data": encoded, **size}
 
 
-@pytest.mark.long
-async def test_a_working_directory_and_one_that_is_gone(computer: Computer, api: MessagesAPI) -> None:
-    project = computer.vault / "Projects" / "boat"
+async def test_a_working_directory_and_one_that_is_gone(server: Server, api: MessagesAPI) -> None:
+    project = server.vault / "Projects" / "boat"
     project.mkdir(parents=True)
     (project / "CLAUDE.md").write_text("Always talk like a sailor.")
     api.script(tool_use("Bash", {"command": "echo x > made.txt; pwd"}), text("Done."), text("Gone."))
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client, workingDirectory="Projects/boat")
         session = session_of(stream)
         assert (project / "made.txt").read_text() == "x\n"
@@ -49,8 +51,8 @@ async def test_a_working_directory_and_one_that_is_gone(computer: Computer, api:
 
 
 @pytest.mark.parametrize("directory", ["/", ".parachute", "../.parachute", "/tmp", "Projects/\0"])
-async def test_a_forbidden_working_directory(computer: Computer, directory: str) -> None:
-    async with computer.client() as client:
+async def test_a_forbidden_working_directory(server: Server, directory: str) -> None:
+    async with server.client() as client:
         before = (await client.get("/api/chat")).json()
         refused = await client.post("/api/chat", json={"message": "Hello", "workingDirectory": directory})
         assert refused.status_code == 422
@@ -58,11 +60,10 @@ async def test_a_forbidden_working_directory(computer: Computer, directory: str)
         assert (await client.get("/api/chat")).json() == before
 
 
-@pytest.mark.long
-async def test_a_transcript_that_is_gone(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_transcript_that_is_gone(server: Server, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(text("It was a heron."), several(text("It "), hold(gate)), text("We talked about a heron."))
-    async with computer.client() as client:
+    async with server.client() as client:
         session = session_of(await answered(client, "Which bird was it?"))
         # A stopped agent is not kept: one that lives does not need the transcript.
         async with chat(client, "And what did it do?", session) as stream:
@@ -71,11 +72,11 @@ async def test_a_transcript_that_is_gone(computer: Computer, api: MessagesAPI) -
             await stream.collect()
 
         def is_gone() -> bool:
-            lines = [line for process in computer.processes() for line in command_line(process)]
+            lines = [line for process in server.processes() for line in command_line(process)]
             return not any(line.endswith(f"={session}") for line in lines)
 
         await until(is_gone, "it writes no more")
-        for path in (computer.vault / ".claude").rglob(f"{session}.jsonl"):
+        for path in (server.vault / ".claude").rglob(f"{session}.jsonl"):
             path.unlink()
         count = (await client.get(f"/api/chat/{session}")).json()["messageCount"]
         stream = await answered(client, "What did we talk about?", session)
@@ -88,10 +89,9 @@ async def test_a_transcript_that_is_gone(computer: Computer, api: MessagesAPI) -
         assert "It was a heron." in str(api.conversation[asked].body["messages"])
 
 
-@pytest.mark.long
-async def test_earlier_words(computer: Computer, api: MessagesAPI) -> None:
+async def test_earlier_words(server: Server, api: MessagesAPI) -> None:
     api.script(text("A heron."), text("Yes."), text("Yes."), text("Yes."))
-    async with computer.client() as client:
+    async with server.client() as client:
         first = session_of(await answered(client, "Which bird?"))
         stream = await answered(client, "Go on.", continuedFrom=first)
         stored = (await client.get(f"/api/chat/{session_of(stream)}")).json()
@@ -105,8 +105,7 @@ async def test_earlier_words(computer: Computer, api: MessagesAPI) -> None:
         assert refused.status_code == 404
 
 
-@pytest.mark.long
-async def test_a_branch_takes_along_what_was_before_it_and_nothing_else(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_branch_takes_along_what_was_before_it_and_nothing_else(server: Server, api: MessagesAPI) -> None:
     def sent() -> str:
         return str([each for each in api.conversation[-1].body["messages"] if each["role"] != "system"])
 
@@ -115,7 +114,7 @@ async def test_a_branch_takes_along_what_was_before_it_and_nothing_else(computer
         return [each for each in found if each["role"] == "user"]
 
     api.script(*(text("Yes.") for _ in range(6)))
-    async with computer.client() as client:
+    async with server.client() as client:
         first = session_of(await answered(client, "I say alpha."))
         await answered(client, "I say beta.", first)
         await answered(client, "I say gamma.", first)
@@ -137,19 +136,16 @@ async def test_a_branch_takes_along_what_was_before_it_and_nothing_else(computer
         assert len(api.conversation) == count
 
 
-@pytest.mark.long
-async def test_the_words_that_an_app_sends_along_are_all_that_is_taken_along(
-    computer: Computer, api: MessagesAPI
-) -> None:
+async def test_the_words_that_an_app_sends_along_are_all_that_is_taken_along(server: Server, api: MessagesAPI) -> None:
     api.script(text("Yes."), text("Yes."))
-    async with computer.client() as client:
+    async with server.client() as client:
         first = session_of(await answered(client, "I say alpha."))
         await answered(client, "Go on.", continuedFrom=first, priorConversation="Human: I say omega.")
         sent = str(api.conversation[-1].body["messages"])
         assert ("omega" in sent, "alpha" in sent) == (True, False)
 
 
-async def test_attachments_of_every_type(computer: Computer, api: MessagesAPI) -> None:
+async def test_attachments_of_every_type(server: Server, api: MessagesAPI) -> None:
     api.script(tool_use("Bash", {"command": "cat /attachments/data.zip"}), text("Seen."))
     files = [
         attached("a picture.png", "image", "image/png", PICTURE),
@@ -169,7 +165,7 @@ async def test_attachments_of_every_type(computer: Computer, api: MessagesAPI) -
             "filePath": "/x",
         },
     ]
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client, "Look.", attachments=files)
     session = session_of(stream)
     content = next(message for message in api.conversation[-2].body["messages"] if message["role"] == "user")["content"]
@@ -180,12 +176,12 @@ async def test_attachments_of_every_type(computer: Computer, api: MessagesAPI) -
     assert "/attachments/data.zip" in sent
     (result,) = stream.of_type("tool_result")
     assert result["content"] == "zipped bytes"
-    stored = computer.vault / ".parachute" / "attachments" / session
+    stored = server.vault / ".parachute" / "attachments" / session
     names = sorted(path.name for path in stored.iterdir())
     assert len(names) == 8
     assert {"a_picture.png", "note.txt", "note-2.txt", "escape.mp3"} <= set(names)
     assert not (stored.parent.parent / "escape.mp3").exists()
-    async with computer.client() as client:
+    async with server.client() as client:
         message = (await client.get(f"/api/chat/{session}")).json()["messages"][0]
         assert message["said"] == "Look."
         assert len(message["attachments"]) == len(set(message["attachments"])) == 8
@@ -193,7 +189,7 @@ async def test_attachments_of_every_type(computer: Computer, api: MessagesAPI) -
         address = f"/api/chat/{session}/attachments"
         picture = await client.get(f"{address}/a_picture.png")
         assert (picture.content, picture.headers["content-type"]) == (PICTURE, "image/png")
-        (stored / "leads.png").symlink_to(computer.home.root / "config.yaml")
+        (stored / "leads.png").symlink_to(server.home.root / "config.yaml")
         for name in ("leads.png", "none.png", "..%2f..%2fx"):
             assert (await client.get(f"{address}/{name}")).status_code in (400, 404, 422), name
 
@@ -210,10 +206,10 @@ async def test_attachments_of_every_type(computer: Computer, api: MessagesAPI) -
     ],
 )
 async def test_a_wrong_attachment_is_refused_and_nothing_is_written(
-    computer: Computer, change: dict[str, Any], mention: str
+    server: Server, change: dict[str, Any], mention: str
 ) -> None:
     body = {"message": "Look.", "attachments": [{**attached("a.txt", "text", "text/plain", b"x"), **change}]}
-    async with computer.client() as client:
+    async with server.client() as client:
         before = (await client.get("/api/chat")).json()
         refused = await client.post("/api/chat", json=body)
         assert refused.status_code == 422
@@ -223,17 +219,16 @@ async def test_a_wrong_attachment_is_refused_and_nothing_is_written(
         assert (await client.post("/api/chat", json=many)).status_code == 422
 
 
-@pytest.mark.long
-async def test_prompts_of_the_request_of_files_and_of_an_agent(computer: Computer, api: MessagesAPI) -> None:
+async def test_prompts_of_the_request_of_files_and_of_an_agent(server: Server, api: MessagesAPI) -> None:
     api.default(text("Yes."))
-    (computer.vault / "CLAUDE.md").write_text("The owner is called Ada.")
-    (computer.vault / "Brain").mkdir(exist_ok=True)
-    (computer.vault / "Brain" / "AGENTS.md").write_text("Brains are grey.")
-    agent = computer.vault / "Chat" / "pirate.md"
+    (server.vault / "CLAUDE.md").write_text("The owner is called Ada.")
+    (server.vault / "Brain").mkdir(exist_ok=True)
+    (server.vault / "Brain" / "AGENTS.md").write_text("Brains are grey.")
+    agent = server.vault / "Chat" / "pirate.md"
     agent.parent.mkdir(exist_ok=True)
     agent.write_text("---\nname: Pirate\n---\nYou are a pirate.")
     try:
-        async with computer.client() as client:
+        async with server.client() as client:
             stream = await answered(client, systemPrompt="You are a poet.", contexts=["Brain"])
             system = str(api.conversation[-1].body["system"])
             assert "You are a poet." in system
@@ -262,18 +257,17 @@ async def test_prompts_of_the_request_of_files_and_of_an_agent(computer: Compute
                 assert (refused.status_code, "agentPath" in refused.json()["detail"]) == (404, True)
             assert (await client.get("/api/chat")).json() == before
     finally:
-        (computer.vault / "CLAUDE.md").unlink()
+        (server.vault / "CLAUDE.md").unlink()
 
 
-@pytest.mark.long
 async def test_a_link_in_place_of_instructions_is_not_followed(
-    computer: Computer, api: MessagesAPI, tmp_path: Path
+    server: Server, api: MessagesAPI, tmp_path: Path
 ) -> None:
     api.script(text("Yes."))
     (tmp_path / "secret").write_text("the secret words")
-    folder = computer.vault / "Projects" / "linked"
+    folder = server.vault / "Projects" / "linked"
     folder.mkdir(parents=True)
     (folder / "CLAUDE.md").symlink_to(tmp_path / "secret")
-    async with computer.client() as client:
+    async with server.client() as client:
         await answered(client, workingDirectory="Projects/linked")
     assert "the secret words" not in str(api.conversation[-1].body)

@@ -11,8 +11,11 @@ from parachute.supervisor import control
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
+from tests.support.server import Server
 from tests.support.sse import chat
 from tests.support.waiting import until
+
+pytestmark = pytest.mark.long
 
 
 @contextlib.contextmanager
@@ -26,18 +29,18 @@ def paused(process: psutil.Process) -> Iterator[None]:
             process.resume()
 
 
-async def direct_runner(computer: Computer) -> psutil.Process:
+async def direct_runner(server: Server) -> psutil.Process:
     """Not one of those in sandboxes, whose command lines are alike."""
-    units = (await control.ask(computer.home, "status"))["units"]
+    units = (await control.ask(server.home, "status"))["units"]
     (number,) = [unit["process"] for unit in units if unit["name"] == "direct"]
     return psutil.Process(number)
 
 
 @pytest.mark.parametrize("level", ["sandboxed", pytest.param("direct", marks=pytest.mark.long)])
-async def test_while_the_model_is_silent(computer: Computer, api: MessagesAPI, level: str) -> None:
+async def test_while_the_model_is_silent(server: Server, api: MessagesAPI, level: str) -> None:
     gate = Gate()
     api.script(several(text("Half an "), hold(gate)), text("Here again."))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Begin.", trustLevel=level) as stream:
             await stream.until("text")
             session = session_of(stream)
@@ -51,9 +54,8 @@ async def test_while_the_model_is_silent(computer: Computer, api: MessagesAPI, l
         assert (await client.get("/api/chat/active-streams")).json() == {"streams": []}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("level", ["sandboxed", "direct"])
-async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: str) -> None:
+async def test_while_a_tool_runs(server: Server, api: MessagesAPI, level: str) -> None:
     # The number only tells our processes from others; the program refuses to run a plain `sleep`.
     number = str((1 if level == "direct" else 2) * 10_000_000 + os.getpid())
     waiting = ["tail", "-s", number, "-f", "/dev/null"]
@@ -65,7 +67,7 @@ async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: st
     def running() -> list[psutil.Process]:
         return [process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == waiting]
 
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Wait.", trustLevel=level) as stream:
             await stream.until("tool_use")
             session = session_of(stream)
@@ -82,11 +84,10 @@ async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: st
         assert str(api.conversation[-1].body["messages"]).count("it was begun and not refused") == 1
 
 
-@pytest.mark.long
-async def test_before_the_sandbox_is_there(computer: Computer, api: MessagesAPI) -> None:
-    api.script(text("Now."))
-    async with computer.client() as client:
-        with paused(computer.processes()[0]):
+async def test_before_the_sandbox_is_there(own_computer: Computer, own_api: MessagesAPI) -> None:
+    own_api.script(text("Now."))
+    async with own_computer.client() as client:
+        with paused(own_computer.processes()[0]):
             async with chat(client, "Too early.") as stream:
                 await stream.until("user_message")
                 session = session_of(stream)
@@ -96,12 +97,11 @@ async def test_before_the_sandbox_is_there(computer: Computer, api: MessagesAPI)
         assert (await answered(client, "Now?", session)).text == "Now."
 
 
-@pytest.mark.long
-async def test_before_the_agent_is_connected(computer: Computer, api: MessagesAPI) -> None:
+async def test_before_the_agent_is_connected(server: Server, api: MessagesAPI) -> None:
     api.script(text("First."), text("Now."))
-    async with computer.client() as client:
+    async with server.client() as client:
         await answered(client, "Wake up.", trustLevel="direct")
-        with paused(await direct_runner(computer)):
+        with paused(await direct_runner(server)):
             async with chat(client, "Too early.", trustLevel="direct") as stream:
                 await stream.until("prompt_metadata")
                 session = session_of(stream)
@@ -111,11 +111,10 @@ async def test_before_the_agent_is_connected(computer: Computer, api: MessagesAP
         assert (await answered(client, "Now?", session)).text == "Now."
 
 
-@pytest.mark.long
-async def test_a_session_that_is_deleted_while_it_runs(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_session_that_is_deleted_while_it_runs(server: Server, api: MessagesAPI) -> None:
     gate = Gate()
     api.script(several(text("Half an "), hold(gate)))
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Begin.") as stream:
             await stream.until("text")
             session = session_of(stream)
@@ -124,5 +123,5 @@ async def test_a_session_that_is_deleted_while_it_runs(computer: Computer, api: 
         assert ended(stream)["type"] == "aborted"
         for path in (f"/api/chat/{session}", f"/api/chat/{session}/events", f"/api/chat/{session}/transcript"):
             assert (await client.get(path)).status_code == 404
-    left = [path for path in computer.vault.rglob("*") if session in path.name]
+    left = [path for path in server.vault.rglob("*") if session in path.name]
     assert left == []

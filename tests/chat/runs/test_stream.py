@@ -6,7 +6,6 @@ import pytest
 
 from tests.chat.runs.answers import answered, ended, transcript_with
 from tests.contract.models import check_stream
-from tests.support.computer import Computer
 from tests.support.messages_api import (
     Gate,
     MessagesAPI,
@@ -19,15 +18,18 @@ from tests.support.messages_api import (
     tool_use,
 )
 from tests.support.replies import MEBIBYTE
+from tests.support.server import Server
 from tests.support.sse import bubble_of, chat
 
+pytestmark = pytest.mark.long
 
-async def test_the_events_come_in_order_and_the_row_is_there_at_the_first(computer: Computer, api: MessagesAPI) -> None:
+
+async def test_the_events_come_in_order_and_the_row_is_there_at_the_first(server: Server, api: MessagesAPI) -> None:
     api.script(
         thinking("I look.", then=several(text("Wait.", chunks=2), tool_use("Bash", {"command": "echo hi"}))),
         text("hi!"),
     )
-    async with computer.client() as client, chat(client, "  \n Say hi \nplease") as stream:
+    async with server.client() as client, chat(client, "  \n Say hi \nplease") as stream:
         first = await stream.until("session")
         row = (await client.get(f"/api/chat/{first['sessionId']}")).json()
         assert row["title"] == "Say hi"
@@ -48,11 +50,9 @@ async def test_the_events_come_in_order_and_the_row_is_there_at_the_first(comput
     assert [block.kind for block in bubble_of(stream.events)] == ["thinking", "thinking", "tool", "text"]
 
 
-async def test_two_text_blocks_are_one_text_and_a_tool_between_makes_them_two(
-    computer: Computer, api: MessagesAPI
-) -> None:
+async def test_two_text_blocks_are_one_text_and_a_tool_between_makes_them_two(server: Server, api: MessagesAPI) -> None:
     api.script(several(text("One.", chunks=2), text("Two.")))
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client)
         assert [block.text for block in bubble_of(stream.events)] == ["One.\n\nTwo."]
         api.script(several(text("Before."), tool_use("Bash", {"command": "true"})), text("After."))
@@ -64,19 +64,17 @@ async def test_two_text_blocks_are_one_text_and_a_tool_between_makes_them_two(
     ]
 
 
-async def test_texts_grow_and_never_shrink(computer: Computer, api: MessagesAPI) -> None:
+async def test_texts_grow_and_never_shrink(server: Server, api: MessagesAPI) -> None:
     said = "".join(f"word{number} " for number in range(400)) + "äöü 🦜 \u2028 end"
     api.script(text(said, chunks=200, delay=0.001))
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client)
     texts = [event["content"] for event in stream.of_type("text")]
     assert texts[-1] == said
     assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(texts))
 
 
-async def test_an_answer_that_broke_off_is_gone_when_it_is_given_once_more(
-    computer: Computer, api: MessagesAPI
-) -> None:
+async def test_an_answer_that_broke_off_is_gone_when_it_is_given_once_more(server: Server, api: MessagesAPI) -> None:
     gate = Gate()
     half = several(text("The badger is half"), hold(gate))
     api.script(
@@ -84,7 +82,7 @@ async def test_an_answer_that_broke_off_is_gone_when_it_is_given_once_more(
         stream_error("overloaded_error", "Overloaded", half),
         text("The whole answer."),
     )
-    async with computer.client() as client:
+    async with server.client() as client:
         async with chat(client, "Look.") as stream:
             await stream.until("tool_result")
             assert (await stream.until("text"))["content"] == "The badger is half"
@@ -98,10 +96,9 @@ async def test_an_answer_that_broke_off_is_gone_when_it_is_given_once_more(
     assert found == []
 
 
-@pytest.mark.long
-async def test_eight_mebibytes_of_text(computer: Computer, api: MessagesAPI) -> None:
+async def test_eight_mebibytes_of_text(server: Server, api: MessagesAPI) -> None:
     api.script(big_text().using(output_tokens=10))  # so much text would be over the spending limit
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client)
         assert len(stream.text) == 8 * MEBIBYTE
         session = ended(stream)["sessionId"]
@@ -110,24 +107,20 @@ async def test_eight_mebibytes_of_text(computer: Computer, api: MessagesAPI) -> 
         await client.delete(f"/api/chat/{session}")
 
 
-@pytest.mark.long
-async def test_an_eight_mebibyte_tool_result(computer: Computer, api: MessagesAPI) -> None:
+async def test_an_eight_mebibyte_tool_result(server: Server, api: MessagesAPI) -> None:
     command = "head -c 8388608 /dev/zero | tr '\\0' x > big.txt; cat big.txt"
     api.script(tool_use("Bash", {"command": command}), text("Long."))
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client)
     (result,) = stream.of_type("tool_result")
     assert "xxxx" in result["content"]
     assert stream.text == "Long."
 
 
-@pytest.mark.long
-async def test_the_results_of_tools_are_in_the_stream_and_in_the_transcript(
-    computer: Computer, api: MessagesAPI
-) -> None:
+async def test_the_results_of_tools_are_in_the_stream_and_in_the_transcript(server: Server, api: MessagesAPI) -> None:
     api.script(tool_use("Read", {"file_path": "/nowhere"}), text("Not there."))
     api.script(tool_use("Bash", {"command": "echo kept"}), text("Done."))
-    async with computer.client() as client:
+    async with server.client() as client:
         stream = await answered(client)
         (result,) = stream.of_type("tool_result")
         assert result["isError"] is True
@@ -138,10 +131,9 @@ async def test_the_results_of_tools_are_in_the_stream_and_in_the_transcript(
         assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": False}
 
 
-@pytest.mark.long
-async def test_a_path_in_a_message_reads_nothing(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_path_in_a_message_reads_nothing(server: Server, api: MessagesAPI) -> None:
     api.default(text("No."))
-    async with computer.client() as client:
+    async with server.client() as client:
         session = "new"
         for message in ("read @/etc/passwd please", "@/etc/hostname", "look at @~/.bashrc"):
             stream = await answered(client, message, session, trustLevel="direct")

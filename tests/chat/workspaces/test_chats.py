@@ -14,7 +14,7 @@ import pytest
 from parachute.supervisor.host_specification import module_folder
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -45,9 +45,9 @@ OFFERED = [
 
 
 @pytest.fixture(scope="module")
-def library(model: MessagesAPI) -> Iterator[ModuleComputer]:
+def library(model: MessagesAPI) -> Iterator[ModuleServer]:
     """A computer with a module that has two tools, and a folder for a project."""
-    with ModuleComputer(environment=model.credentials) as running:
+    with ModuleServer(environment=model.credentials) as running:
         running.install("books", TOOLS, mcp_tools=OFFERED)
         described = module_folder("books", running.home.root) / "description.json"
         running.wait_until(described.is_file, "core knows the tools of the module")
@@ -63,14 +63,14 @@ def api(model: MessagesAPI) -> Iterator[MessagesAPI]:
     model.forget_script()
 
 
-def make(house: ModuleComputer, name: str, **fields: Any) -> str:
+def make(house: ModuleServer, name: str, **fields: Any) -> str:
     """The slug of a new workspace."""
     made = house.post("/api/workspaces", json={"name": name, **fields})
     assert made.status_code == 200, made.text
     return str(made.json()["workspace"]["slug"])
 
 
-def change(house: ModuleComputer, slug: str, **fields: Any) -> None:
+def change(house: ModuleServer, slug: str, **fields: Any) -> None:
     """Change a workspace."""
     changed = house.ask("PUT", f"/api/workspaces/{slug}", json=fields)
     assert changed.status_code == 200, changed.text
@@ -90,7 +90,7 @@ async def run_line(client: httpx2.AsyncClient, api: MessagesAPI, line: str, sess
     return str(result["content"])
 
 
-async def test_all_that_a_workspace_says_reaches_the_agent(library: ModuleComputer, api: MessagesAPI) -> None:
+async def test_all_that_a_workspace_says_reaches_the_agent(library: ModuleServer, api: MessagesAPI) -> None:
     slug = make(
         library,
         "Shipyard",
@@ -124,7 +124,7 @@ async def test_all_that_a_workspace_says_reaches_the_agent(library: ModuleComput
         assert tools_of(api) == ["books_lend", "books_search"]
 
 
-async def test_a_tool_that_is_left_out_cannot_be_called_either(library: ModuleComputer, api: MessagesAPI) -> None:
+async def test_a_tool_that_is_left_out_cannot_be_called_either(library: ModuleServer, api: MessagesAPI) -> None:
     slug = make(library, "Silent", capabilities={"mcps": "none"})
     api.script(tool_use("mcp__parachute__books_search", {"query": "Momo"}), text("A pity."))
     async with library.client() as client:
@@ -133,7 +133,7 @@ async def test_a_tool_that_is_left_out_cannot_be_called_either(library: ModuleCo
     assert tools_of(api) == []
 
 
-async def test_a_change_holds_from_the_next_message_on(library: ModuleComputer, api: MessagesAPI) -> None:
+async def test_a_change_holds_from_the_next_message_on(library: ModuleServer, api: MessagesAPI) -> None:
     slug = make(library, "Changing", capabilities={"mcps": "none"}, model="claude-haiku-4-5")
     api.default(text("Yes."))
     async with library.client() as client:
@@ -148,7 +148,7 @@ async def test_a_change_holds_from_the_next_message_on(library: ModuleComputer, 
 
 
 @pytest.mark.long
-async def test_the_floor_of_a_workspace(library: ModuleComputer, api: MessagesAPI) -> None:
+async def test_the_floor_of_a_workspace(library: ModuleServer, api: MessagesAPI) -> None:
     shut, free = make(library, "Shut"), make(library, "Free", default_trust_level="direct")
     api.default(text("Yes."))
     async with library.client() as client:
@@ -179,7 +179,7 @@ async def test_the_floor_of_a_workspace(library: ModuleComputer, api: MessagesAP
         assert (found["trustLevel"], found["effectiveExecutionMode"]) == ("sandboxed", "sandboxed")
 
 
-async def test_a_message_puts_a_conversation_into_a_workspace(library: ModuleComputer, api: MessagesAPI) -> None:
+async def test_a_message_puts_a_conversation_into_a_workspace(library: ModuleServer, api: MessagesAPI) -> None:
     slug = make(library, "Joined", capabilities={"mcps": "none"})
     api.default(text("Yes."))
     async with library.client() as client:
@@ -198,7 +198,7 @@ async def test_a_message_puts_a_conversation_into_a_workspace(library: ModuleCom
         assert left.json()["session"]["workspaceId"] is None
 
 
-async def test_agents_of_the_vault_that_a_workspace_uses(library: ModuleComputer, api: MessagesAPI) -> None:
+async def test_agents_of_the_vault_that_a_workspace_uses(library: ModuleServer, api: MessagesAPI) -> None:
     folder = library.vault / "Chat"
     folder.mkdir(exist_ok=True)
     for name in ("pirate", "poet"):
@@ -219,7 +219,7 @@ async def test_agents_of_the_vault_that_a_workspace_uses(library: ModuleComputer
 
 
 @pytest.mark.long
-async def test_a_key_without_admin_rights(library: ModuleComputer, api: MessagesAPI) -> None:
+async def test_a_key_without_admin_rights(library: ModuleServer, api: MessagesAPI) -> None:
     free, shut = make(library, "Owners", default_trust_level="direct"), make(library, "Guests")
     environment = {**os.environ, "HOME": str(library.folder), "PARACHUTE_HOME": str(library.home.root)}
     command = [sys.executable, "-m", "parachute.cli", "keys", "create", "guest", "--scope", "chat:read,write", "--json"]
@@ -242,7 +242,7 @@ async def test_a_key_without_admin_rights(library: ModuleComputer, api: Messages
 
 
 @pytest.mark.long
-async def test_a_restart_and_a_hostile_file(own: ModuleComputer, own_api: MessagesAPI) -> None:
+async def test_a_restart_and_a_hostile_file(own: ModuleServer, own_api: MessagesAPI) -> None:
     (own.vault / "Secrets").mkdir()
     slug = make(own, "Garden", model="claude-haiku-4-5", processes=222)
     own_api.default(text("Yes."))
@@ -273,13 +273,13 @@ def own_api() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture
-def own(own_api: MessagesAPI) -> Iterator[ModuleComputer]:
+def own(own_api: MessagesAPI) -> Iterator[ModuleServer]:
     """A computer that one test may stop."""
-    with ModuleComputer(environment=own_api.credentials) as running:
+    with ModuleServer(environment=own_api.credentials) as running:
         yield running
 
 
-def test_files_are_private(library: ModuleComputer) -> None:
+def test_files_are_private(library: ModuleServer) -> None:
     slug = make(library, "Private")
     folder = library.vault / ".parachute" / "workspaces"
     assert (folder / f"{slug}.json").stat().st_mode & 0o777 == 0o600

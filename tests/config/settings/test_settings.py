@@ -14,6 +14,8 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.store import load, read_document, set_value, unset_value
 from tests.support.waiting import SECONDS
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:

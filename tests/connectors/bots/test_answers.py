@@ -6,6 +6,8 @@ from tests.connectors.bots.requests import asked_with, reply_to_each, spoken
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import Gate, Reply, hold, several, text, tool_use
 
+pytestmark = pytest.mark.long
+
 QUESTION = {
     "question": "Which colour?",
     "header": "Colour",
@@ -69,7 +71,6 @@ def test_an_answer_is_stopped(bot: Bot) -> None:
     bot.wait_text("Here again.")
 
 
-@pytest.mark.long
 def test_two_weeks_of_messages_in_a_minute_lose_none(bot: Bot) -> None:
     bot.let_in()
     bot.model.default(reply_to_each)
@@ -188,7 +189,6 @@ def test_the_owners_own_chat_is_asked_what_a_bot_asks(bot: Bot) -> None:
     bot.computer.wait_until(lambda: last in bot.telegram.confirmed, "the message was stored")
 
 
-@pytest.mark.long
 def test_panic_is_silent_and_what_waited_is_answered_afterwards(bot: Bot) -> None:
     bot.let_in()
     gate = Gate()

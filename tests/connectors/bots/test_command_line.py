@@ -8,6 +8,8 @@ from tests.connectors.bots.talking import Bot
 from tests.support.telegram_api import TOKEN
 from tests.support.terminal import Terminal
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def owner(parachute: Terminal, bot: Bot) -> Terminal:

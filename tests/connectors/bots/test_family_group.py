@@ -8,6 +8,8 @@ import pytest
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import text, tool_use
 
+pytestmark = pytest.mark.long
+
 BRAIN = "mcp__parachute__brain-"
 READS = {f"{BRAIN}{name}" for name in ("search", "resolve", "suggest")}
 REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -14,6 +14,8 @@ from tests.contract.dart import check
 from tests.support.matrix_api import BOT, TOKEN, MatrixAPI
 from tests.support.messages_api import Gate, hold, text, tool_use
 
+pytestmark = pytest.mark.long
+
 QUESTION = {
     "question": "Which colour?",
     "header": "Colour",

@@ -7,6 +7,8 @@ import pytest
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import text, tool_use
 
+pytestmark = pytest.mark.long
+
 CREATE = tool_use("mcp__parachute__daily-create", {"content": "The boat is painted."})
 
 
@@ -44,7 +46,6 @@ def test_a_button_in_the_owners_own_chat_lets_the_agent_go_on_at_once(bot: Bot) 
     bot.call("DELETE", f"/api/bots/chats/telegram/{bot.person}")
 
 
-@pytest.mark.long
 def test_while_nobody_is_there_it_is_refused_at_once_and_may_be_allowed_for_the_next_try(own_bot: Bot) -> None:
     own_chat(own_bot)
     friend = own_bot.anew()

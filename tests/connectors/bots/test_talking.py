@@ -1,10 +1,14 @@
 """A stranger waits, is let in, and talks; what the app and the console read of it."""
 
+import pytest
+
 from tests.connectors.bots.talking import Bot
 from tests.contract.bots import BotsConfig, BotsStatus, Outcome, PairingCount
 from tests.contract.dart import check
 from tests.contract.sessions import Session
 from tests.support.messages_api import text
+
+pytestmark = pytest.mark.long
 
 MENTION = [{"type": "mention", "offset": 0, "length": 19}]
 """Of a text that begins with the bot's name."""

@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer
 from tests.connectors.bots.requests import asked_with
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import text
+
+pytestmark = pytest.mark.long
 
 WORDS = str(SAID["text"]).strip()
 

@@ -22,6 +22,8 @@ from parachute.events.bus.store import EventStore, create_events
 from parachute.security.audit.service import Audit
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
 
+pytestmark = pytest.mark.process
+
 BATCH = Batch("7-abcd1234", "telegram", "42", None, None, 0)
 WORDS = str(SAID["text"]).strip()
 

@@ -197,6 +197,7 @@ async def test_an_answer_grows_as_a_draft_in_private(telegram: Server, api: Tele
     assert [each.text for each in shown(api, me)] == [text.strip()]
 
 
+@pytest.mark.long
 async def test_an_answer_grows_by_edits_in_a_group(telegram: Server, api: TelegramApi, family: Chat) -> None:
     text, pieces = "", 0
     while not (found := shown(api, family)) or len(found[0].texts) < 3:
@@ -339,6 +340,7 @@ async def test_typing_is_shown(telegram: Server, api: TelegramApi, me: Chat) -> 
     assert ("sendChatAction", me.id) in [(method, fields.get("chat_id")) for method, fields in api.calls]
 
 
+@pytest.mark.long
 async def test_two_weeks_of_messages_arrive_in_their_order(telegram: Server, api: TelegramApi, me: Chat) -> None:
     texts = [f"Message {n}" for n in range(3_000)]
     for text in texts:
@@ -380,6 +382,7 @@ async def test_one_that_cannot_be_stored_holds_up_no_other(telegram: Server, api
     assert "poison" not in telegram.log()
 
 
+@pytest.mark.long
 async def test_nothing_but_telegram_hears_the_token(telegram: Server, api: TelegramApi, me: Chat) -> None:
     secret = TOKEN.partition(":")[2]
     # What goes wrong is where libraries write addresses.

@@ -4,10 +4,14 @@ import asyncio
 import sys
 from pathlib import Path
 
+import pytest
+
 from parachute.events.bus.models import Limits
 from tests.support.waiting import until
 
 from .conftest import SECONDS, Bus
+
+pytestmark = pytest.mark.process
 
 HANGS_AT = 60
 PUBLISHER = [sys.executable, str(Path(__file__).with_name("publisher.py"))]

@@ -151,6 +151,7 @@ async def test_records_of_other_threads_are_heard(feed: Feed, audit: Audit) -> N
     await reader.leave()
 
 
+@pytest.mark.long
 async def test_files_that_others_write_are_looked_at_while_somebody_reads(feed: Feed, tmp_path: Path) -> None:
     reader = Reader(feed, "auth:admin")
     await reader.next()

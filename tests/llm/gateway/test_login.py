@@ -215,6 +215,7 @@ async def test_a_folder_that_takes_no_file_costs_no_token(signed_in: Installatio
     assert oauth.requests == []
 
 
+@pytest.mark.long
 async def test_a_login_that_cannot_be_written_is_used_and_written_later(
     signed_in: Installation, api: MessagesAPI, oauth: OAuthServer
 ) -> None:

@@ -16,6 +16,8 @@ from tests.support.messages_api import Gate, MessagesAPI, drop_after, error, hol
 
 from .conftest import KEY, MODEL, Installation, agent, question
 
+pytestmark = pytest.mark.process
+
 PATHS = [
     ("GET", "/v1/models"),
     ("GET", "/v1/messages"),

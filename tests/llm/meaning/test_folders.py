@@ -9,6 +9,8 @@ import pytest
 from tests.llm.meaning import models
 from tests.llm.meaning.activator import TEXTS, index
 
+pytestmark = pytest.mark.process
+
 
 def test_a_model_of_the_users_is_used(tmp_path: Path) -> None:
     with index(folder=models.write(tmp_path / "model")) as process:

@@ -12,6 +12,8 @@ from tests.llm.meaning import models
 from tests.llm.meaning.activator import QUESTION, TEXTS, IndexProcess, index
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:

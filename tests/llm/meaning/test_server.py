@@ -17,6 +17,8 @@ from tests.llm.meaning import models
 from tests.llm.meaning.activator import IndexProcess
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.long
+
 Make = Callable[..., MeaningIndex]
 
 

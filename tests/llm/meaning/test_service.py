@@ -15,6 +15,8 @@ from tests.llm.meaning import models
 from tests.llm.meaning.activator import IndexProcess
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -71,6 +73,7 @@ async def test_each_finds_its_own_texts_only(index: MeaningIndex, asked: list[di
     assert index.status() == status
 
 
+@pytest.mark.long
 async def test_nothing_is_read_while_chats_go_on(index: MeaningIndex) -> None:
     chats = ["one"]
     looked = 0

@@ -20,6 +20,8 @@ from tests.llm.offline.activator import (
 from tests.support.activation import DEADLINE, UnixConnection
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def offline() -> Iterator[OfflineModel]:
@@ -129,6 +131,7 @@ def _accepts(process: int, listener: socket.socket) -> bool:
     return any(opened.get(descriptor) == f"socket:[{inode}]" for descriptor in waits_for)
 
 
+@pytest.mark.long
 def test_every_request_around_the_end_is_answered() -> None:
     with activated(model=MISSING_MODEL, idle_seconds="0.1") as offline:
         # Each pause ends a little nearer to the moment at which the process leaves, and then after it.

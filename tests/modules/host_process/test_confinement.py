@@ -14,7 +14,7 @@ from tests.modules.host_process.activator import LAUNCHER, HostedModule, hosted
 from tests.support.activation import DEADLINE
 from tests.support.waiting import wait_until
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 PROBE = """
 import os, socket, subprocess, sys
@@ -277,6 +277,7 @@ def test_it_can_be_stopped_before_it_has_started() -> None:
             process.wait()
 
 
+@pytest.mark.long
 def test_it_ends_when_idle_and_starts_again() -> None:
     with hosted("probe", PROBE, manifest=MANIFEST, box=True, idle_seconds=0.1) as probe:
         for number in (1, 2):

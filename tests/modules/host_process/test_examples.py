@@ -1,7 +1,11 @@
 """The examples of the specification, each in its real process."""
 
+import pytest
+
 from tests.core import examples
 from tests.modules.host_process.activator import hosted
+
+pytestmark = pytest.mark.process
 
 DAILY = """\
 name: daily

@@ -10,7 +10,7 @@ from tests.modules.host_process.activator import HostedModule, hosted
 from tests.support.activation import DEADLINE
 from tests.support.waiting import wait_until
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 HOSTILE = """
 import os, signal, threading, time

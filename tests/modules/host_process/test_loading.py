@@ -7,6 +7,8 @@ import pytest
 
 from tests.modules.host_process.activator import hosted
 
+pytestmark = pytest.mark.process
+
 HEAD = "from parachute.core import Module, event, mcp_tool, route\n"
 CLASS = HEAD + "class Mine(Module):\n    name = 'mine'\n    version = '1.0.0'\n"
 GET = "    @route('GET', '/')\n    async def get(self):\n        return {}\n"

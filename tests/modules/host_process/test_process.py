@@ -22,6 +22,8 @@ from tests.modules.host_process.prefork import PROGRAM
 from tests.support.activation import DEADLINE, UnixConnection
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 NOTES = '''
 import asyncio
 import os
@@ -302,6 +304,7 @@ def test_core_can_keep_a_module_from_starting() -> None:
         assert asked == {"hash": notes.specification.hash, "folders": {}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -5,6 +5,8 @@ import pytest
 from tests.conftest import needs_bubblewrap
 from tests.modules.host_process.activator import hosted
 
+pytestmark = pytest.mark.process
+
 MODULE = """
 import asyncio, ctypes, os, subprocess, threading
 from parachute.core import Module, route

@@ -13,6 +13,8 @@ from parachute.modules.registry.requirements import Lock, check_requirements, in
 
 from .building import everything, write_source_package, write_wheel
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -26,6 +28,7 @@ def resolve(folder: Path, *requires: str) -> Lock:
     return dependencies.resolve(requires, folder, Limits(), Silent())
 
 
+@pytest.mark.long
 def test_packages_are_locked_unpacked_and_rebuilt_without_a_network(
     wheels: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

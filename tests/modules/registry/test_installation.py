@@ -20,6 +20,8 @@ from parachute.modules.registry.tree import TreeNotAllowed
 from .building import Repository, deep_folder, everything, names, needing, write_module
 from .steps import approve, install, state
 
+pytestmark = pytest.mark.process
+
 
 def test_a_module_from_a_repository_becomes_runnable(modules: Modules, tmp_path: Path, home: Home, vault: Path) -> None:
     repository = Repository(tmp_path / "repository")

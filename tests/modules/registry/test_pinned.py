@@ -5,10 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from parachute.modules.registry.pinned import with_hashes
 from tests.config.declared.declaring import module
 
 from .building import write_module
+
+pytestmark = pytest.mark.process
 
 PINNED = [sys.executable, "-m", "parachute.modules.registry.pinned"]
 

@@ -16,6 +16,8 @@ from parachute.modules.registry.tree import TreeNotAllowed
 
 from .building import Repository, everything, write_module
 
+pytestmark = pytest.mark.process
+
 
 class Lines:
     """Keeps what an installation says."""

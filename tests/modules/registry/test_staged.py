@@ -16,6 +16,8 @@ from tests.support.waiting import wait_until
 from .building import Repository, needing, write_module, write_wheel
 from .steps import install
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def staged(modules: Modules) -> StagedModules:

@@ -18,6 +18,8 @@ from tests.support.waiting import wait_until
 
 from .building import deep_folder
 
+pytestmark = pytest.mark.process
+
 _AS_SOMEBODY = """\
 import os, sys
 from pathlib import Path

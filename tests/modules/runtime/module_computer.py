@@ -1,4 +1,4 @@
-"""A computer with modules that tests write, install and ask."""
+"""A computer or a server with modules that tests write, install and ask."""
 
 import http.client
 import json
@@ -14,13 +14,14 @@ import yaml
 from parachute.modules.registry.service import Modules
 from tests.support.computer import Computer
 from tests.support.gate import Gate
-from tests.support.installation import PLAIN
+from tests.support.installation import PLAIN, Installation
+from tests.support.server import Server
 
 PROGRAM = Path(sys.executable).with_name("parachute")
 
 
-class ModuleComputer(Computer):
-    """A running computer; each test gives its modules names of their own."""
+class WithModules(Installation):
+    """A running installation; each test gives its modules names of their own."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -128,3 +129,11 @@ class ModuleComputer(Computer):
     def _unit(self, name: str) -> dict[str, Any]:
         units = self.ask_supervisor("status")["units"]
         return next((unit for unit in units if unit["name"] == f"module@{name}"), {})
+
+
+class ModuleServer(WithModules, Server):
+    """A server in the process of the test, for what modules and their callers see."""
+
+
+class ModuleComputer(WithModules, Computer):
+    """A whole computer, for crashes, restarts and confinement."""

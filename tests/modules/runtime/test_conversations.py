@@ -8,7 +8,7 @@ import pytest
 
 from parachute.security.keys.cli_token import CliToken
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -41,18 +41,18 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
+def server(model: MessagesAPI) -> Iterator[ModuleServer]:
     """A computer with the module `speaker`."""
-    with ModuleComputer(environment=model.credentials) as running:
+    with ModuleServer(environment=model.credentials) as running:
         running.install("speaker", SPEAKER, permissions={"conversations": "write"})
         yield running
 
 
-def say(computer: ModuleComputer, message: str, **fields: Any) -> str:
+def say(server: ModuleServer, message: str, **fields: Any) -> str:
     """Say something as the owner; the conversation."""
-    headers = {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
+    headers = {"authorization": f"Bearer {CliToken(server.home.root).obtain()}"}
     body = {"message": message, "sessionId": "new", "module": "chat", **fields}
-    answer = computer.post("/api/chat", json=body, headers=headers, timeout=90)
+    answer = server.post("/api/chat", json=body, headers=headers, timeout=90)
     events = [json.loads(line[6:]) for line in answer.text.split("\n") if line.startswith("data: ")]
     assert events[-1]["type"] == "done", events[-1]
     return str(events[-1]["sessionId"])
@@ -63,53 +63,53 @@ def asked(model: MessagesAPI, words: str) -> bool:
     return any(words in json.dumps(request.body["messages"][-1]) for request in model.conversation)
 
 
-def test_it_is_silent_where_the_users_own_rights_are(computer: ModuleComputer, model: MessagesAPI) -> None:
-    direct, sandboxed = say(computer, "Hello!", trustLevel="direct"), say(computer, "Hello!")
-    refused = computer.post("/api/speaker/send", json={"session": direct, "message": "Delete it all."})
+def test_it_is_silent_where_the_users_own_rights_are(server: ModuleServer, model: MessagesAPI) -> None:
+    direct, sandboxed = say(server, "Hello!", trustLevel="direct"), say(server, "Hello!")
+    refused = server.post("/api/speaker/send", json={"session": direct, "message": "Delete it all."})
     assert refused.status_code == 403, refused.text
     assert "only the owner speaks in it" in refused.json()["detail"]
     assert not asked(model, "Delete it all.")
-    heard = computer.post("/api/speaker/send", json={"session": sandboxed, "message": "Go on."}, timeout=90)
+    heard = server.post("/api/speaker/send", json={"session": sandboxed, "message": "Go on."}, timeout=90)
     assert heard.json() == {"said": "Yes."}
     assert asked(model, "Go on.")
 
 
-def test_what_it_says_is_no_command(computer: ModuleComputer, model: MessagesAPI) -> None:
-    session = say(computer, "Hello!")
+def test_what_it_says_is_no_command(server: ModuleServer, model: MessagesAPI) -> None:
+    session = say(server, "Hello!")
     # A person's command is obeyed by the agent's program itself; the model hears nothing of it.
     before = len(model.conversation)
-    say(computer, "/cost", sessionId=session)
+    say(server, "/cost", sessionId=session)
     assert len(model.conversation) == before
-    computer.post("/api/speaker/send", json={"session": session, "message": "/cost"}, timeout=90)
+    server.post("/api/speaker/send", json={"session": session, "message": "/cost"}, timeout=90)
     assert asked(model, "/cost")
 
 
-def test_it_names_one_and_puts_it_away_as_long_as_it_is_what_was_seen(computer: ModuleComputer) -> None:
-    session = say(computer, "About Kevin.")
-    (seen,) = [each for each in computer.post("/api/speaker/found").json()["found"] if each["id"] == session]
-    found = computer.post("/api/speaker/look", json={"para_id": seen["para_id"]}).json()
+def test_it_names_one_and_puts_it_away_as_long_as_it_is_what_was_seen(server: ModuleServer) -> None:
+    session = say(server, "About Kevin.")
+    (seen,) = [each for each in server.post("/api/speaker/found").json()["found"] if each["id"] == session]
+    found = server.post("/api/speaker/look", json={"para_id": seen["para_id"]}).json()
     assert (found["id"], found["title"], found["archived"]) == (session, "About Kevin.", False)
     change = {"para_id": found["para_id"], "version": found["version"]}
-    named = computer.post("/api/speaker/change", json={**change, "title": " Kevin\nmoves "}).json()
+    named = server.post("/api/speaker/change", json={**change, "title": " Kevin\nmoves "}).json()
     assert (named["title"], named["archived"]) == ("Kevin moves", False)
-    assert computer.post("/api/speaker/change", json={**change, "archived": True}).status_code == 409
-    away = computer.post("/api/speaker/change", json={**change, "version": named["version"], "archived": True}).json()
+    assert server.post("/api/speaker/change", json={**change, "archived": True}).status_code == 409
+    away = server.post("/api/speaker/change", json={**change, "version": named["version"], "archived": True}).json()
     assert (away["title"], away["archived"]) == ("Kevin moves", True)
-    assert computer.value(f"/api/chat/{session}")["archived"] is True
-    assert computer.value("/api/chat?search=moves&archived=true")["sessions"][0]["id"] == session
+    assert server.value(f"/api/chat/{session}")["archived"] is True
+    assert server.value("/api/chat?search=moves&archived=true")["sessions"][0]["id"] == session
     for refused, status in (
         ({"para_id": "para:chat:aaaaaaaaaaaa", "title": "x"}, 404),
         ({"para_id": session, "title": "x"}, 404),
         ({"para_id": found["para_id"], "title": " "}, 422),
         ({"para_id": found["para_id"], "title": "x" * 201}, 422),
     ):
-        assert computer.post("/api/speaker/change", json=refused).status_code == status, refused
+        assert server.post("/api/speaker/change", json=refused).status_code == status, refused
 
 
-def test_who_may_only_read_changes_nothing(computer: ModuleComputer) -> None:
-    computer.install("reader", SPEAKER, permissions={"conversations": "read"})
-    session = say(computer, "Hello!")
-    (seen,) = [each for each in computer.post("/api/reader/found").json()["found"] if each["id"] == session]
-    refused = computer.post("/api/reader/change", json={"para_id": seen["para_id"], "title": "Mine"})
+def test_who_may_only_read_changes_nothing(server: ModuleServer) -> None:
+    server.install("reader", SPEAKER, permissions={"conversations": "read"})
+    session = say(server, "Hello!")
+    (seen,) = [each for each in server.post("/api/reader/found").json()["found"] if each["id"] == session]
+    refused = server.post("/api/reader/change", json={"para_id": seen["para_id"], "title": "Mine"})
     assert refused.status_code == 403
-    assert computer.value(f"/api/chat/{session}")["title"] == "Hello!"
+    assert server.value(f"/api/chat/{session}")["title"] == "Hello!"

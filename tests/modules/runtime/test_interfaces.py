@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 
 pytestmark = pytest.mark.long
 
@@ -58,28 +58,28 @@ async def absent(self):
 
 
 @pytest.fixture(scope="module")
-def pair(computer: ModuleComputer) -> ModuleComputer:
+def pair(server: ModuleServer) -> ModuleServer:
     """A computer with `weather`, and `travel`, which uses it."""
-    computer.install_quietly("weather", WEATHER, top=WEATHER_TOP, provides=["WeatherInterface"])
-    computer.install("travel", TRAVEL, optional_requires=["WeatherInterface", "JournalInterface"])
-    ready(computer, "travel", "/api/travel/go/Bern", "weather")
-    return computer
+    server.install_quietly("weather", WEATHER, top=WEATHER_TOP, provides=["WeatherInterface"])
+    server.install("travel", TRAVEL, optional_requires=["WeatherInterface", "JournalInterface"])
+    ready(server, "travel", "/api/travel/go/Bern", "weather")
+    return server
 
 
-def ready(computer: ModuleComputer, user: str, path: str, key: str) -> Any:
+def ready(server: ModuleServer, user: str, path: str, key: str) -> Any:
     """Wait until core knows what the provider offers; a host asks core again when it starts."""
 
     def answered() -> bool:
-        if computer.value(path)[key] is not None:
+        if server.value(path)[key] is not None:
             return True
-        computer.put_to_sleep(user)
+        server.put_to_sleep(user)
         return False
 
-    computer.wait_until(answered, f"{path} gets an answer")
-    return computer.value(path)
+    server.wait_until(answered, f"{path} gets an answer")
+    return server.value(path)
 
 
-def test_results_come_back(pair: ModuleComputer) -> None:
+def test_results_come_back(pair: ModuleServer) -> None:
     found = pair.value("/api/travel/go/Bern")["weather"]
     assert (found["city"], found["days"]) == ("Bern", 3)
     values = {"values": {"a": [1, 2.5, None, True, {"b": "ü\u2028"}]}}
@@ -94,7 +94,7 @@ def test_results_come_back(pair: ModuleComputer) -> None:
         ("Odd", "ModuleError", None),
     ],
 )
-def test_errors_keep_their_kind(pair: ModuleComputer, city: str, kind: str, text: str | None) -> None:
+def test_errors_keep_their_kind(pair: ModuleServer, city: str, kind: str, text: str | None) -> None:
     found = pair.value(f"/api/travel/go/{city}")
     assert found["error"] == kind
     assert "hunter2" not in found["text"]
@@ -102,12 +102,12 @@ def test_errors_keep_their_kind(pair: ModuleComputer, city: str, kind: str, text
         assert found["text"] == text
 
 
-def test_an_interface_that_the_manifest_does_not_name_is_refused(pair: ModuleComputer) -> None:
+def test_an_interface_that_the_manifest_does_not_name_is_refused(pair: ModuleServer) -> None:
     assert pair.get("/api/travel/undeclared").status_code == 403
     assert pair.value("/api/travel/absent") == {"absent": True}
 
 
-def test_a_provider_that_sleeps_is_woken(pair: ModuleComputer) -> None:
+def test_a_provider_that_sleeps_is_woken(pair: ModuleServer) -> None:
     before = pair.value("/api/travel/go/Bern")["weather"]["process"]
     user = pair.host_process("travel")
     pair.put_to_sleep("weather")
@@ -118,7 +118,7 @@ def test_a_provider_that_sleeps_is_woken(pair: ModuleComputer) -> None:
     assert before
 
 
-def test_a_provider_that_goes_and_comes_back(pair: ModuleComputer) -> None:
+def test_a_provider_that_goes_and_comes_back(pair: ModuleServer) -> None:
     assert pair.post("/api/modules/weather/disable").status_code == 200
     found = pair.value("/api/travel/go/Bern")
     # The user may have heard of it a moment ago.
@@ -147,19 +147,19 @@ class {own}Interface(Protocol):
 """
 
 
-def test_two_modules_that_use_each_other(computer: ModuleComputer) -> None:
+def test_two_modules_that_use_each_other(server: ModuleServer) -> None:
     for name, own, other in (("ping", "Ping", "Pong"), ("pong", "Pong", "Ping")):
-        computer.install_quietly(
+        server.install_quietly(
             name,
             PING.format(other=other),
             top=PING_TOP.format(own=own),
             provides=[f"{own}Interface"],
             optional_requires=[f"{other}Interface"],
         )
-    computer.reload()
-    ready(computer, "pong", "/api/pong/0", "counted")
-    ready(computer, "ping", "/api/ping/0", "counted")
-    assert computer.value("/api/ping/10") == {"counted": 10}
+    server.reload()
+    ready(server, "pong", "/api/pong/0", "counted")
+    ready(server, "ping", "/api/ping/0", "counted")
+    assert server.value("/api/ping/10") == {"counted": 10}
     # Without an end, it ends with an error and not with this computer.
-    assert computer.get("/api/ping/1000000").status_code in (502, 503)
-    assert computer.value("/api/ping/10") == {"counted": 10}
+    assert server.get("/api/ping/1000000").status_code in (502, 503)
+    assert server.value("/api/ping/10") == {"counted": 10}

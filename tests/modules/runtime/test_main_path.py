@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.modules.registry.building import Repository
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 
 # Commands one after the other, which take minutes on a machine that does something else, too.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
@@ -34,19 +34,19 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="module")
-def things(computer: ModuleComputer) -> ModuleComputer:
+def things(server: ModuleServer) -> ModuleServer:
     """A computer with the modules `things` and `others`."""
-    computer.install_quietly("things", THINGS, settings=SETTINGS)
-    computer.install("others", "")
-    return computer
+    server.install_quietly("things", THINGS, settings=SETTINGS)
+    server.install("others", "")
+    return server
 
 
 @pytest.mark.parametrize("from_repository", [False, True])
-def test_a_new_module_is_tested_installed_and_used(computer: ModuleComputer, from_repository: bool) -> None:
+def test_a_new_module_is_tested_installed_and_used(server: ModuleServer, from_repository: bool) -> None:
     name = "from-git" if from_repository else "from-path"
-    made = computer.command("modules", "new", name)
+    made = server.command("modules", "new", name)
     assert made.returncode == 0, made.stderr
-    folder = computer.folder / name
+    folder = server.folder / name
     source = str(folder)
     if from_repository:
         repository = Repository(folder)
@@ -57,33 +57,33 @@ def test_a_new_module_is_tested_installed_and_used(computer: ModuleComputer, fro
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         tested = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         assert tested.returncode == 0, tested.stdout
-    installed = computer.command("modules", "install", source, "--yes")
+    installed = server.command("modules", "install", source, "--yes")
     assert installed.returncode == 0, installed.stderr
-    assert computer.value(f"/api/{name}/notes") == {"notes": []}
-    path = computer.post(f"/api/{name}/notes", json={"text": "Hello"}).json()["path"]
-    assert (computer.vault / path).read_text() == "Hello"
+    assert server.value(f"/api/{name}/notes") == {"notes": []}
+    path = server.post(f"/api/{name}/notes", json={"text": "Hello"}).json()["path"]
+    assert (server.vault / path).read_text() == "Hello"
     # Its own event comes back to it.
-    computer.eventually(f"/api/{name}/latest", lambda latest: latest["path"] == path, "the event arrived")
-    listed = computer.command("modules", "list")
+    server.eventually(f"/api/{name}/latest", lambda latest: latest["path"] == path, "the event arrived")
+    listed = server.command("modules", "list")
     assert name in listed.stdout
-    removed = computer.command("modules", "remove", name, "--yes")
+    removed = server.command("modules", "remove", name, "--yes")
     assert removed.returncode == 0, removed.stderr
-    assert computer.get(f"/api/{name}/notes").status_code == 404
-    assert (computer.vault / path).read_text() == "Hello"
+    assert server.get(f"/api/{name}/notes").status_code == 404
+    assert (server.vault / path).read_text() == "Hello"
 
 
-def test_a_module_in_development_runs_in_place(computer: ModuleComputer) -> None:
-    folder: Path = computer.write("draft", '@route("GET", "/")\nasync def get(self):\n    return "one"\n')
-    installed = computer.command("modules", "install", str(folder), "--dev", "--yes")
+def test_a_module_in_development_runs_in_place(server: ModuleServer) -> None:
+    folder: Path = server.write("draft", '@route("GET", "/")\nasync def get(self):\n    return "one"\n')
+    installed = server.command("modules", "install", str(folder), "--dev", "--yes")
     assert installed.returncode == 0, installed.stderr
-    assert computer.get("/api/draft/").text == "one"
+    assert server.get("/api/draft/").text == "one"
     source = folder / "module.py"
     source.write_text(source.read_text().replace("one", "two"))
-    computer.put_to_sleep("draft")
-    assert computer.get("/api/draft/").text == "two"
+    server.put_to_sleep("draft")
+    assert server.get("/api/draft/").text == "two"
 
 
-def test_what_a_para_id_stands_for(things: ModuleComputer) -> None:
+def test_what_a_para_id_stands_for(things: ModuleServer) -> None:
     name = things.post("/api/things/things", json={"title": "A stone"}).json()["id"]
     assert things.value(f"/api/para/{name}") == {"id": name, "module": "things", "item": {"title": "A stone"}}
 
@@ -100,13 +100,13 @@ def test_what_a_para_id_stands_for(things: ModuleComputer) -> None:
         ("para:..:aaaaaaaaaaaa", 422),
     ],
 )
-def test_ids_that_stand_for_nothing(things: ModuleComputer, name: str, status: int) -> None:
+def test_ids_that_stand_for_nothing(things: ModuleServer, name: str, status: int) -> None:
     answer = things.get(f"/api/para/{name}")
     assert answer.status_code == status
     assert answer.json()["detail"]
 
 
-def test_settings_reach_the_module(things: ModuleComputer) -> None:
+def test_settings_reach_the_module(things: ModuleServer) -> None:
     assert things.value("/api/things/order") == {"order": "name", "password": None}
     things.ask("PUT", "/api/modules/things/settings/order", json={"value": "city"})
     answer = things.ask("PUT", "/api/modules/things/settings/password", json={"value": "secret-word"})
@@ -120,7 +120,7 @@ def test_settings_reach_the_module(things: ModuleComputer) -> None:
     things.eventually("/api/things/order", lambda value: value["order"] == "name", "the default is back")
 
 
-def test_routes_of_a_module_are_in_the_description_of_the_api(things: ModuleComputer) -> None:
+def test_routes_of_a_module_are_in_the_description_of_the_api(things: ModuleServer) -> None:
     things.post("/api/things/things", json={"title": "Tea"})
     added = things.eventually(
         "/openapi.json", lambda document: document["paths"].get("/api/things/things"), "its routes are described"
@@ -130,13 +130,13 @@ def test_routes_of_a_module_are_in_the_description_of_the_api(things: ModuleComp
     assert body == {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
 
 
-def test_a_module_in_development_is_restarted_with_its_new_files(computer: ModuleComputer) -> None:
-    folder: Path = computer.write("sketch", '@route("GET", "/")\nasync def get(self):\n    return "one"\n')
-    assert computer.command("modules", "install", str(folder), "--dev", "--yes").returncode == 0
-    assert computer.get("/api/sketch/").text == "one"
+def test_a_module_in_development_is_restarted_with_its_new_files(server: ModuleServer) -> None:
+    folder: Path = server.write("sketch", '@route("GET", "/")\nasync def get(self):\n    return "one"\n')
+    assert server.command("modules", "install", str(folder), "--dev", "--yes").returncode == 0
+    assert server.get("/api/sketch/").text == "one"
     code = folder / "module.py"
     code.write_text(code.read_text().replace('"one"', '"two"'))
-    restarted = computer.command("modules", "restart", "sketch")
+    restarted = server.command("modules", "restart", "sketch")
     assert restarted.returncode == 0, restarted.stderr
-    assert computer.get("/api/sketch/").text == "two"
-    assert "The module nothing is not installed." in computer.command("modules", "restart", "nothing").stderr
+    assert server.get("/api/sketch/").text == "two"
+    assert "The module nothing is not installed." in server.command("modules", "restart", "nothing").stderr

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 
 pytestmark = pytest.mark.long
 
@@ -12,21 +12,21 @@ BRAIN = Path(__file__).parents[3] / "modules" / "brain"
 PROJECT = "---\nname: The Parachute\npara_id: project-parachute\n---\nIt opens.\n"
 
 
-def test_a_name_and_an_older_id_are_resolved_as_brain_does(computer: ModuleComputer) -> None:
-    file = computer.vault / "Brain" / "entities" / "project" / "parachute.md"
+def test_a_name_and_an_older_id_are_resolved_as_brain_does(server: ModuleServer) -> None:
+    file = server.vault / "Brain" / "entities" / "project" / "parachute.md"
     file.parent.mkdir(parents=True)
     file.write_text(PROJECT)
-    assert computer.get("/api/para/project-parachute").status_code == 422, "nobody knows names"
-    with computer.modules.installing(str(BRAIN)) as installation:
+    assert server.get("/api/para/project-parachute").status_code == 422, "nobody knows names"
+    with server.modules.installing(str(BRAIN)) as installation:
         installation.finish()
-    computer.reload()
-    known = computer.value("/api/brain/resolve/project-parachute")["para_id"]
+    server.reload()
+    known = server.value("/api/brain/resolve/project-parachute")["para_id"]
     for name in ("project-parachute", "The Parachute", known):
-        found = computer.value(f"/api/para/{name}")
+        found = server.value(f"/api/para/{name}")
         assert (found["id"], found["module"], found["item"]["path"]) == (
             known,
             "brain",
-            str(file.relative_to(computer.vault)),
+            str(file.relative_to(server.vault)),
         )
-    missing = computer.get("/api/para/Nobody Atall")
+    missing = server.get("/api/para/Nobody Atall")
     assert (missing.status_code, missing.json()["key"]) == (404, "not_found")

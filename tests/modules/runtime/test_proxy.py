@@ -10,7 +10,7 @@ import pytest
 
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
-from tests.modules.runtime.module_computer import ModuleComputer
+from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.installation import PLAIN
 
 pytestmark = pytest.mark.long
@@ -79,15 +79,15 @@ async def ended(self):
 
 
 @pytest.fixture(scope="module")
-def echo(computer: ModuleComputer) -> ModuleComputer:
+def echo(server: ModuleServer) -> ModuleServer:
     """A computer with the module `echo`."""
-    computer.install("echo", ECHO, top="import asyncio")
-    return computer
+    server.install("echo", ECHO, top="import asyncio")
+    return server
 
 
-def raw(computer: ModuleComputer, head: bytes) -> tuple[int, bytes]:
+def raw(server: ModuleServer, head: bytes) -> tuple[int, bytes]:
     """Send the head of a request as it is; (status, everything that came)."""
-    with socket.create_connection(("127.0.0.1", computer.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(head + b"\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n")
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
     return int(answer.split(b" ", 2)[1]), answer.partition(b"\r\n\r\n")[2]
@@ -105,7 +105,7 @@ def raw(computer: ModuleComputer, head: bytes) -> tuple[int, bytes]:
     ],
 )
 def test_paths_and_queries_arrive_as_they_were_sent(
-    echo: ModuleComputer, target: str, path: str, rest: str, query: str
+    echo: ModuleServer, target: str, path: str, rest: str, query: str
 ) -> None:
     status, body = raw(echo, f"GET /api/echo/echo/{target} HTTP/1.1".encode())
     seen = json.loads(body)
@@ -124,12 +124,12 @@ def test_paths_and_queries_arrive_as_they_were_sent(
         b"GET /api/echo/echo\\x HTTP/1.1",
     ],
 )
-def test_what_http_cannot_say_is_the_clients_mistake(echo: ModuleComputer, head: bytes) -> None:
+def test_what_http_cannot_say_is_the_clients_mistake(echo: ModuleServer, head: bytes) -> None:
     status, body = raw(echo, head)
     assert status == 400, body
 
 
-def test_nothing_secret_reaches_a_module_and_who_asks_is_cores_word(echo: ModuleComputer) -> None:
+def test_nothing_secret_reaches_a_module_and_who_asks_is_cores_word(echo: ModuleServer) -> None:
     _, secret = Keys(echo.home.root).create("phone", [Scope.parse("echo:read")])
     headers = {
         "authorization": f"Bearer {secret}",
@@ -149,7 +149,7 @@ def test_nothing_secret_reaches_a_module_and_who_asks_is_cores_word(echo: Module
     assert secret not in json.dumps(seen)
 
 
-def test_an_answer_cannot_act_in_the_name_of_the_computer(echo: ModuleComputer) -> None:
+def test_an_answer_cannot_act_in_the_name_of_the_computer(echo: ModuleServer) -> None:
     answer = echo.get("/api/echo/marks")
     assert answer.content == b"<script>alert(1)</script>"
     assert answer.headers["content-type"].startswith("text/html")
@@ -161,7 +161,7 @@ def test_an_answer_cannot_act_in_the_name_of_the_computer(echo: ModuleComputer) 
     assert not [name for name in answer.headers if name.startswith(("access-control", "service-worker"))]
 
 
-def test_answers_without_a_body(echo: ModuleComputer) -> None:
+def test_answers_without_a_body(echo: ModuleServer) -> None:
     head = echo.ask("HEAD", "/api/echo/marks")
     assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", "25")
     nothing = echo.get("/api/echo/nothing")
@@ -171,7 +171,7 @@ def test_answers_without_a_body(echo: ModuleComputer) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 5_000_000])
-def test_uploads_are_passed_on_in_pieces(echo: ModuleComputer, size: int) -> None:
+def test_uploads_are_passed_on_in_pieces(echo: ModuleServer, size: int) -> None:
     def pieces() -> Iterator[bytes]:
         for start in range(0, size, 50_000):
             yield b"x" * min(50_000, size - start)
@@ -180,7 +180,7 @@ def test_uploads_are_passed_on_in_pieces(echo: ModuleComputer, size: int) -> Non
     assert echo.post("/api/echo/upload", content=pieces()).json() == {"size": size}
 
 
-def test_events_arrive_one_by_one(echo: ModuleComputer) -> None:
+def test_events_arrive_one_by_one(echo: ModuleServer) -> None:
     seen = []
     with httpx2.stream("GET", f"{echo.url}/api/echo/steps", **PLAIN, timeout=60) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -192,7 +192,7 @@ def test_events_arrive_one_by_one(echo: ModuleComputer) -> None:
     assert seen == [{"number": number} for number in range(3)]
 
 
-def test_a_client_that_leaves_ends_what_is_done_for_it(echo: ModuleComputer) -> None:
+def test_a_client_that_leaves_ends_what_is_done_for_it(echo: ModuleServer) -> None:
     with httpx2.stream("GET", f"{echo.url}/api/echo/forever", **PLAIN, timeout=60) as answer:
         lines = answer.iter_lines()  # httpx closes the answer with it
         assert next(lines).startswith("data: ")
@@ -216,7 +216,7 @@ def test_a_client_that_leaves_ends_what_is_done_for_it(echo: ModuleComputer) -> 
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_what_belongs_to_core_is_out_of_reach(echo: ModuleComputer, path: str, method: str) -> None:
+def test_what_belongs_to_core_is_out_of_reach(echo: ModuleServer, path: str, method: str) -> None:
     status, body = raw(echo, f"{method} /api/echo{path} HTTP/1.1".encode())
     assert status in (400, 404), body
     assert b"mcp_tools" not in body
@@ -226,7 +226,7 @@ def test_what_belongs_to_core_is_out_of_reach(echo: ModuleComputer, path: str, m
     assert status in (400, 404)
 
 
-def test_a_slow_answer_holds_up_nobody_else(echo: ModuleComputer) -> None:
+def test_a_slow_answer_holds_up_nobody_else(echo: ModuleServer) -> None:
     streams = [httpx2.Client(**PLAIN, timeout=60) for _ in range(20)]
     started = threading.Barrier(len(streams) + 1, timeout=60)
     leave = threading.Event()

@@ -3,6 +3,8 @@
 import json
 from datetime import UTC, date, datetime
 
+import pytest
+
 from parachute.config.settings.home import Home
 from parachute.events.scheduler.service import Clock, Scheduler
 from parachute.ops.backup.drills import Drills
@@ -10,6 +12,8 @@ from parachute.ops.backup.jobs import BackupJobs
 from tests.support.waiting import until
 
 from .installation import Installation
+
+pytestmark = pytest.mark.process
 
 
 def drills(installation: Installation) -> tuple[Drills, BackupJobs]:

@@ -9,6 +9,8 @@ from tests.web.tls.conftest import program
 
 from .machine import Machine
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def own(machine: Machine) -> Path:
@@ -29,6 +31,7 @@ def test_it_is_well_while_it_is_valid(machine: Machine, own: Path) -> None:
     assert "valid until" in machine.well("certificate")
 
 
+@pytest.mark.long
 def test_one_of_ones_own_is_watched(machine: Machine, own: Path) -> None:
     made(machine, own)
     assert str(own) in machine.accuses("certificate").message

@@ -27,6 +27,8 @@ from parachute.security.keys.models import Caller, Scope
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 
+pytestmark = pytest.mark.process
+
 OWNER = Caller("key", "phone", (Scope.parse("*:admin"),))
 
 
@@ -64,6 +66,7 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
     await made.audit.close()
 
 
+@pytest.mark.long
 async def test_a_problem_waits_until_it_is_solved(watched: Watched) -> None:
     watched.break_settings()
     await watched.examiner.examine(["settings"])
@@ -79,6 +82,7 @@ async def test_a_problem_waits_until_it_is_solved(watched: Watched) -> None:
     assert await watched.items() == []
 
 
+@pytest.mark.long
 async def test_what_happened_meanwhile_is_examined_in_the_background(watched: Watched) -> None:
     pages = watched.inbox.watch()
     assert (await anext(pages)).items == ()

@@ -19,6 +19,8 @@ from tests.ops.rehearsal.versions import version
 from tests.support.computer import Computer
 from tests.support.waiting import still_running, wait_until
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:

@@ -17,6 +17,8 @@ from parachute.ops.rehearsal.copying import DamagedDatabase
 from parachute.ops.rehearsal.staging import NoSpace, Scratch, TooSlow
 from tests.support.small_disk import small_disk
 
+pytestmark = pytest.mark.process
+
 
 class Installation:
     """A state directory and a vault in which something writes a database."""

@@ -25,6 +25,8 @@ from parachute.ops.updates.versions import running
 from parachute.supervisor import control
 from tests.support.small_disk import small_disk
 
+pytestmark = pytest.mark.process
+
 OLD, NEW = Version("old", Path(sys.prefix)), Version("new", Path("/new"))
 NOW = "2026-11-25T04:30:00.000Z"
 

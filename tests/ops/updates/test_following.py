@@ -9,6 +9,8 @@ import pytest
 from parachute.ops.updates.following import Following, is_checked_out
 from parachute.ops.updates.models import UpdateFailed
 
+pytestmark = pytest.mark.process
+
 WHO = {
     **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "A"),
     **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "a@example.org"),
@@ -33,6 +35,7 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path / "clone"
 
 
+@pytest.mark.long
 async def test_what_is_checked_out_later_is_not_taken(clone: Path, tmp_path: Path) -> None:
     following = Following(tmp_path / "state")
     first = git(clone, "rev-parse", "HEAD")

@@ -16,6 +16,8 @@ from parachute.ops.updates.service import Updates
 from parachute.ops.updates.starting import finish
 from parachute.ops.updates.versions import Versions, running
 
+pytestmark = pytest.mark.process
+
 OLD, NEW = Version("old", Path(sys.prefix)), Version("new", Path("/new"))
 EARLY, BEFORE = "2026-11-25T04:00:00.000Z", "2026-11-25T04:29:59.000Z"
 NOW, LATER = "2026-11-25T04:30:00.000Z", "2026-11-25T04:30:01.000Z"

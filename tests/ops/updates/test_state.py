@@ -12,6 +12,8 @@ from parachute.ops.updates.state import State
 from tests.support.crashing import at_every_step
 from tests.support.small_disk import small_disk
 
+pytestmark = pytest.mark.process
+
 
 class Roots:
     """A state directory and a vault's state with a database each."""
@@ -133,6 +135,7 @@ class Crashes:
         self.roots = Roots(folder)
 
 
+@pytest.mark.long
 def test_it_is_killed_at_every_step_of_keeping(tmp_path: Path) -> None:
     crashes = Crashes(tmp_path)
 
@@ -152,6 +155,7 @@ def test_it_is_killed_at_every_step_of_keeping(tmp_path: Path) -> None:
     assert {str(each["words"]) for each in found} == {"[['before'], ['before']]"}
 
 
+@pytest.mark.long
 def test_it_is_killed_at_every_step_of_putting_back(tmp_path: Path) -> None:
     crashes = Crashes(tmp_path)
 

@@ -19,6 +19,8 @@ from tests.support.waiting import wait_until
 from .conftest import SECONDS, World, connect_request, echo
 from .internet import PUBLIC
 
+pytestmark = pytest.mark.process
+
 SCRIPT = str(Path(parachute_runner.__path__[0]) / "egress_forward.py")
 FETCH = (
     "import urllib.request; print(urllib.request.urlopen('http://web.example.org/hello', timeout=60).read().decode())"

@@ -12,6 +12,8 @@ from parachute.sandbox.egress import addresses, hosts
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Target
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(
     ("written", "normal"),

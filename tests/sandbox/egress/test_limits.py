@@ -3,10 +3,14 @@
 import asyncio
 import json
 
+import pytest
+
 from tests.support.connections import read_to_end
 
 from .conftest import SECONDS, World, connect_request, echo
 from .internet import PUBLIC
+
+pytestmark = pytest.mark.process
 
 
 async def connections(world: World, number: int) -> None:
@@ -81,6 +85,7 @@ async def test_a_server_that_gives_no_answer_is_reported_to_the_client(world: Wo
     assert answer.startswith(b"HTTP/1.1 504 ")
 
 
+@pytest.mark.long
 async def test_a_tunnel_that_is_always_busy_ends_too(world: World) -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

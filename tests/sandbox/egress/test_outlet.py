@@ -9,6 +9,8 @@ from parachute.sandbox.egress.models import Refused, Target
 from tests.sandbox.egress.conftest import World, connect_request
 from tests.sandbox.egress.internet import PUBLIC
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(
     ("host", "at_home", "this_machine"),

@@ -7,6 +7,8 @@ import pytest
 from .conftest import SECONDS, World
 from .internet import PUBLIC, Handler
 
+pytestmark = pytest.mark.process
+
 GET = b"GET http://web.example.org/path?q=1 HTTP/1.1\r\nHost: web.example.org\r\n"
 
 

@@ -16,6 +16,8 @@ from tests.support.connections import read_to_end
 from .conftest import OTHER_PUBLIC, SECONDS, World, connect_request, echo
 from .internet import PUBLIC
 
+pytestmark = pytest.mark.process
+
 
 async def test_bytes_pass_untouched_in_both_directions(world: World) -> None:
     await world.internet.serve(PUBLIC, 443, echo)

@@ -10,6 +10,8 @@ from parachute.base.errors import InvalidInput
 from parachute.sandbox.engines.advice import advice
 from tests.sandbox.engines.conftest import SandboxFactory
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(
     "folder",

@@ -15,7 +15,7 @@ from tests.sandbox.engines.sandboxes import marker
 from tests.supervisor.launching import with_argument
 from tests.support.waiting import still_running, wait_until
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 
 async def test_who_and_where_an_agent_is(sandboxes: SandboxFactory) -> None:

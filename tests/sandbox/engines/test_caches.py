@@ -3,10 +3,14 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines import caches
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.support.waiting import until
+
+pytestmark = pytest.mark.process
 
 
 def test_a_project_has_one_and_no_other_has_it(tmp_path: Path) -> None:

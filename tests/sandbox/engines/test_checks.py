@@ -9,7 +9,7 @@ import pytest
 
 from tests.sandbox.engines.conftest import needs_bubblewrap
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 CHECK = """
 import json, sys

@@ -17,6 +17,8 @@ from parachute.sandbox.engines.models import Mount
 from parachute.sandbox.layout import ENVIRONMENT, RUNNER, runner_folder
 from tests.sandbox.engines.test_podman import IMAGE, specification
 
+pytestmark = pytest.mark.process
+
 DAILY = Mount("/home/you/Parachute/Daily", "/vault/Daily", required=True)
 RECORD: dict[str, Any] = {
     "Id": "c" * 64,

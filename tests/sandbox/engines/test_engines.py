@@ -12,6 +12,8 @@ from parachute.sandbox.engines.engines import Choice, Engines
 from parachute.sandbox.image.models import Image
 from tests.sandbox.engines.conftest import needs_bubblewrap
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -28,6 +28,7 @@ def planted(sandboxes: SandboxFactory) -> Iterator[SandboxFactory]:
     assert planting.returncode == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("has_view", [False, True], ids=["live", "view"])
 async def test_every_attempt_is_refused_and_succeeds_outside(
     planted: SandboxFactory, has_view: bool, request: pytest.FixtureRequest

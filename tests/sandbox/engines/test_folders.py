@@ -8,7 +8,7 @@ import pytest
 from parachute.base.errors import InvalidInput
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 
 async def test_only_the_visible_folders_of_the_vault_are_there_and_read_only(sandboxes: SandboxFactory) -> None:
@@ -146,6 +146,7 @@ async def test_a_vault_behind_a_link_is_guarded_the_same(sandboxes: SandboxFacto
     assert sandbox.shell("pwd; cat /vault/Daily/note.md") == "/vault/Projects/one\na note"
 
 
+@pytest.mark.long
 async def test_trusted_folders_and_other_sessions_are_invisible(sandboxes: SandboxFactory) -> None:
     session = str(uuid.uuid4())
     first, second = await sandboxes.make(session=session), await sandboxes.make()

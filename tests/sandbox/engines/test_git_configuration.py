@@ -7,6 +7,8 @@ import pytest
 
 from parachute.sandbox.engines.git_configuration import hooks_and_includes
 
+pytestmark = pytest.mark.process
+
 HOOKS = (
     "[core]\n\thooksPath = a/b\n",
     "[core] hooksPath = a ; a comment\n",

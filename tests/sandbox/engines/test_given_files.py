@@ -12,7 +12,7 @@ from parachute.sandbox.engines.models import Mount
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import Sandbox
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 
 async def confined(sandboxes: SandboxFactory, *mounts: Mount) -> Sandbox:

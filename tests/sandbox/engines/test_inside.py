@@ -11,7 +11,7 @@ from parachute.base.errors import Unavailable
 from parachute.sandbox.engines.inspection.inside import inspect
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 INSPECTION = struct.pack("!I", 0)
 

@@ -18,7 +18,7 @@ from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import Sandbox
 from tests.supervisor.launching import ROOT, launcher
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 RECIPE = "5" * 64
 OF_THIS_MACHINE = {"the internet", "the local network", "names of hosts"}

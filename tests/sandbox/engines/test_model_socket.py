@@ -21,7 +21,7 @@ from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import Sandbox, interpreter
 from tests.support.messages_api import MessagesAPI, text
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 OTHER_MODEL = "claude-opus-5-5"
 ATTEMPTS = Path(__file__).parent / "escapes/attempts/model.py"
 PROXY = """

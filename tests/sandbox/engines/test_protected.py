@@ -14,7 +14,7 @@ from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.sandbox.engines.escapes.protected import ATTACKS, GIT, repository, watched
 from tests.supervisor.launching import Launcher
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 IDENTITY = "git -c user.name=a -c user.email=a@b"
 
@@ -40,6 +40,7 @@ async def test_nothing_that_runs_later_can_be_written(sandboxes: SandboxFactory)
     assert watched(project) != before
 
 
+@pytest.mark.long
 async def test_git_outside_obeys_nothing_that_came_out_of_a_sandbox(sandboxes: SandboxFactory, tmp_path: Path) -> None:
     project = repository(sandboxes.vault.root / "Projects/one")
     done = tmp_path / "done"

@@ -7,7 +7,7 @@ from parachute.sandbox.engines.reading import read_file
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import Sandbox
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 LIMIT = 3 * 1024 * 1024
 

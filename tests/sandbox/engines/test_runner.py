@@ -13,6 +13,8 @@ from tests.sandbox.engines.sandboxes import RUNNER, Sandbox, interpreter, marker
 from tests.supervisor.launching import Launcher, with_argument
 from tests.support.waiting import still_running, wait_until
 
+pytestmark = pytest.mark.process
+
 
 async def _single(running: Launcher, *options: str) -> Sandbox:
     socket = await running.open("single", interpreter(), "-IS", str(RUNNER), "--single", *options, "--", "/usr/bin/env")

@@ -13,6 +13,8 @@ from parachute.sandbox.engines.models import Mount, Specification, encoded_direc
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 SESSION = str(uuid.UUID(int=1))
 
 
@@ -87,6 +89,7 @@ def test_an_id_that_is_none_is_refused_at_both_ends(tmp_path: Path, session: str
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 @needs_bubblewrap
 async def test_the_launcher_takes_no_specification_of_another_session(sandboxes: SandboxFactory) -> None:
     first, second = str(uuid.uuid4()), str(uuid.uuid4())

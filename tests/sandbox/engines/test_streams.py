@@ -16,6 +16,8 @@ from tests.sandbox.engines.sandboxes import RUNNER, Sandbox, marker
 from tests.supervisor.launching import with_argument
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 
 async def test_every_byte_passes_unchanged_in_lines_of_any_length(sandbox: Sandbox) -> None:
     data = bytes(range(256)) * 4096 + b"x" * (16 << 20) + b"\n"

@@ -16,7 +16,7 @@ from parachute.sandbox.engines.views import View, unavailable
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import Sandbox
 
-pytestmark = [needs_bubblewrap, pytest.mark.usefixtures("views_work")]
+pytestmark = [needs_bubblewrap, pytest.mark.usefixtures("views_work"), pytest.mark.process]
 
 
 @pytest.fixture

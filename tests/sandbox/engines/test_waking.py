@@ -3,10 +3,12 @@
 import asyncio
 import uuid
 
+import pytest
+
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import Sandbox
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 
 async def test_a_sandbox_that_was_opened_is_woken_once_and_serves_its_agent(sandboxes: SandboxFactory) -> None:

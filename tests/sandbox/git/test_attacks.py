@@ -6,6 +6,8 @@ from tests.sandbox.egress.internet import PUBLIC
 from tests.sandbox.git.conftest import World
 from tests.sandbox.git.git_host import HOST
 
+pytestmark = pytest.mark.process
+
 GIT = "git.parachute.internal"
 ALLOWED = f"{HOST}/owner/boat"
 REFS = "info/refs?service=git-upload-pack"

@@ -13,6 +13,8 @@ from tests.sandbox.git.conftest import World
 from tests.sandbox.git.git_host import HOST, TOKEN, run_git
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.process
+
 REPOSITORY = f"{HOST}/owner/boat"
 URL = f"https://{REPOSITORY}.git"
 

@@ -19,6 +19,8 @@ from tests.sandbox.image.conftest import DATABASE, Programs
 from tests.supervisor.launching import with_argument
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 
 async def works(image: str) -> None:
     """A container of any image is as it has to be."""

@@ -7,6 +7,8 @@ import pytest
 from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.sandbox.image import contents, packages, recipe
 
+pytestmark = pytest.mark.process
+
 DATABASE = """Package: base
 Status: install ok installed
 Version: 1

@@ -6,6 +6,8 @@ from tests.sandbox.image.conftest import Programs
 from tests.sandbox.image.podman_contract import *  # noqa: F403 - the tests
 from tests.sandbox.image.podman_contract import Images
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def images(programs: Programs) -> Images:

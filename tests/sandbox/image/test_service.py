@@ -12,6 +12,8 @@ from parachute.sandbox.image.models import Image
 from parachute.sandbox.image.service import Builds
 from tests.sandbox.image.conftest import Programs
 
+pytestmark = pytest.mark.process
+
 
 class Trial:
     """A trial of an image that waits until it is told how it ends."""
@@ -74,6 +76,7 @@ async def test_a_reader_that_leaves_ends_nothing(builds: Builds, trial: Trial, h
     assert Image.load(home) is not None
 
 
+@pytest.mark.long
 async def test_an_error_is_an_event_and_the_next_build_begins_anew(builds: Builds, trial: Trial, home: Path) -> None:
     trial.goes_on.set()
     trial.error = InvalidInput("The container is not shut in.", "Look at it.")

@@ -19,6 +19,8 @@ from parachute.security.keys.store import KeyStore
 from tests.support.auditing import audited
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 
 def test_a_key_is_shown_once_and_recognised(home: Path, keys: Keys) -> None:
     key, secret = keys.create("phone")

@@ -16,6 +16,8 @@ from parachute.security.keys.service import Keys
 from parachute.security.keys.store import MAXIMUM_BYTES, MAXIMUM_KEYS, KeyStore
 from parachute.security.keys.stored_secrets import digest
 
+pytestmark = pytest.mark.process
+
 HASH = "ab" * 32
 FROM_THE_SPECIFICATION = f"""\
 api_keys:

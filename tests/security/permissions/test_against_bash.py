@@ -10,6 +10,8 @@ import pytest
 
 from .conftest import World
 
+pytestmark = pytest.mark.process
+
 BASH = shutil.which("bash")
 TOKENS = [
     *(

@@ -19,6 +19,8 @@ from parachute.supervisor.command_runner import children
 from parachute.supervisor.command_runner.starting import SERVER, SOCKET, outside
 from tests.support.waiting import still_running
 
+pytestmark = pytest.mark.process
+
 _PASS_ON = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.execv(sys.argv[2], sys.argv[2:])"
 FOLDER = str(Path(parachute_runner.__path__[0]).parent)
 

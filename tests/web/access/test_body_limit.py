@@ -15,6 +15,8 @@ from parachute.web.http.errors import install_error_handlers
 
 from .gate import Server, answer_of, drive
 
+pytestmark = pytest.mark.process
+
 CHUNKED = [(b"transfer-encoding", b"chunked")]
 
 

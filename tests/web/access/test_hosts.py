@@ -11,6 +11,8 @@ from parachute.web.access.hosts import HostAllowList, HostNotListed
 
 from .gate import REMOTE, Gate
 
+pytestmark = pytest.mark.process
+
 MakeGate = Callable[..., Gate]
 
 

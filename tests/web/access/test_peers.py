@@ -14,7 +14,11 @@ from .gate import Gate, Server
 MakeGate = Callable[..., Gate]
 Serve = Callable[..., Server]
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose the other end is")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose the other end is"),
+    pytest.mark.process,
+]
 
 
 def has_ipv6() -> bool:

@@ -17,6 +17,8 @@ from parachute.web.discovery.announcement import service_file
 from parachute.web.discovery.avahi import announced_name
 from tests.support.terminal import Terminal
 
+pytestmark = pytest.mark.process
+
 LONG = 100.0
 """Seconds in which a busy machine starts to answer."""
 

@@ -8,6 +8,8 @@ import pytest
 
 from parachute.web.discovery.avahi import announced_name
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize("address", ["garbage", ":", "launchd:x=y", "unix:path=/nonexistent", "unix:path=/dev/null"])
 async def test_without_a_bus_there_is_no_name(monkeypatch: pytest.MonkeyPatch, address: str) -> None:

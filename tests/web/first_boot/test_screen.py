@@ -17,6 +17,8 @@ from parachute.web.first_boot.screen import HEIGHT, WIDTH, Welcome, code_lines, 
 from parachute.web.tls.store import Store
 from tests.support.terminal import Terminal
 
+pytestmark = pytest.mark.process
+
 SECRET = "para_" + "Ab-_9" * 8 + "xyz"
 URLS = ["http://parachute.local:3333", "http://192.168.178.123:3333"]
 COMMAND = (sys.executable, "-m", "parachute.cli", "first-boot")
@@ -128,6 +130,7 @@ def test_into_a_pipe_it_is_plain_and_json_says_all_of_it(parachute: Terminal, tm
     assert json.loads(said("--json", "--again"))["key"]
 
 
+@pytest.mark.long
 def test_a_console_is_filled(environment: dict[str, str]) -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen([*COMMAND, "--console"], env=environment, stdin=theirs, stdout=theirs) as command:

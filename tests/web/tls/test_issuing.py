@@ -15,6 +15,8 @@ from tests.support.authority import signed
 
 from .conftest import Make, program
 
+pytestmark = pytest.mark.process
+
 DAY = timedelta(days=1)
 
 

@@ -22,6 +22,8 @@ from parachute.web.tls.service import Tls
 from tests.support.authority import signed
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.process
+
 DAY = timedelta(days=1)
 
 
@@ -70,6 +72,7 @@ def ends(tls: Tls) -> datetime:
     return datetime.fromisoformat(tls.issued.certificate.expires_at)
 
 
+@pytest.mark.long
 async def test_it_is_made_once_and_renewed_before_its_end(place: Place) -> None:
     tls = await place.start(tls={"enabled": True})
     assert tls.context is None

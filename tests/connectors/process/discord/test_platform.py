@@ -292,6 +292,7 @@ async def test_it_is_small(discord: Server) -> None:
     assert program.memory_full_info().pss < 45 * MEGABYTE
 
 
+@pytest.mark.long
 async def test_a_flood_arrives_in_its_order(
     discord: Server, api: DiscordAPI, general: Channel, private: Channel, ann: str
 ) -> None:

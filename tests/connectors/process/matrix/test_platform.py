@@ -292,6 +292,7 @@ async def test_nobody_is_called_and_nothing_loaded_by_an_answer(matrix: Server, 
     assert "href" not in written.html
 
 
+@pytest.mark.long
 async def test_many_messages_come_all_and_in_their_order(matrix: Server, api: MatrixAPI, ann: str) -> None:
     room = await talking(matrix, api, ann)
     await stored(matrix, api.write(room, ann, "first"))
@@ -336,6 +337,7 @@ async def test_what_nobody_understands_holds_up_no_other(matrix: Server, api: Ma
     assert "no id" not in found
 
 
+@pytest.mark.long
 async def test_nothing_but_the_home_server_hears_the_token(matrix: Server, api: MatrixAPI, ann: str) -> None:
     for status, code in ((500, "M_UNKNOWN"), (404, "M_UNRECOGNIZED"), (403, f"M_{TOKEN}")):
         api.fail("sync", status, code)

@@ -18,6 +18,8 @@ from parachute.ops.backup.models import Damaged, Progress
 from parachute.ops.backup.state import DRILL, State
 from tests.ops.backup.installation import Installation
 
+pytestmark = pytest.mark.process
+
 WITNESS = f"""#!{sys.executable}
 import json, os, sys
 def seen(path):
@@ -34,6 +36,7 @@ os.execv("PROGRAM", ["restic", *sys.argv[1:]])
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap: `make test-deps` installs it")
 def test_a_drill_knows_nothing_of_this_computer(
     installation: Installation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -65,6 +68,7 @@ def test_a_drill_fails_if_the_kit_is_not_enough(installation: Installation) -> N
     assert (found["result"], "Write the copy you have kept" in found["hint"]) == ("failed", True)
 
 
+@pytest.mark.long
 def test_what_is_damaged_is_found_with_what_to_do(installation: Installation) -> None:
     (installation.vault / "big").write_bytes(os.urandom(3_000_000))
     installation.create()
