@@ -1,0 +1,82 @@
+"""The kinds of tests: what each may start, and what its name implies."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.kinds import KINDS
+
+pytestmark = pytest.mark.process
+
+ROOT = Path(__file__).parent.parent.parent
+HEAD = """
+import socket, subprocess, sys
+import pytest
+from tests.support.kinds import starts_a_computer
+"""
+
+
+def run(folder: Path, body: str, *options: str) -> str:
+    """Run tests of a file of their own, with the kinds; what pytest says."""
+    (folder / "test_it.py").write_text(f"{HEAD}\n{body}")
+    marks = "".join(f"    {kind}: x\n" for kind in KINDS)
+    (folder / "pytest.ini").write_text(f"[pytest]\nmarkers =\n{marks}")
+    command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "tests.support.kinds", *options]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("does", "needs"),
+    [
+        ("subprocess.run([sys.executable, '-c', ''])", "process"),
+        ("socket.create_connection(('127.0.0.1', 9), 1)", "process"),
+        ("starts_a_computer()", "computer"),
+    ],
+)
+def test_whoever_does_more_than_its_kind_fails_and_is_told_which_one_it_needs(
+    tmp_path: Path, does: str, needs: str
+) -> None:
+    body = f"""
+def work():
+    try:
+        {does}
+    except OSError:
+        pass
+
+def test_it():
+    work()
+
+@pytest.mark.{needs}
+def test_said():
+    work()
+"""
+    said = run(tmp_path, body)
+    assert f"A unit test {'starts' if needs == 'computer' else 'has'} " in said
+    assert f"`pytest.mark.{needs}`" in said
+    assert "ERROR test_it.py::test_it" in said
+    assert "ERROR test_it.py::test_said" not in said
+
+
+def test_names_of_fixtures_imply_a_kind_by_which_tests_are_chosen(tmp_path: Path) -> None:
+    body = """
+@pytest.fixture
+def computer():
+    starts_a_computer()
+
+@pytest.fixture
+def house(computer):
+    pass
+
+def test_in_a_house(house):
+    pass
+
+def test_alone():
+    pass
+"""
+    assert "PASSED test_it.py::test_in_a_house" in run(tmp_path, body, "-m", "computer")
+    chosen = run(tmp_path, body, "-m", "unit")
+    assert ("test_alone" in chosen, "test_in_a_house" in chosen) == (True, False)
