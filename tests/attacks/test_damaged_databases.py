@@ -14,7 +14,7 @@ from tests.chat.runs.answers import answered, session_of
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, text
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 Damage = Callable[[Path], None]
 

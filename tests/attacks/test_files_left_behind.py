@@ -37,6 +37,7 @@ def kill_while_writing(folder: Path) -> list[Path]:
     return sorted(set(folder.iterdir()) - before)
 
 
+@pytest.mark.computer
 def test_what_killed_programs_have_begun_is_removed_at_the_start() -> None:
     own = ModuleComputer()
     own.vault.mkdir()

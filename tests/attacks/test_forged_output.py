@@ -41,6 +41,7 @@ async def test_a_forged_message_is_bounded(computer: Computer, api: MessagesAPI)
     assert "12 MB" in await error_of(computer)
 
 
+@pytest.mark.computer
 async def test_the_folder_of_a_transcript_has_a_quota(api: MessagesAPI) -> None:
     settings = {"sandbox": {"transcript_megabytes": 16}}
     with Computer(settings=settings, environment=api.credentials) as computer:

@@ -29,6 +29,7 @@ def changes(action: str, files: dict[str, str]) -> int:
     return sum(text.count("Seagull") for text in set(files.values()))
 
 
+@pytest.mark.computer
 @pytest.mark.parametrize(
     ("action", "payload"),
     [

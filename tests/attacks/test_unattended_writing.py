@@ -39,6 +39,7 @@ def run(computer: ModuleComputer, *options: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.computer
 @pytest.mark.long
 def test_the_small_model_writes_nothing_into_the_vault() -> None:
     with ModuleComputer(settings={"provider": "offline"}) as computer:
@@ -52,6 +53,7 @@ def test_the_small_model_writes_nothing_into_the_vault() -> None:
         assert agent["skips"] == agent["state"]["lastError"] == "The small model cannot read files."
 
 
+@pytest.mark.computer
 def test_a_day_without_an_entry_is_skipped_before_a_model_is_asked(able: ModuleComputer, model: MessagesAPI) -> None:
     for content in (None, "", "---\nentries: {}\n---\n\n"):
         if content is not None:
@@ -63,6 +65,7 @@ def test_a_day_without_an_entry_is_skipped_before_a_model_is_asked(able: ModuleC
     assert not (able.vault / PAGE).exists()
 
 
+@pytest.mark.computer
 def test_what_was_written_is_taken_back(able: ModuleComputer, model: MessagesAPI) -> None:
     wrote(able, DAY, ENTRY)
     model.script(text("First."), text("Second."))

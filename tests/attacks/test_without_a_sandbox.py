@@ -52,6 +52,7 @@ def machine(tmp_path: Path, api: MessagesAPI) -> Machine:
     return made
 
 
+@pytest.mark.computer
 async def test_without_a_setting_nobody_goes_without(machine: Machine, api: MessagesAPI) -> None:
     with machine.computer() as computer:
         async with computer.client() as client:
@@ -64,6 +65,7 @@ async def test_without_a_setting_nobody_goes_without(machine: Machine, api: Mess
     assert len(api.conversation) == 1
 
 
+@pytest.mark.computer
 async def test_only_the_owner_goes_without_and_is_told(machine: Machine, api: MessagesAPI) -> None:
     with machine.computer(required=False) as computer:
         async with computer.client(headers={"X-API-Key": key_for_chats(computer)}) as phone:
@@ -88,6 +90,7 @@ async def test_only_the_owner_goes_without_and_is_told(machine: Machine, api: Me
             assert (limited.terminal["type"], limited.terminal["key"]) == ("typed_error", "no_sandbox")
 
 
+@pytest.mark.computer
 @pytest.mark.long
 @needs_bubblewrap
 async def test_where_a_sandbox_has_worked_none_goes_without_one(tmp_path: Path, api: MessagesAPI) -> None:

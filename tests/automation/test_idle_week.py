@@ -11,14 +11,14 @@ import pytest
 from bench.disk import written_bytes
 from bench.results import NotMeasurable
 from parachute.security.keys.cli_token import CliToken
-from tests.automation.scheduled_agents.conftest import AGENTS, Garden
+from tests.automation.scheduled_agents.conftest import AGENTS, GardenComputer
 from tests.capabilities.mcp_servers.programs import plain
 from tests.capabilities.plugins.building import repository
 from tests.capabilities.plugins.git_server import git_server
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.virtual_clock import VirtualClock
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600), pytest.mark.computer]
 
 HOUR = 3600
 ASKING = """
@@ -42,7 +42,7 @@ async def look(self) -> str:
 class Week:
     """A computer with everything that could ask a model by itself, and its clock."""
 
-    def __init__(self, computer: Garden, clock: VirtualClock, model: MessagesAPI) -> None:
+    def __init__(self, computer: GardenComputer, clock: VirtualClock, model: MessagesAPI) -> None:
         self.computer = computer
         self._clock = clock
         self._model = model
@@ -81,7 +81,7 @@ def week(tmp_path: Path, api: MessagesAPI) -> Iterator[Week]:
     clock = VirtualClock(tmp_path)
     environment = {**api.credentials, **clock.environment}
     settings = {"session_idle_minutes": 0.001, "agents": {"spare": True, "memory_floor_megabytes": 0}}
-    with Garden(environment=environment, settings=settings) as computer:
+    with GardenComputer(environment=environment, settings=settings) as computer:
         yield Week(computer, clock, api)
         assert "Traceback" not in computer.logs()
 

@@ -13,6 +13,7 @@ from tests.support.installation import PLAIN
 pytestmark = pytest.mark.long
 
 
+@pytest.mark.computer
 def test_what_is_staged_is_shown_and_answered() -> None:
     with ModuleComputer() as computer:
         assert "No module is staged." in computer.command("modules", "staged").stderr

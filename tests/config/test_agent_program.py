@@ -18,6 +18,7 @@ def test_a_relative_path_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused.value.key == "no_agent_program"
 
 
+@pytest.mark.computer
 @pytest.mark.long
 @pytest.mark.parametrize("level", ["sandboxed", "direct"])
 async def test_conversations_run_the_program_that_is_named(tmp_path: Path, level: str) -> None:

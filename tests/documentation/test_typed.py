@@ -30,7 +30,7 @@ TYPED = {
     and any(not reason(line.command) for block in found if block.is_typed for line in block.lines())
 }
 
-pytestmark = [needs_bubblewrap, pytest.mark.timeout(400), pytest.mark.long]
+pytestmark = [needs_bubblewrap, pytest.mark.timeout(400), pytest.mark.long, pytest.mark.computer]
 
 
 @contextmanager

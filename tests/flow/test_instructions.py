@@ -7,7 +7,7 @@ import pytest
 from tests.flow.official import RULE, OfficialComputer
 from tests.support.messages_api import MessagesAPI
 
-pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
+pytestmark = [pytest.mark.timeout(240), pytest.mark.long, pytest.mark.computer]
 
 
 def test_a_folder_of_the_vault_that_was_made_later(api: MessagesAPI) -> None:

@@ -148,6 +148,7 @@ def test_the_journal_and_the_conversation_itself(computer: OfficialComputer) -> 
     computer.assert_nothing_failed()
 
 
+@pytest.mark.computer
 def test_the_owner_lets_it_be_written_at_once(api: MessagesAPI) -> None:
     with OfficialComputer(api, suggestions={"from_chats": "write"}) as computer:
         api.default(proposing)

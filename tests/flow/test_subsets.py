@@ -8,7 +8,7 @@ import pytest
 from tests.flow.official import ENTRY, MODULES, RULE, OfficialComputer, tools_of
 from tests.support.messages_api import MessagesAPI
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 CHOICES = [choice for count in range(len(MODULES) + 1) for choice in itertools.combinations(MODULES, count)]
 TOOLS = {

@@ -9,7 +9,7 @@ import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 
 @pytest.fixture

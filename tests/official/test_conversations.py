@@ -12,7 +12,7 @@ from tests.conftest import needs_bubblewrap
 from tests.flow.official import OfficialComputer, tools_of
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
-pytestmark = [pytest.mark.long, needs_bubblewrap]
+pytestmark = [pytest.mark.long, needs_bubblewrap, pytest.mark.computer]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.installation import PLAIN
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 CLIENTS, EACH = 20, 50
 DAYS = [f"2025-03-{day:02d}" for day in range(1, 5)]

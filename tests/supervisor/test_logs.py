@@ -124,6 +124,7 @@ async def test_only_logs_that_have_grown_are_shortened(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.glob("*.1")) == ["z-long.log.1"]
 
 
+@pytest.mark.computer
 @pytest.mark.long
 def test_the_supervisor_keeps_them_short() -> None:
     computer = Computer()

@@ -50,7 +50,8 @@ def kind_of(item: pytest.Item) -> str:
     """The kind of a test: the most of what it says, and of what its fixtures imply."""
     if item.path.is_relative_to(_GUESTS):
         return "guest"
-    said = {mark.name for mark in item.iter_markers()} & {*KINDS}
+    marks = {mark.name for mark in item.iter_markers()}
+    said = marks & {*KINDS} | ({"process"} if "long" in marks else set())
     names = getattr(item, "fixturenames", ())
     return max(said | {FIXTURES[name] for name in names if name in FIXTURES} | {"unit"}, key=KINDS.index)
 

@@ -49,6 +49,7 @@ def test_it_sleeps_during_a_conversation_and_is_silent_during_panic(computer: Cu
     assert computer.reviewed(done + 2)[0]["status"] == "completed_no_output"
 
 
+@pytest.mark.computer
 def test_where_the_owner_allowed_it_writes_and_a_circle_and_a_day_end(model: MessagesAPI) -> None:
     with curated(model, mode="write", reviews_per_day=4, quiet_seconds=0) as computer:
         for path, content in CIRCLE.items():
@@ -75,6 +76,7 @@ def test_where_the_owner_allowed_it_writes_and_a_circle_and_a_day_end(model: Mes
         assert "reviews were made today" in shown["held"]
 
 
+@pytest.mark.computer
 def test_it_is_off_by_one_setting_and_hooks_say_what_is_reviewed(model: MessagesAPI) -> None:
     model.default(text("Nothing."))
     with curated(model, mode="off", quiet_seconds=0) as computer:
@@ -103,6 +105,7 @@ def test_it_is_off_by_one_setting_and_hooks_say_what_is_reviewed(model: Messages
         assert BOAT in run["log"][0]
 
 
+@pytest.mark.computer
 def test_what_came_from_elsewhere_says_so_and_waits(model: MessagesAPI) -> None:
     with curated(model, mode="write", quiet_seconds=0) as computer:
         computer.furnish()

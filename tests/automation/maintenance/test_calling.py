@@ -142,6 +142,7 @@ def test_it_stops_with_all_others(server: MaintenanceServer) -> None:
     assert server.command("maintenance", "Look.").returncode == 0
 
 
+@pytest.mark.computer
 def test_copies_that_a_killed_core_left_are_removed(model: MessagesAPI) -> None:
     with MaintenanceComputer(model) as computer:
         computer.furnish()

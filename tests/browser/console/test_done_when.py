@@ -65,6 +65,7 @@ def printed_address(computer: Computer) -> str:
     return str(json.loads(done.stdout)["url"])
 
 
+@pytest.mark.computer
 def test_a_fresh_computer_is_everyones_and_lives_on_in_another(
     fresh: Callable[[], Computer], browser: Browser, model: MessagesAPI, elsewhere: GitServer, tmp_path: Path
 ) -> None:

@@ -272,6 +272,7 @@ def test_while_it_lasts_its_key_confirms_and_afterwards_somebody_has_to(
     expect(page.get_by_role("dialog", name="Is it you?")).to_be_visible()
 
 
+@pytest.mark.computer
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [{"viewport": {"width": 320, "height": 640}}, DESKTOP], ids=["small", "desktop"])
 def test_it_fits_and_can_be_read_in_german(

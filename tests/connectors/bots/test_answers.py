@@ -6,7 +6,7 @@ from tests.connectors.bots.requests import asked_with, reply_to_each, spoken
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import Gate, Reply, hold, several, text, tool_use
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 QUESTION = {
     "question": "Which colour?",

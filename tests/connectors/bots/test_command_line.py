@@ -8,7 +8,7 @@ from tests.connectors.bots.talking import Bot
 from tests.support.telegram_api import TOKEN
 from tests.support.terminal import Terminal
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import Gate, hold, several, text, tool_use
 from tests.support.waiting import still_running
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 
 def _while_it_is_given_out(bot: Bot, message: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import text, tool_use
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 BRAIN = "mcp__parachute__brain-"
 READS = {f"{BRAIN}{name}" for name in ("search", "resolve", "suggest")}

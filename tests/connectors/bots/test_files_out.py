@@ -8,7 +8,7 @@ from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import several, text, tool_use
 from tests.support.telegram_api import Written
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 SEND = "mcp__parachute__send_file"
 PICTURE = r"\211PNG\r\n\032\n"

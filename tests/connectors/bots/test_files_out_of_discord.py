@@ -12,7 +12,7 @@ from tests.support.discord_api import DiscordAPI
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.telegram_api import TelegramApi
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 SEND = "mcp__parachute__send_file"
 MAKE = tool_use("Bash", {"command": "printf 'a,b' > table.csv; truncate -s 11M film.bin", "description": "x"})

@@ -14,7 +14,7 @@ from tests.contract.dart import check
 from tests.support.matrix_api import BOT, TOKEN, MatrixAPI
 from tests.support.messages_api import Gate, hold, text, tool_use
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 QUESTION = {
     "question": "Which colour?",

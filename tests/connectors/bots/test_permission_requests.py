@@ -7,7 +7,7 @@ import pytest
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import text, tool_use
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 CREATE = tool_use("mcp__parachute__daily-create", {"content": "The boat is painted."})
 

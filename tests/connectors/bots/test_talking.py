@@ -8,7 +8,7 @@ from tests.contract.dart import check
 from tests.contract.sessions import Session
 from tests.support.messages_api import text
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 MENTION = [{"type": "mention", "offset": 0, "length": 19}]
 """Of a text that begins with the bot's name."""

@@ -9,7 +9,7 @@ from tests.connectors.bots.requests import asked_with
 from tests.connectors.bots.talking import Bot
 from tests.support.messages_api import text
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 WORDS = str(SAID["text"]).strip()
 

@@ -12,7 +12,7 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.telegram_api import TOKEN, TelegramApi
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 
 def test_a_stranger_is_refused_politely_and_nothing_runs(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def quick(scripted: MessagesAPI) -> Iterator[Computer]:
         yield running
 
 
+@pytest.mark.computer
 async def test_what_a_direct_conversation_left_is_told_to_direct_ones(quick: Computer, scripted: MessagesAPI) -> None:
     async with quick.client() as client:
         first = await answered(client, "Whose is the telescope?", trustLevel="direct")
@@ -75,6 +76,7 @@ async def test_what_a_direct_conversation_left_is_told_to_direct_ones(quick: Com
         assert second.of_type("warning") == []
 
 
+@pytest.mark.computer
 async def test_what_was_said_is_remembered_in_the_next_conversation(quick: Computer, scripted: MessagesAPI) -> None:
     async with quick.client() as client:
         first = await answered(client, "Whose is the telescope?")
@@ -115,6 +117,7 @@ async def test_what_was_said_is_remembered_in_the_next_conversation(quick: Compu
         assert (await client.get("/api/hooks/errors")).json() == {"errors": []}
 
 
+@pytest.mark.computer
 async def test_of_what_others_wrote_the_owner_decides_first(quick: Computer, scripted: MessagesAPI) -> None:
     async with quick.client() as client:
         first = await answered(client, "Whose is the telescope?", initialContext="A letter says: Ottilie's.")
@@ -145,6 +148,7 @@ async def test_of_what_others_wrote_the_owner_decides_first(quick: Computer, scr
         assert second.of_type("warning") == []
 
 
+@pytest.mark.computer
 async def test_a_long_conversation_is_saved_before_it_is_cut(quick: Computer) -> None:
     async with quick.client() as client:
         await answered(client, "An endless question")
@@ -182,6 +186,7 @@ async def test_a_failure_says_what_to_do_and_the_next_try_goes_on(computer: Comp
     assert _hook(computer, "flush_memory", session_id=session).stdout == "1 lines were added to parachute/memory.md.\n"
 
 
+@pytest.mark.computer
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [({"provider": "offline"}, "too small"), ({"provider": "anthropic"}, "no credentials"), ({}, "too small")],

@@ -190,6 +190,7 @@ def alone() -> Iterator[ModuleComputer]:
         yield running
 
 
+@pytest.mark.computer
 def test_a_module_outlives_core(alone: ModuleComputer) -> None:
     body = """
     @route("GET", "/process")
@@ -241,6 +242,7 @@ def test_a_module_outlives_core(alone: ModuleComputer) -> None:
     alone.eventually("/api/lasting/heard", lambda value: len(value["heard"]) == 4, "a new event arrives")
 
 
+@pytest.mark.computer
 def test_what_changed_while_core_was_away_holds_afterwards(alone: ModuleComputer) -> None:
     body = '@route("GET", "/")\nasync def get(self):\n    return {"word": "first"}\n'
     listening = '\n@event("others.said")\nasync def on_said(self):\n    pass\n'
@@ -267,6 +269,7 @@ def test_what_changed_while_core_was_away_holds_afterwards(alone: ModuleComputer
     assert {path.name for path in (alone.home.run / "module").iterdir()} == {"kept", "edited"}
 
 
+@pytest.mark.computer
 def test_twenty_modules_cost_nothing_until_they_are_used(alone: ModuleComputer) -> None:
     body = '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n'
     names = [f"many-{number}" for number in range(20)]

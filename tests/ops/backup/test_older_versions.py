@@ -59,6 +59,7 @@ def migrations_of(path: Path) -> set[str]:
         return {name for (name,) in connection.execute("SELECT name FROM migrations")}
 
 
+@pytest.mark.computer
 @pytest.mark.parametrize("is_old_layout", [False, True], ids=["one snapshot", "four snapshots"])
 async def test_a_backup_of_an_older_version_starts_in_this_one(installation: Installation, is_old_layout: bool) -> None:
     await furnish_as_then(installation)

@@ -210,6 +210,7 @@ def restoring(computer: Computer) -> psutil.Process:
     return found
 
 
+@pytest.mark.computer
 def test_what_is_cut_off_while_it_is_fetched_has_changed_nothing(backup: Backup, tmp_path: Path) -> None:
     with slowed(Computer(), tmp_path) as computer, Browser(computer) as browser:
         (computer.vault / "mine").write_text("of the fresh one")
@@ -245,6 +246,7 @@ def test_what_is_cut_off_while_it_is_fetched_has_changed_nothing(backup: Backup,
         assert owners(computer, "GET", "/api/backups").json()["running"] is None
 
 
+@pytest.mark.computer
 def test_a_full_disk_is_said_and_changes_nothing(backup: Backup, tmp_path: Path) -> None:
     program = tmp_path / "restic"
     program.write_text(

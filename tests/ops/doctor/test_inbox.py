@@ -158,6 +158,7 @@ async def test_a_doctor_that_fails_is_an_error(watched: Watched) -> None:
     assert caught.value.key == "doctor_failed"
 
 
+@pytest.mark.computer
 @pytest.mark.long
 async def test_a_whole_computer_shows_a_login_that_has_ended(api: MessagesAPI) -> None:
     with Computer(settings={"provider": "anthropic", "base_url": api.url}) as computer:

@@ -15,7 +15,7 @@ import pytest
 from tests.chat.imports.exports import node, tree
 from tests.modules.runtime.module_computer import ModuleComputer
 
-pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
+pytestmark = [pytest.mark.timeout(240), pytest.mark.long, pytest.mark.computer]
 ENTRY = "Met with Kevin about the LVB curriculum. He suggested we add a module on prompt engineering."
 Files = dict[str, bytes]
 

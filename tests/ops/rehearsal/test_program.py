@@ -74,6 +74,7 @@ def test_one_rehearsal_at_a_time(home: Home) -> None:
     assert found["error"]["key"] == "rehearsal_under_way"  # type: ignore[index]
 
 
+@pytest.mark.computer
 @pytest.mark.long
 @needs_bubblewrap
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

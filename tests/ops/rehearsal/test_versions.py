@@ -18,7 +18,7 @@ from tests.ops.rehearsal.versions import version
 from tests.support.computer import Computer
 from tests.support.links import linked
 
-pytestmark = [pytest.mark.long, needs_bubblewrap, pytest.mark.usefixtures("views_work")]
+pytestmark = [pytest.mark.long, needs_bubblewrap, pytest.mark.usefixtures("views_work"), pytest.mark.computer]
 
 Rehearsed = Callable[..., Rehearsal]
 

@@ -21,6 +21,7 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Computer]:
         yield running
 
 
+@pytest.mark.computer
 @pytest.mark.long
 async def test_a_build_that_is_not_possible_is_told_in_the_stream(house: Computer) -> None:
     token = house.key if isinstance(house, ComputerWithKey) else CliToken(house.home.root).obtain()

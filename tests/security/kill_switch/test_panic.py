@@ -19,7 +19,7 @@ from tests.support.computer import command_line
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat
 
-pytestmark = [needs_bubblewrap, pytest.mark.long]
+pytestmark = [needs_bubblewrap, pytest.mark.long, pytest.mark.computer]
 
 
 async def test_everything_of_agents_stops_and_the_journal_goes_on(house: House, model: MessagesAPI) -> None:

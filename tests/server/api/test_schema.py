@@ -30,7 +30,7 @@ from .conftest import KEY, talk
 from .furnishing import call_files, call_modules, furnish
 
 # Over a hundred routes, ten requests each and more, in one test.
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600), pytest.mark.computer]
 
 EXAMPLES = 10
 LEFT_OUT = (
