@@ -66,8 +66,8 @@ class Manifest:
 def read_manifest(folder: Folder) -> Manifest:
     """Read the manifest of the plugin in a folder; error: PluginInvalid."""
     document = document_of(folder, FILE)
-    name = _text(document, "name")
-    if not _NAME.fullmatch(name):
+    name = document.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise PluginInvalid(f"{FILE}: name: expected at most 64 letters, digits, - and _, a letter or digit first.")
     paths: dict[str, tuple[str, ...]] = {}
     inline: dict[str, dict[str, Any]] = {}

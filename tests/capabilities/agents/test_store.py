@@ -9,6 +9,7 @@ from parachute.capabilities.agents.store import AgentStore
 from parachute.capabilities.texts import etag_of
 from parachute.config.vault.service import Vault
 from tests.capabilities.agents.stores import agent_store
+from tests.support.bad_names import BAD_NAMES
 
 SAILOR = "---\nname: sailor\ndescription: Knows the sea.\n---\nYou are a sailor.\n"
 
@@ -79,10 +80,7 @@ def test_a_written_agent_is_approved_until_its_words_change(vault: Vault, store:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": "../evil"},
-        {"name": "Sailor"},
-        {"name": "claude"},
-        {"name": "a" * 65},
+        *({"name": name} for name in (*BAD_NAMES, "Sailor", "claude", "a" * 65)),
         {"description": "x" * 1025},
         {"description": "<b>x</b>"},
         {"prompt": " "},

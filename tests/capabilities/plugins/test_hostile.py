@@ -19,6 +19,7 @@ from parachute.capabilities.plugins.library import Library
 from parachute.modules.registry.models import Limits, Silent
 from tests.capabilities.plugins.building import Installation, write_files, write_plugin
 from tests.modules.registry.building import Repository
+from tests.support.bad_names import BAD_NAMES
 
 pytestmark = pytest.mark.process
 
@@ -134,10 +135,7 @@ def test_names_that_differ_in_case_only(installation: Installation, bare: Reposi
         "{",
         "{}",
         '{"name": 1}',
-        '{"name": "../x"}',
-        '{"name": "a b"}',
-        '{"name": "a/b"}',
-        '{"name": ""}',
+        *(json.dumps({"name": name}) for name in BAD_NAMES),
         '{"name": "a", "name": "b"}',
         '{"name": "a", "version": []}',
         '{"name": "a", "author": 7}',

@@ -9,6 +9,7 @@ from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, 
 from parachute.capabilities.skills.store import SkillStore
 from parachute.capabilities.texts import etag_of
 from parachute.config.vault.service import Vault
+from tests.support.bad_names import BAD_NAMES
 
 TIDES = "---\nname: tides\ndescription: Reads tide tables.\n---\nRead the table.\n"
 
@@ -104,10 +105,7 @@ def test_fields_of_a_content_are_kept(store: SkillStore) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": "../evil"},
-        {"name": "Tides"},
-        {"name": "claude-x"},
-        {"name": "."},
+        *({"name": name} for name in (*BAD_NAMES, "Tides", "claude-x")),
         {"description": "x" * 1025},
         {"description": "<b>x</b>"},
         {"content": " "},

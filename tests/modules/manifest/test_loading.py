@@ -291,7 +291,7 @@ def test_what_is_no_manifest_at_all(text: str | bytes, said: str) -> None:
     assert any(said in problem for problem in problems(text))
 
 
-@pytest.mark.parametrize("name", ["json", "os", "telegram--" + "x" * 40, "-a", "a.b", "a/b", "..", "é"])
+@pytest.mark.parametrize("name", ["json", "telegram--" + "x" * 40, "../evil"])
 def test_names_that_cannot_be(name: str) -> None:
     assert problems(MINIMAL.replace("notes", name))[0].startswith("line 1: name:")
 
