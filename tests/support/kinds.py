@@ -6,7 +6,7 @@ that starts something under another name says so: `pytest.mark.process`, `pytest
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Know which test runs."""
     token = _running.set(_Running(item.nodeid, kind_of(item)))
     try:
@@ -80,7 +80,19 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown() -> Iterator[None]:
+def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, object, object]:
+    """Blame nobody for what a fixture of many tests starts: which of them comes first is chance. Its name implies a kind."""
+    if request.scope == "function":
+        return (yield)
+    token = _running.set(None)
+    try:
+        return (yield)
+    finally:
+        _running.reset(token)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
     """Fail a test that did more than its kind may."""
     result = yield
     test = _running.get()
