@@ -18,6 +18,7 @@ FIXTURES = {
     "computer": "computer",
     "make_computer": "computer",
     "api": "process",
+    "installation": "process",
     "model": "process",
     "parachute": "process",
     "server": "process",

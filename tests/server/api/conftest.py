@@ -16,6 +16,7 @@ from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
 from tests.support.installation import Installation
 from tests.support.messages_api import MessagesAPI, text
+from tests.support.server import Server
 from tests.support.sse import chat
 
 from .with_key import ComputerWithKey
@@ -42,34 +43,38 @@ def model() -> Iterator[MessagesAPI]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Play every call of the app twice, the second time (a long test) in another time zone and with a key.
 
-    A file joins by reading answers with `check_response`, and by taking `computer` from here, or making its own of the class in
+    A file joins by reading answers with `check_response`, and by taking `installation` from here, or making its own of the class in
     `request.param`. One that starts no agent says `HERE = Server`: its tests ask a server in their process.
+    One whose computer is in Tokyo and asks for keys anyway says `FAR_AWAY`, and is played once.
     """
-    if "computer" not in metafunc.fixturenames:
+    if "installation" not in metafunc.fixturenames:
         return
-    here = [pytest.param(getattr(metafunc.module, "HERE", Computer), id="here")]
-    if hasattr(metafunc.module, "check_response"):
-        here.append(pytest.param(ComputerWithKey, marks=pytest.mark.long, id="tokyo-with-key"))
-    if len(here) > 1 or hasattr(metafunc.module, "HERE"):
-        metafunc.parametrize("computer", here, indirect=True, scope="session")
+    kind = getattr(metafunc.module, "HERE", Computer)
+    here = [pytest.param(kind, id="here", marks=() if kind is Server else pytest.mark.computer)]
+    if hasattr(metafunc.module, "check_response") and not hasattr(metafunc.module, "FAR_AWAY"):
+        marks = (pytest.mark.long, pytest.mark.computer)
+        here.append(pytest.param(ComputerWithKey, marks=marks, id="tokyo-with-key"))
+    metafunc.parametrize("installation", here, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
-def computer(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator[Installation]:
+def installation(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator[Installation]:
     """A computer whose model is `model`, or a server."""
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
-    with getattr(request, "param", Computer)(environment=environment) as running:
+    with request.param(environment=environment) as running:
         yield running
 
 
 @pytest.fixture
-async def owner(computer: Installation) -> AsyncIterator[httpx2.AsyncClient]:
+async def owner(installation: Installation) -> AsyncIterator[httpx2.AsyncClient]:
     """The owner, as the command line proves it, or with a key where the app needs one."""
-    if isinstance(computer, ComputerWithKey):
-        async with computer.client() as client:
+    if isinstance(installation, ComputerWithKey):
+        async with installation.client() as client:
             yield client
         return
-    async with computer.client(headers={"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}) as client:
+    async with installation.client(
+        headers={"authorization": f"Bearer {CliToken(installation.home.root).obtain()}"}
+    ) as client:
         yield client
 
 
@@ -80,11 +85,11 @@ def remembered() -> dict[str, str]:
 
 
 @pytest.fixture
-async def session(computer: Installation, owner: httpx2.AsyncClient, remembered: dict[str, str]) -> str:
+async def session(installation: Installation, owner: httpx2.AsyncClient, remembered: dict[str, str]) -> str:
     """A session with one answer, the same for all tests of a file."""
     if "session" not in remembered:
         remembered["session"] = await talk(owner)
-        await settled(computer)
+        await settled(installation)
     return remembered["session"]
 
 
@@ -100,28 +105,28 @@ _UNASKED = (".keys.yaml.", ".browser-sessions.yaml.", ".audit-", "audit-seals")
 """Beginnings of names of what is written within a minute by itself."""
 
 
-def state_of(computer: Installation) -> str:
+def state_of(installation: Installation) -> str:
     """All that is stored: every row of every database, and every file with its size, but for logs and sockets.
 
     What the computer writes without being asked is left out: the end of an answer, which is written after its last event, is waited
     for, and the times at which keys were used, which are written once in a minute, do not count.
     """
-    _wait_for_runs(computer)
+    _wait_for_runs(installation)
     found: dict[str, Any] = {}
-    for path in (*sorted(computer.vault.glob(".parachute/*.db")), computer.home.trust_database):
+    for path in (*sorted(installation.vault.glob(".parachute/*.db")), installation.home.trust_database):
         connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
         for (name,) in connection.execute(_TABLES).fetchall():
             columns = "session, kind, length(body)" if name == "words" else "*"
             found[f"{path.name} {name}"] = repr(connection.execute(f"SELECT {columns} FROM {name}").fetchall())
         connection.close()
-    for root in (computer.vault, computer.home.root):
+    for root in (installation.vault, installation.home.root):
         for folder, folders, files in os.walk(root):  # which ignores what goes away meanwhile
             folders[:] = sorted({*folders} - {"audit", "logs", "run", "sandboxes"})
             found[folder] = folders
             for path in (Path(folder) / name for name in sorted(files)):
                 is_own = path.suffix != ".lock" and not path.name.startswith(_UNASKED)
                 # What was approved is noted a few seconds later.
-                if ".db" not in path.name and is_own and path != computer.home.known_approvals:
+                if ".db" not in path.name and is_own and path != installation.home.known_approvals:
                     found[str(path)] = _content(path)
     return json.dumps(found, indent=1)
 
@@ -134,13 +139,13 @@ def _content(path: Path) -> Any:
     return path.stat().st_size if path.suffix != ".jsonl" else "there"
 
 
-async def settled(computer: Installation) -> None:
+async def settled(installation: Installation) -> None:
     """Wait until every run has been written down as ended."""
-    await asyncio.to_thread(_wait_for_runs, computer)
+    await asyncio.to_thread(_wait_for_runs, installation)
 
 
-def _wait_for_runs(computer: Installation) -> None:
-    path = computer.vault / ".parachute" / "runs.db"
+def _wait_for_runs(installation: Installation) -> None:
+    path = installation.vault / ".parachute" / "runs.db"
 
     def ended() -> bool:
         with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) as connection:
@@ -148,7 +153,7 @@ def _wait_for_runs(computer: Installation) -> None:
         connection.close()
         return bool(running == 0)
 
-    computer.wait_until(ended, "no run is under way")
+    installation.wait_until(ended, "no run is under way")
 
 
 def tree(folder: Path) -> Iterator[Path]:
@@ -157,6 +162,6 @@ def tree(folder: Path) -> Iterator[Path]:
         yield from (Path(place) / name for name in (*folders, *files))
 
 
-def vault_text(computer: Installation, pattern: str) -> str:
+def vault_text(installation: Installation, pattern: str) -> str:
     """The text of all files of the vault's own folder that match."""
-    return "".join(path.read_text() for path in sorted(Path(computer.vault / ".parachute").glob(pattern)))
+    return "".join(path.read_text() for path in sorted(Path(installation.vault / ".parachute").glob(pattern)))

@@ -33,24 +33,24 @@ AGENT = """
 """
 
 
-def furnish(computer: ModuleComputer) -> None:
+def furnish(installation: ModuleComputer) -> None:
     """Install the module `garden`, and put an agent of the user's own into its folder."""
-    agents = computer.folder / "sources" / "garden" / "agents"
+    agents = installation.folder / "sources" / "garden" / "agents"
     agents.mkdir(parents=True)
     (agents / "page.md").write_text(textwrap.dedent(AGENT).lstrip())
-    computer.install(
+    installation.install(
         "garden",
         BODY,
         permissions={"write": ["Garden/**"]},
         agents={"gardener": {"capabilities": ["read"], "can_suggest": ["garden"]}},
         settings={"depth": {"type": "integer", "default": 3}},
     )
-    own = computer.vault / "Garden" / ".agents" / "weeds.md"
+    own = installation.vault / "Garden" / ".agents" / "weeds.md"
     own.parent.mkdir(parents=True)
     own.write_text(textwrap.dedent(AGENT).lstrip())
 
 
-async def call_modules(computer: ModuleComputer, call: Any) -> None:
+async def call_modules(installation: ModuleComputer, call: Any) -> None:
     """Use every route that leads to a module; the last one removes it."""
     module = {"name": "garden"}
     await call("GET /api/modules")
@@ -63,22 +63,22 @@ async def call_modules(computer: ModuleComputer, call: Any) -> None:
     await call("PUT /api/modules/{name}/prompt", {"content": "Be kind."}, **module)
     assert (await call("GET /api/modules/{name}/prompt", **module))["content"] == "Be kind."
     await _agents(call)
-    await _suggestions(computer, call)
+    await _suggestions(installation, call)
     run = await call("POST /api/agent-runs", {"module": "garden", "agent": "gardener", "prompt": "Dig."})
     await call("GET /api/agent-runs")
     await call("GET /api/agent-runs/{identifier}", identifier=run["id"])
-    bed = computer.post("/api/garden/beds").json()["id"]
+    bed = installation.post("/api/garden/beds").json()["id"]
     assert (await call("GET /api/para/{identifier}", identifier=bed))["item"] == {"name": "Bed"}
     for path in ("disable", "enable", "restart"):
         await call(f"POST /api/modules/{{name}}/{path}", **module)
-    computer.edit("garden", "planted", "sown")
+    installation.edit("garden", "planted", "sown")
     asked = await call("GET /api/modules/{name}/approval", **module)
     approved = await call("POST /api/modules/{name}/approve", {"hash": asked["hash"]}, **module)
     assert approved["state"] == "ready"
     await call("POST /api/modules/reload")
     (brain, *_) = (await call("GET /api/modules/official"))["modules"]
     await call("POST /api/modules/install", {"source": brain["source"], "hash": brain["hash"]})
-    await _staged(computer, call)
+    await _staged(installation, call)
     limit = {**module, "agent": "gardener"}
     await call("PUT /api/modules/{name}/limits/{agent}", {"network": "none"}, **limit)
     (shown,) = (await call("GET /api/modules/{name}/limits", **module))["agents"]
@@ -87,8 +87,8 @@ async def call_modules(computer: ModuleComputer, call: Any) -> None:
     await call("DELETE /api/modules/{name}", **module)
 
 
-async def _staged(computer: ModuleComputer, call: Any) -> None:
-    source = {"source": str(computer.write("orchard"))}
+async def _staged(installation: ModuleComputer, call: Any) -> None:
+    source = {"source": str(installation.write("orchard"))}
     place = "/api/modules/staged"
     for end in ("approve", "delete"):
         staged = {"identifier": (await call(f"POST {place}", source))["id"]}
@@ -126,9 +126,9 @@ async def _agents(call: Any) -> None:
     await call(f"POST {place}/{{name}}/reset", **page)
 
 
-async def _suggestions(computer: ModuleComputer, call: Any) -> None:
+async def _suggestions(installation: ModuleComputer, call: Any) -> None:
     def propose(what: str) -> str:
-        return str(computer.post("/api/garden/propose", json={"what": what}).json()["id"])
+        return str(installation.post("/api/garden/propose", json={"what": what}).json()["id"])
 
     peas, leek, kale, dill, mint, sage = (propose(what) for what in ("peas", "leek", "kale", "dill", "mint", "sage"))
     await call("GET /api/suggestions")

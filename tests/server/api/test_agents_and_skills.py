@@ -13,7 +13,7 @@ from tests.support.server import Server
 HERE = Server
 
 
-async def test_an_agent_is_made_read_and_removed(computer: Installation, owner: httpx2.AsyncClient) -> None:
+async def test_an_agent_is_made_read_and_removed(installation: Installation, owner: httpx2.AsyncClient) -> None:
     listed = check_response(models.AgentList, await owner.get("/api/agents"))
     assert [(agent.name, agent.source) for agent in listed.agents] == [
         ("general-purpose", "builtin"),
@@ -56,7 +56,7 @@ async def test_an_agent_is_made_read_and_removed(computer: Installation, owner: 
     assert (await owner.delete("/api/agents/cook")).status_code == 200
 
 
-async def test_a_skill_is_made_read_and_removed(computer: Installation, owner: httpx2.AsyncClient) -> None:
+async def test_a_skill_is_made_read_and_removed(installation: Installation, owner: httpx2.AsyncClient) -> None:
     assert check_response(models.SkillList, await owner.get("/api/skills")).skills == []
     body = {"name": "tides", "content": "Read the table.", "description": "Reads tide tables."}
     assert (await owner.post("/api/skills", json=body)).status_code == 200
@@ -97,17 +97,17 @@ async def test_a_skill_is_made_read_and_removed(computer: Installation, owner: h
     ],
 )
 async def test_what_cannot_be_made_changes_nothing(
-    computer: Installation, owner: httpx2.AsyncClient, path: str, body: dict[str, object]
+    installation: Installation, owner: httpx2.AsyncClient, path: str, body: dict[str, object]
 ) -> None:
     check_error(await owner.post(f"/api/{path}", json=body), 422)
-    assert not list((computer.vault / ".claude").glob(f"{path}/*"))
+    assert not list((installation.vault / ".claude").glob(f"{path}/*"))
 
 
-async def test_only_keys_with_admin_rights_write(computer: Installation) -> None:
-    _, secret = Keys(computer.home.root).create(
+async def test_only_keys_with_admin_rights_write(installation: Installation) -> None:
+    _, secret = Keys(installation.home.root).create(
         "phone", [Scope.parse("chat:read,write"), Scope.parse("skills:read,write")]
     )
-    async with computer.client(headers={"x-api-key": secret}) as phone:
+    async with installation.client(headers={"x-api-key": secret}) as phone:
         check_error(await phone.post("/api/skills", json={"name": "tides", "content": "x"}), 403)
         check_error(await phone.put("/api/skills/tides", json={"content": "x"}), 403)
         check_error(await phone.delete("/api/skills/tides"), 403)

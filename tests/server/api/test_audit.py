@@ -24,8 +24,8 @@ def ends(record: dict[str, Any]) -> tuple[str, str]:
     return f"{record['source_type']}:{who}", f"module:{record['target_module']}"
 
 
-async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncClient, computer: Computer) -> None:
-    await settled(computer)
+async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncClient, installation: Computer) -> None:
+    await settled(installation)
     before = as_text(datetime.now(UTC))
     for number in range(5):
         await owner.delete(f"/api/auth/keys/none-{number}")
@@ -51,9 +51,9 @@ async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncCl
 
 
 async def test_a_tool_call_is_found_by_its_file_with_what_it_cost(
-    owner: httpx2.AsyncClient, computer: Computer, model: MessagesAPI
+    owner: httpx2.AsyncClient, installation: Computer, model: MessagesAPI
 ) -> None:
-    note = computer.vault / "Projects" / "boat.md"
+    note = installation.vault / "Projects" / "boat.md"
     note.parent.mkdir(parents=True, exist_ok=True)
     note.write_text("The boat is called Ada.")
     inside = "/vault/Projects/boat.md"
@@ -64,7 +64,7 @@ async def test_a_tool_call_is_found_by_its_file_with_what_it_cost(
         text("Done."),
     )
     session = await talk(owner, "Read it.")
-    await settled(computer)
+    await settled(installation)
     (read,) = (await owner.get(PATH, params={"file": "boat.md", "session": session})).json()["records"]
     assert (read["event_type"], read["target_endpoint"], read["success"]) == ("tool_call", "Read", True)
     assert read["files"] == [{"path": "Projects/boat.md", "action": "read"}]

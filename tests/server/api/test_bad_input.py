@@ -70,13 +70,13 @@ CHAT: list[tuple[Any, str]] = [
 ]
 
 
-async def test_a_message_that_cannot_be(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    state = state_of(computer)
+async def test_a_message_that_cannot_be(installation: Computer, owner: httpx2.AsyncClient) -> None:
+    state = state_of(installation)
     for body, mention in CHAT:
         response = await owner.post("/api/chat", content=json.dumps(body), headers=JSON)
         assert 400 <= response.status_code < 500, (body, response.text)
         check_error(response, response.status_code, mention)
-        assert state_of(computer) == state, body
+        assert state_of(installation) == state, body
 
 
 CONFIG: list[tuple[Any, str]] = [
@@ -99,15 +99,15 @@ CONFIG: list[tuple[Any, str]] = [
 ]
 
 
-async def test_a_configuration_that_cannot_be(computer: Computer, owner: httpx2.AsyncClient, session: str) -> None:
-    state = state_of(computer)
+async def test_a_configuration_that_cannot_be(installation: Computer, owner: httpx2.AsyncClient, session: str) -> None:
+    state = state_of(installation)
     for body, mention in CONFIG:
         for method, path in (("PATCH", "config"), ("POST", "activate")):
             address = f"/api/chat/{session}/{path}"
             response = await owner.request(method, address, content=json.dumps(body), headers=JSON)
             assert 400 <= response.status_code < 500, (method, path, body, response.text)
             check_error(response, response.status_code, mention)
-        assert state_of(computer) == state, body
+        assert state_of(installation) == state, body
 
 
 ROUTES_WITH_BODY = [
@@ -133,18 +133,18 @@ BODIES = {
 
 
 @pytest.mark.parametrize("kind", BODIES)
-async def test_a_body_that_cannot_be_read(computer: Computer, owner: httpx2.AsyncClient, kind: str) -> None:
-    before = state_of(computer)
+async def test_a_body_that_cannot_be_read(installation: Computer, owner: httpx2.AsyncClient, kind: str) -> None:
+    before = state_of(installation)
     for method, path in ROUTES_WITH_BODY:
         for content_type in ("application/json; charset=utf-8", "text/plain"):
             response = await owner.request(method, path, content=BODIES[kind], headers={"content-type": content_type})
             assert 400 <= response.status_code < 500, f"{method} {path}: {response.text}"
             check_error(response, response.status_code)
-    assert state_of(computer) == before
+    assert state_of(installation) == before
 
 
-async def test_fifty_megabytes(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    before = state_of(computer)
+async def test_fifty_megabytes(installation: Computer, owner: httpx2.AsyncClient) -> None:
+    before = state_of(installation)
 
     async def pour() -> Any:
         for _ in range(50):
@@ -157,11 +157,11 @@ async def test_fifty_megabytes(computer: Computer, owner: httpx2.AsyncClient) ->
             continue  # the server had answered and gone while we were still sending
         check_error(response, 413, "bytes")
     # One that is only announced is refused before it comes.
-    reader, writer = await asyncio.open_connection("127.0.0.1", computer.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", installation.port)
     writer.write(b"POST /api/chat HTTP/1.1\r\nhost: localhost\r\ncontent-length: 52428800\r\n\r\n")
     assert b" 413 " in await asyncio.wait_for(reader.readline(), DEADLINE)
     writer.close()
-    assert state_of(computer) == before
+    assert state_of(installation) == before
 
 
 SESSION_ROUTES = [
@@ -184,13 +184,13 @@ SESSION_ROUTES = [
 @pytest.mark.parametrize(
     "session", [UNKNOWN, "new", "%2e%2e%2fetc", "..%2f..%2fetc%2fpasswd", "a%00b", "%ff%fe", "x" * 300, "ü", "a%5cb"]
 )
-async def test_a_session_that_does_not_exist(computer: Computer, owner: httpx2.AsyncClient, session: str) -> None:
-    before = state_of(computer)
+async def test_a_session_that_does_not_exist(installation: Computer, owner: httpx2.AsyncClient, session: str) -> None:
+    before = state_of(installation)
     for method, path, body in SESSION_ROUTES:
         response = await owner.request(method, f"/api/chat/{session}{path}", json=body)
         assert response.status_code in (400, 404, 405), f"{method} {path}: {response.status_code} {response.text}"
         check_error(response, response.status_code)
-    assert state_of(computer) == before
+    assert state_of(installation) == before
 
 
 @pytest.mark.parametrize(
@@ -219,12 +219,12 @@ async def test_a_query_that_cannot_be(owner: httpx2.AsyncClient, path: str, ment
 
 
 @pytest.mark.parametrize("label", ["", "x" * 101, None, 3, ["a"]])
-async def test_a_key_that_cannot_be(computer: Computer, owner: httpx2.AsyncClient, label: Any) -> None:
-    before = state_of(computer)
+async def test_a_key_that_cannot_be(installation: Computer, owner: httpx2.AsyncClient, label: Any) -> None:
+    before = state_of(installation)
     check_error(await owner.post("/api/auth/keys", json={"label": label}), 422, "label")
     check_error(await owner.post("/api/auth/keys", json={}), 422, "label")
     check_error(await owner.delete("/api/auth/keys/no-such-key"), 404)
-    assert state_of(computer) == before
+    assert state_of(installation) == before
 
 
 async def test_routes_that_do_not_exist(owner: httpx2.AsyncClient) -> None:
@@ -247,15 +247,15 @@ async def test_routes_that_do_not_exist(owner: httpx2.AsyncClient) -> None:
     assert (await owner.head("/api/health")).status_code == 200
 
 
-async def test_nothing_was_logged_as_a_failure(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_nothing_was_logged_as_a_failure(installation: Computer, owner: httpx2.AsyncClient) -> None:
     await owner.post("/api/chat", content=b"{")
-    log = computer.logs()
+    log = installation.logs()
     assert "Traceback" not in log
     assert " ERROR " not in log
 
 
-async def test_somebody_who_connects_and_says_nothing(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    silent = [await asyncio.open_connection("127.0.0.1", computer.port) for _ in range(20)]
+async def test_somebody_who_connects_and_says_nothing(installation: Computer, owner: httpx2.AsyncClient) -> None:
+    silent = [await asyncio.open_connection("127.0.0.1", installation.port) for _ in range(20)]
     silent[0][1].write(b"POST /api/chat HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
     silent[1][1].write(b"NONSENSE\r\n\r\n")
     silent[2][1].write(b"GET /api/health HTTP/1.1\r\n")

@@ -22,8 +22,8 @@ BODYLESS = {"content-type": "application/json"}
 LOCAL_TIME = re.compile(r'"\d{4}-\d{2}-\d{2}T[\d:.]+"')
 
 
-async def test_health(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    async with computer.client() as anybody:
+async def test_health(installation: Computer, owner: httpx2.AsyncClient) -> None:
+    async with installation.client() as anybody:
         plain = await anybody.get("/api/health")
         check_response(models.Health, plain, present=["version"])
         assert plain.json().keys() == {"status", "version"}
@@ -32,19 +32,19 @@ async def test_health(computer: Computer, owner: httpx2.AsyncClient) -> None:
             models.DetailedHealth, await anybody.get("/api/health?detailed=true"), present=present
         )
         assert detailed.vault is not None
-        assert detailed.vault.path == str(computer.vault)
-    async with computer.client(headers={"authorization": "Bearer wrong"}) as stranger:
+        assert detailed.vault.path == str(installation.vault)
+    async with installation.client(headers={"authorization": "Bearer wrong"}) as stranger:
         answer = (await stranger.get("/api/health?detailed=true")).json()
         assert "vault" not in answer
 
 
-async def test_who_needs_a_key(computer: Computer) -> None:
-    async with Computer.client(computer) as nobody:
+async def test_who_needs_a_key(installation: Computer) -> None:
+    async with Computer.client(installation) as nobody:
         for path in ("/api/chat", "/api/modules", "/api/workspaces", "/api/hooks"):
-            assert (await nobody.get(path)).status_code == (401 if isinstance(computer, ComputerWithKey) else 200)
+            assert (await nobody.get(path)).status_code == (401 if isinstance(installation, ComputerWithKey) else 200)
 
 
-async def test_a_session_through_its_life(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_a_session_through_its_life(installation: Computer, owner: httpx2.AsyncClient) -> None:
     session = await talk(owner)
     present = ["id", "title", "createdAt", "updatedAt", "messageCount", "source", "trustLevel", "metadata"]
     found = check_response(models.SessionWithMessages, await owner.get(f"/api/chat/{session}"), present=present)
@@ -74,7 +74,7 @@ async def test_a_session_through_its_life(computer: Computer, owner: httpx2.Asyn
     assert changed.session.metadata.bot_settings is not None
     assert changed.session.metadata.bot_settings.mention_pattern == "@p"
     assert (await owner.post(f"/api/chat/{session}/activate", json={})).status_code == 200
-    await settled(computer)
+    await settled(installation)
     status = check_response(models.StreamStatus, await owner.get(f"/api/chat/{session}/stream-status"))
     assert status.active is False
     check_response(models.PendingQuestions, await owner.get(f"/api/chat/{session}/pending-questions"))
@@ -83,10 +83,10 @@ async def test_a_session_through_its_life(computer: Computer, owner: httpx2.Asyn
     for path in ("", "/transcript", "/events"):
         check_error(await owner.get(f"/api/chat/{session}{path}"), 404)
     check_error(await owner.delete(f"/api/chat/{session}"), 404)
-    assert not [path for path in tree(computer.vault) if session in path.name]
+    assert not [path for path in tree(installation.vault) if session in path.name]
 
 
-async def test_while_it_is_answered(computer: Computer, owner: httpx2.AsyncClient, model: MessagesAPI) -> None:
+async def test_while_it_is_answered(installation: Computer, owner: httpx2.AsyncClient, model: MessagesAPI) -> None:
     gate = Gate()
     model.script(hold(gate, text("Late.")))
     try:
@@ -127,31 +127,31 @@ async def test_lists_answer_304_until_something_changes(owner: httpx2.AsyncClien
     assert session not in changed.text
 
 
-async def test_keys(owner: httpx2.AsyncClient, computer: Computer) -> None:
+async def test_keys(owner: httpx2.AsyncClient, installation: Computer) -> None:
     created = await owner.post("/api/auth/keys", json={"label": "Phone"})
     key = check_response(models.CreatedKey, created)
     listed = check_response(models.KeyList, await owner.get("/api/auth/keys"), present=["auth_mode"])
     assert key.id in [entry.id for entry in listed.keys]
     settings = check_response(models.AuthSettings, await owner.get("/api/auth/settings"), present=["require_auth"])
     assert settings.key_count == len(listed.keys)
-    async with computer.client(headers={"x-api-key": key.key}) as phone:
+    async with installation.client(headers={"x-api-key": key.key}) as phone:
         check_response(models.SessionList, await phone.get("/api/chat?limit=1"))
     for other in listed.keys:
         if other.id != key.id and other.label != LABEL:
             assert (await owner.delete(f"/api/auth/keys/{other.id}")).status_code == 200
     # The last one with admin rights, too, where this computer listens on loopback alone and needs none.
     assert (await owner.delete(f"/api/auth/keys/{key.id}")).status_code == 200
-    async with computer.client(headers={"x-api-key": key.key}) as phone:
+    async with installation.client(headers={"x-api-key": key.key}) as phone:
         check_error(await phone.get("/api/chat"), 401)
 
 
-async def test_usage_and_supervisor(owner: httpx2.AsyncClient, computer: Computer) -> None:
+async def test_usage_and_supervisor(owner: httpx2.AsyncClient, installation: Computer) -> None:
     usage = check_response(models.Usage, await owner.get("/api/usage"))
     assert usage.error is not None
     present = ["main_server_uptime_seconds", "main_server_version", "main_server_port"]
-    async with computer.client() as anybody:
+    async with installation.client() as anybody:
         status = check_response(models.SupervisorStatus, await anybody.get("/supervisor/status"), present=present)
-        assert (status.main_server_status, status.main_server_port) == ("running", computer.port)
+        assert (status.main_server_status, status.main_server_port) == ("running", installation.port)
         started = await anybody.post("/supervisor/server/start", headers=BODYLESS)
         assert (started.status_code, started.json()) == (200, {"status": "running"})
     listed = check_response(models.SupervisorModels, await owner.get("/supervisor/models?show_all=true"))
@@ -176,9 +176,9 @@ async def test_times_have_their_zone(owner: httpx2.AsyncClient) -> None:
 
 
 @pytest.mark.long
-async def test_a_large_transcript_holds_up_nobody(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_a_large_transcript_holds_up_nobody(installation: Computer, owner: httpx2.AsyncClient) -> None:
     session = await talk(owner)
-    (path,) = computer.vault.glob(f".claude/projects/*/{session}.jsonl")
+    (path,) = installation.vault.glob(f".claude/projects/*/{session}.jsonl")
     line = {"type": "user", "uuid": "u", "message": {"role": "user", "content": "x" * 2000}}
     with path.open("ab") as file:
         file.write((json.dumps(line).encode() + b"\n") * 10_000)
@@ -198,9 +198,9 @@ async def test_a_large_transcript_holds_up_nobody(computer: Computer, owner: htt
 
 
 @pytest.mark.long
-async def test_a_hostile_transcript_gives_json(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_a_hostile_transcript_gives_json(installation: Computer, owner: httpx2.AsyncClient) -> None:
     session = await talk(owner)
-    (path,) = computer.vault.glob(f".claude/projects/*/{session}.jsonl")
+    (path,) = installation.vault.glob(f".claude/projects/*/{session}.jsonl")
     lines: list[Any] = [
         {"type": "user", "message": {"content": "\ud800"}},
         {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": 1}]}, "timestamp": "yesterday"},
@@ -217,8 +217,8 @@ async def test_a_hostile_transcript_gives_json(computer: Computer, owner: httpx2
 
 
 @pytest.mark.long
-async def test_two_apps_at_once(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    async with computer.client() as phone, computer.client() as desk:
+async def test_two_apps_at_once(installation: Computer, owner: httpx2.AsyncClient) -> None:
+    async with installation.client() as phone, installation.client() as desk:
         sessions = await asyncio.gather(*(talk(app, f"Message {number}") for number, app in enumerate((phone, desk))))
         assert len(set(sessions)) == 2
         for app in (phone, desk):
@@ -226,14 +226,14 @@ async def test_two_apps_at_once(computer: Computer, owner: httpx2.AsyncClient) -
             assert set(sessions) <= {session["id"] for session in listed}
 
 
-async def test_everything_is_audited_and_nothing_secret(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_everything_is_audited_and_nothing_secret(installation: Computer, owner: httpx2.AsyncClient) -> None:
     key = (await owner.post("/api/auth/keys", json={"label": "Audited"})).json()["key"]
     session = await talk(owner, "The password is hunter2.")
     await owner.post(f"/api/chat/{session}/archive", headers=BODYLESS)
     await owner.delete(f"/api/chat/{session}")
 
     def events() -> list[dict[str, Any]]:
-        return [json.loads(line) for line in vault_text(computer, "audit/*.jsonl").splitlines()]
+        return [json.loads(line) for line in vault_text(installation, "audit/*.jsonl").splitlines()]
 
     def seen(kind: str, endpoint: str) -> bool:
         return any((event["event_type"], event["target_endpoint"]) == (kind, endpoint) for event in events())
@@ -247,7 +247,7 @@ async def test_everything_is_audited_and_nothing_secret(computer: Computer, owne
         ("run", "run"),
     ):
         what = f"{kind} {endpoint} is in the audit log"
-        await asyncio.to_thread(computer.wait_until, functools.partial(seen, kind, endpoint), what)
+        await asyncio.to_thread(installation.wait_until, functools.partial(seen, kind, endpoint), what)
     assert {event["source_type"] for event in events()} <= {
         "cli",
         "local",
@@ -258,7 +258,7 @@ async def test_everything_is_audited_and_nothing_secret(computer: Computer, owne
         "hook",
         "user",
     }
-    everything = vault_text(computer, "audit/*.jsonl") + computer.logs()
+    everything = vault_text(installation, "audit/*.jsonl") + installation.logs()
     token = owner.headers["authorization"].removeprefix("Bearer ")
     for secret in (KEY, key, token, "hunter2", "telescope"):
         assert secret not in everything
@@ -266,8 +266,8 @@ async def test_everything_is_audited_and_nothing_secret(computer: Computer, owne
 
 
 @pytest.mark.parametrize("path", ["/api/chat", "/api/health"])
-async def test_another_origin_is_refused(computer: Computer, path: str) -> None:
-    async with computer.client(headers={"origin": "https://evil.example"}) as page:
+async def test_another_origin_is_refused(installation: Computer, path: str) -> None:
+    async with installation.client(headers={"origin": "https://evil.example"}) as page:
         check_error(await page.post(path, headers=BODYLESS), 403)
         response = await page.request("OPTIONS", path, headers={"access-control-request-method": "POST"})
         assert response.status_code == 403

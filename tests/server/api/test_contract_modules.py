@@ -28,7 +28,7 @@ STAGED = "/api/modules/staged"
 
 
 @pytest.fixture(scope="module")
-def computer(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator[Computer]:
+def installation(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator[Computer]:
     """A computer with the official modules."""
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
     with request.param(environment=environment) as running:
@@ -42,7 +42,7 @@ def computer(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator[Com
         yield running
 
 
-async def test_modules_and_hooks(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_modules_and_hooks(installation: Computer, owner: httpx2.AsyncClient) -> None:
     listed = check_response(modules.ModuleList, await owner.get("/api/modules"), present=["modules"])
     assert {module.name: module.trust_level for module in listed.modules} == dict.fromkeys(
         ("brain", "chat", "daily"), "verified"
@@ -132,13 +132,13 @@ async def test_brain(owner: httpx2.AsyncClient) -> None:
 
 
 async def test_a_module_of_anybody_is_staged_looked_at_and_approved(
-    computer: Computer, owner: httpx2.AsyncClient
+    installation: Computer, owner: httpx2.AsyncClient
 ) -> None:
-    source = str(write_module(computer.folder / "books", "books"))
+    source = str(write_module(installation.folder / "books", "books"))
     # Not without a key, though programs of this computer may change much else.
-    async with Computer.client(computer) as local:
+    async with Computer.client(installation) as local:
         refused = await local.post(STAGED, json={"source": source})
-        assert refused.status_code == (401 if isinstance(computer, ComputerWithKey) else 403)
+        assert refused.status_code == (401 if isinstance(installation, ComputerWithKey) else 403)
     staged = check_response(modules.StagedModule, await owner.post(STAGED, json={"source": source}))
     pages = [page async for page in _followed(owner, staged.id)]
     assert [page["status"] for page in pages][-1] == "waiting"
@@ -154,8 +154,8 @@ async def test_a_module_of_anybody_is_staged_looked_at_and_approved(
     assert (await owner.delete("/api/modules/books")).status_code == 200
 
 
-async def test_a_staged_module_waits_in_the_inbox(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    source = str(write_module(computer.folder / "maps", "maps"))
+async def test_a_staged_module_waits_in_the_inbox(installation: Computer, owner: httpx2.AsyncClient) -> None:
+    source = str(write_module(installation.folder / "maps", "maps"))
 
     async def item(identifier: str) -> dict[str, Any] | None:
         items = (await owner.get("/api/inbox")).json()["items"]

@@ -61,8 +61,8 @@ async def test_a_message_is_put_into_a_running_answer(owner: httpx2.AsyncClient,
     check_error(await owner.post(f"/api/chat/{session}/inject", json={"message": "Hello?"}), 404)
 
 
-async def test_servers_of_the_owner(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    program = computer.folder / "server.py"
+async def test_servers_of_the_owner(installation: Computer, owner: httpx2.AsyncClient) -> None:
+    program = installation.folder / "server.py"
     program.write_text(plain('TOOLS = [{"name": "act", "description": "Acts.", "inputSchema": {"type": "object"}}]'))
     added = {"name": "notes", "command": sys.executable, "args": [str(program)]}
     assert (await owner.post("/api/mcps", json=added)).status_code in (200, 201)
@@ -85,9 +85,9 @@ async def test_servers_of_the_owner(computer: Computer, owner: httpx2.AsyncClien
     check_error(await owner.delete("/api/mcps/notes"), 404)
 
 
-async def test_conversations_of_claude_code(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_conversations_of_claude_code(installation: Computer, owner: httpx2.AsyncClient) -> None:
     path = "/api/claude-code"
-    known = write(computer.folder / ".claude", "/kitchen", *talk_of("/kitchen"))
+    known = write(installation.folder / ".claude", "/kitchen", *talk_of("/kitchen"))
     recent = check_response(claude_code.ClaudeCodeSessions, await owner.get(f"{path}/recent?limit=100"))
     (found,) = [each for each in recent.sessions if each.session_id == known]
     assert (found.cwd, found.message_count, found.model) == ("/kitchen", 2, "claude-opus-4-5")

@@ -36,7 +36,7 @@ async def test_each_route_says_which_scope_it_needs_and_what_its_errors_look_lik
 
 
 async def test_a_wrong_method_is_answered_with_every_right_one(
-    computer: Installation, owner: httpx2.AsyncClient
+    installation: Installation, owner: httpx2.AsyncClient
 ) -> None:
     document = await described(owner)
     wrong: list[str] = []

@@ -24,9 +24,9 @@ PRESENT = ["entries.name", "entries.type", "entries.path", "entries.relativePath
 
 
 @pytest.fixture(scope="module")
-def garden(computer: Installation) -> Path:
+def garden(installation: Installation) -> Path:
     """A folder of the vault with some of everything."""
-    folder = computer.vault / "Garden"
+    folder = installation.vault / "Garden"
     (folder / "beds/.git").mkdir(parents=True)
     (folder / "beds/CLAUDE.md").write_text("Sow in rows.")
     (folder / "notes.md").write_bytes("Pe\u0301as\r\nbeans\r\n".encode())
@@ -82,9 +82,9 @@ async def test_a_text_is_read_as_it_is(owner: httpx2.AsyncClient, garden: Path) 
 
 
 async def test_the_last_writer_wins_and_the_version_before_is_kept(
-    owner: httpx2.AsyncClient, computer: Installation
+    owner: httpx2.AsyncClient, installation: Installation
 ) -> None:
-    path = computer.vault / "Chat/contexts/mine.md"
+    path = installation.vault / "Chat/contexts/mine.md"
     for text in ("first", "second ü\n"):
         written = await owner.put("/api/write", json={"path": "Chat/contexts/mine.md", "content": text})
         check_response(Written, written)
@@ -108,7 +108,7 @@ async def test_the_last_writer_wins_and_the_version_before_is_kept(
 
 
 async def test_a_write_that_names_what_it_read_replaces_nothing_else(
-    owner: httpx2.AsyncClient, computer: Installation
+    owner: httpx2.AsyncClient, installation: Installation
 ) -> None:
     body = {"path": "Garden/plan.md", "content": "mine"}
     first = await owner.put("/api/write", json=body, headers={"if-none-match": "*"})
@@ -116,7 +116,7 @@ async def test_a_write_that_names_what_it_read_replaces_nothing_else(
     check_error(await owner.put("/api/write", json=body, headers={"if-none-match": "*"}), 412, "Garden/plan.md")
     read = await owner.get("/api/read?path=Garden/plan.md")
     assert read.headers["etag"] == read.json()["etag"] == first.json()["etag"]
-    file = computer.vault / "Garden/plan.md"
+    file = installation.vault / "Garden/plan.md"
     status = file.stat()
     file.write_text("thei")
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))  # as a program may that hides what it did
@@ -135,7 +135,9 @@ async def test_a_write_that_names_what_it_read_replaces_nothing_else(
         check_error(await owner.put("/api/write", json={**body, **wrong}), 422, "lastModified")
 
 
-async def test_of_many_writers_who_read_the_same_one_wins(owner: httpx2.AsyncClient, computer: Installation) -> None:
+async def test_of_many_writers_who_read_the_same_one_wins(
+    owner: httpx2.AsyncClient, installation: Installation
+) -> None:
     etag = (await owner.put("/api/write", json={"path": "Garden/race.md", "content": "start"})).json()["etag"]
     answers = await asyncio.gather(
         *(
@@ -145,10 +147,12 @@ async def test_of_many_writers_who_read_the_same_one_wins(owner: httpx2.AsyncCli
     )
     statuses = [answer.status_code for answer in answers]
     assert sorted(statuses) == [200] + [412] * 7
-    assert (computer.vault / "Garden/race.md").read_text() == str(statuses.index(200))
+    assert (installation.vault / "Garden/race.md").read_text() == str(statuses.index(200))
 
 
-async def test_files_of_any_kind_travel_in_both_directions(owner: httpx2.AsyncClient, computer: Installation) -> None:
+async def test_files_of_any_kind_travel_in_both_directions(
+    owner: httpx2.AsyncClient, installation: Installation
+) -> None:
     data = os.urandom(5 << 20)
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -168,8 +172,8 @@ async def test_files_of_any_kind_travel_in_both_directions(owner: httpx2.AsyncCl
     replaced = await owner.put("/api/files/upload?path=Garden/new/f%C3%BClm%20.bin", content=b"")
     assert (replaced.json()["size"], (await owner.get(got.request.url)).content) == (0, b"")
     await owner.post("/api/files/undo", json={"change": replaced.json()["change"]})
-    assert (computer.vault / "Garden/new/fülm .bin").read_bytes() == data
-    assert list((computer.vault / ".parachute/uploads").iterdir()) == []
+    assert (installation.vault / "Garden/new/fülm .bin").read_bytes() == data
+    assert list((installation.vault / ".parachute/uploads").iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -201,7 +205,7 @@ async def test_a_part_of_a_file(owner: httpx2.AsyncClient, garden: Path, asked: 
 
 
 async def test_what_is_no_text_is_not_read_as_one(
-    owner: httpx2.AsyncClient, garden: Path, computer: Installation
+    owner: httpx2.AsyncClient, garden: Path, installation: Installation
 ) -> None:
     refused = await owner.get("/api/read?path=Garden/seeds.bin")
     check_error(refused, 422, "UTF-8")
@@ -219,9 +223,9 @@ async def test_what_is_no_text_is_not_read_as_one(
 
 
 async def test_folders_are_made_moved_and_deleted_and_all_of_it_is_undone(
-    owner: httpx2.AsyncClient, computer: Installation
+    owner: httpx2.AsyncClient, installation: Installation
 ) -> None:
-    shed = computer.vault / "Shed"
+    shed = installation.vault / "Shed"
     made = await owner.post("/api/files/folders", json={"path": "Shed/tools/old"})
     assert (made.status_code, (shed / "tools/old").is_dir()) == (200, True)
     assert (await owner.post("/api/files/folders", json={"path": "Shed/tools"})).json()["change"] is None
@@ -247,10 +251,10 @@ async def test_folders_are_made_moved_and_deleted_and_all_of_it_is_undone(
     assert (shed / "tools/link").readlink() == Path("old")
 
 
-async def test_a_key_for_other_things_reaches_no_file(owner: httpx2.AsyncClient, computer: Installation) -> None:
+async def test_a_key_for_other_things_reaches_no_file(owner: httpx2.AsyncClient, installation: Installation) -> None:
     async def with_scope(scope: str) -> httpx2.AsyncClient:
         made = await owner.post("/api/auth/keys", json={"label": scope, "scopes": [scope]})
-        return computer.client(headers={"x-api-key": made.json()["key"]})
+        return installation.client(headers={"x-api-key": made.json()["key"]})
 
     async with await with_scope("chat:write") as phone:
         for path in ("/api/ls", "/api/read?path=a", "/api/files/download?path=a", "/api/files/changes"):
@@ -267,9 +271,9 @@ async def test_a_key_for_other_things_reaches_no_file(owner: httpx2.AsyncClient,
         check_response(File, await phone.get("/api/read?path=of%20a%20phone.md"))
 
     def is_audited() -> bool:
-        return '"write of a phone.md"' in vault_text(computer, "audit/*.jsonl")
+        return '"write of a phone.md"' in vault_text(installation, "audit/*.jsonl")
 
-    await asyncio.to_thread(computer.wait_until, is_audited, "the change is in the audit log")
+    await asyncio.to_thread(installation.wait_until, is_audited, "the change is in the audit log")
 
 
 REFUSED = [
@@ -282,16 +286,16 @@ REFUSED = [
 
 @pytest.mark.parametrize("path", REFUSED, ids=lambda path: ascii(path)[:30])
 async def test_what_is_hidden_secret_outside_or_no_file_is_refused(
-    owner: httpx2.AsyncClient, computer: Installation, garden: Path, path: str
+    owner: httpx2.AsyncClient, installation: Installation, garden: Path, path: str
 ) -> None:
-    before = state_of(computer)
+    before = state_of(installation)
     calls: list[tuple[str, str, Any]] = [("PUT", "/api/write", {"path": path, "content": "x"})]
     if path != "\ud800":
         calls += [("GET", each, None) for each in ("/api/read", "/api/files/download")]
         calls += [("PUT", "/api/files/upload", None)]
     for method, route, body in calls:
         query = None if body else {"path": path}
-        content = httpx2.Request(method, computer.url, json=body).content if body and path != "\ud800" else None
+        content = httpx2.Request(method, installation.url, json=body).content if body and path != "\ud800" else None
         if path == "\ud800":
             content = b'{"path": "\\ud800", "content": "x"}'
         response = await owner.request(
@@ -299,9 +303,9 @@ async def test_what_is_hidden_secret_outside_or_no_file_is_refused(
         )
         assert 400 <= response.status_code < 500, (route, response.text)
         check_error(response, response.status_code)
-    assert state_of(computer) == before
+    assert state_of(installation) == before
 
 
-async def test_nothing_of_this_failed_inside(computer: Installation, owner: httpx2.AsyncClient) -> None:
+async def test_nothing_of_this_failed_inside(installation: Installation, owner: httpx2.AsyncClient) -> None:
     assert (await owner.get("/api/ls")).status_code == 200
-    assert "Traceback" not in computer.logs()
+    assert "Traceback" not in installation.logs()

@@ -14,7 +14,7 @@ from .conftest import talk
 pytestmark = pytest.mark.long
 
 
-async def test_exports_come_once_with_their_dates_and_go_on(owner: httpx2.AsyncClient, computer: Computer) -> None:
+async def test_exports_come_once_with_their_dates_and_go_on(owner: httpx2.AsyncClient, installation: Computer) -> None:
     for name, export in (("chatgpt", boat("c-server")), ("claude", claude_conversation("cl-server"))):
         sent = {"data": [export], "archived": False}
         first = check_response(ImportResult, await owner.post("/api/import", json=sent))

@@ -44,7 +44,7 @@ async def inbox(owner: httpx2.AsyncClient) -> list[dict[str, Any]]:
 
 @pytest.mark.long
 async def test_a_plugin_through_its_life(
-    computer: Installation, owner: httpx2.AsyncClient, server: GitServer, demo: Repository
+    installation: Installation, owner: httpx2.AsyncClient, server: GitServer, demo: Repository
 ) -> None:
     url = server.publish(demo)
     answer = await owner.post("/api/plugins/install", json={"url": url})
@@ -80,10 +80,10 @@ async def test_a_plugin_through_its_life(
     check_error(await owner.get("/api/plugins/demo-plugin"), 404)
 
     def audit() -> str:
-        return "".join(path.read_text() for path in (computer.vault / ".parachute/audit").glob("*.jsonl"))
+        return "".join(path.read_text() for path in (installation.vault / ".parachute/audit").glob("*.jsonl"))
 
     events = ("plugin_installed", "plugin_approved", "plugin_updated", "plugin_removed")
-    computer.wait_until(lambda: all(event in audit() for event in events), "all of it is in the audit")
+    installation.wait_until(lambda: all(event in audit() for event in events), "all of it is in the audit")
 
 
 async def _in_the_lists_of_its_kinds(owner: httpx2.AsyncClient) -> None:
@@ -140,16 +140,16 @@ async def _updated(owner: httpx2.AsyncClient, server: GitServer, demo: Repositor
         {"url": "https://example.com/x", "more": 7},
     ],
 )
-async def test_what_cannot_be_installed(computer: Installation, owner: httpx2.AsyncClient, body: Any) -> None:
+async def test_what_cannot_be_installed(installation: Installation, owner: httpx2.AsyncClient, body: Any) -> None:
     check_error(await owner.post("/api/plugins/install", json=body), 400)
     assert (await owner.get("/api/plugins")).json() == {"plugins": []}
 
 
-async def test_only_the_owner_installs(computer: Installation, owner: httpx2.AsyncClient) -> None:
+async def test_only_the_owner_installs(installation: Installation, owner: httpx2.AsyncClient) -> None:
     made = (await owner.post("/api/auth/keys", json={"label": "Phone with plugins"})).json()
-    async with computer.client(headers={"x-api-key": made["key"]}) as phone:
+    async with installation.client(headers={"x-api-key": made["key"]}) as phone:
         assert (await phone.get("/api/plugins")).status_code == 200
-    async with computer.client(headers={"origin": "http://evil.example"}) as page:
+    async with installation.client(headers={"origin": "http://evil.example"}) as page:
         assert (await page.post("/api/plugins/install", json={"url": "https://example.com/x"})).status_code in (
             401,
             403,

@@ -105,7 +105,7 @@ async def test_no_request_fails_inside(asking: ModuleComputer, model: MessagesAP
     assert "Traceback" not in asking.logs()
 
 
-def _try(computer: ModuleComputer, operation: Any, route: str, headers: dict[str, str], good: Counter[str]) -> None:
+def _try(installation: ModuleComputer, operation: Any, route: str, headers: dict[str, str], good: Counter[str]) -> None:
     """Send made-up requests of one route."""
 
     @settings(
@@ -118,7 +118,7 @@ def _try(computer: ModuleComputer, operation: Any, route: str, headers: dict[str
     )
     @given(case=operation.as_strategy())
     def attempt(case: Any) -> None:
-        response = case.call(base_url=computer.url, headers=headers, timeout=60)
+        response = case.call(base_url=installation.url, headers=headers, timeout=60)
         assert response.status_code < 500, f"{route}: {response.status_code} {response.text[:500]}"
         if response.status_code >= 400 and case.method != "HEAD":
             assert isinstance(response.json()["detail"], str), f"{route}: {response.text[:200]}"
@@ -127,7 +127,7 @@ def _try(computer: ModuleComputer, operation: Any, route: str, headers: dict[str
     attempt()
 
 
-async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: MessagesAPI) -> list[str]:
+async def _rightly(installation: ModuleComputer, client: httpx2.AsyncClient, model: MessagesAPI) -> list[str]:
     """Use every route as it is meant to be; the routes that answered 200."""
     done: list[str] = []
 
@@ -146,7 +146,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         await call(route)
     for path in ("", "/transcript", "/events", "/stream-status", "/pending-questions"):
         await call("GET /api/chat/{session}" + path, session=session)
-    (folder := computer.vault / ".parachute" / "attachments" / session).mkdir(parents=True, exist_ok=True)
+    (folder := installation.vault / ".parachute" / "attachments" / session).mkdir(parents=True, exist_ok=True)
     (folder / "peas.txt").write_text("Sown.")
     await call("GET /api/chat/{session}/attachments/{name}", session=session, name="peas.txt")
     await call("POST /api/memory", {"session_id": session, "lines": ["Peas are sown in March."]})
@@ -154,7 +154,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         await call("POST /api/chat/{session}/" + path, {}, session=session)
     await call("PUT /api/contexts/session/{session}", {"folder_paths": ["Garden"]}, session=session)
     assert await call("GET /api/contexts/session/{session}", session=session) == {"folder_paths": ["Garden"]}
-    (computer.vault / "AGENTS.md").write_text("Be kind.")
+    (installation.vault / "AGENTS.md").write_text("Be kind.")
     seen = {"path": "AGENTS.md", "hash": hashlib.sha256(b"Be kind.").hexdigest()}
     assert await call("POST /api/contexts/seen", seen) == {"path": "AGENTS.md"}
     await call("PATCH /api/chat/{session}/config", {"trustLevel": "direct"}, session=session)
@@ -165,13 +165,13 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("GET /api/auth/keys")
     await call("POST /api/auth/keys", {"label": "Tablet"})
     await call("DELETE /api/auth/keys/{identifier}", identifier=key["id"])
-    done += await call_pairing(computer)
+    done += await call_pairing(installation)
     await call("PUT /api/usage/limits/{subject}", {"dollars": 5.0}, subject="chats")
     await call("DELETE /api/usage/limits/{subject}", subject="chats")
     await call("POST /api/ask", {"prompt": "Is it late?"})
     for path in ("/api/events/dead-letters", "/api/hooks", "/api/hooks/errors"):
         await call(f"GET {path}")
-    await call_modules(computer, call)
+    await call_modules(installation, call)
     done += await call_files(call, client)
     for path, begin in (("/api/inbox/events", "data: "), ("/api/events", "id: ")):
         async with (
@@ -203,14 +203,14 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("GET /api/workspaces/{slug}", **place)
     await call("PUT /api/workspaces/{slug}", {"description": "Very."}, **place)
     await call("DELETE /api/workspaces/{slug}", **place)
-    (computer.folder / "server.py").write_text(plain(""))
-    server = {"name": "notes", "command": sys.executable, "args": [str(computer.folder / "server.py")]}
+    (installation.folder / "server.py").write_text(plain(""))
+    server = {"name": "notes", "command": sys.executable, "args": [str(installation.folder / "server.py")]}
     await call("POST /api/mcps", server)
     await call("GET /api/mcps")
     await call("POST /api/mcps/{name}/test", name="notes")
     await call("GET /api/mcps/{name}/tools", name="notes")
     await call("DELETE /api/mcps/{name}", name="notes")
-    await call_plugins(computer.folder, call)
+    await call_plugins(installation.folder, call)
     for kind, words in (("agents", {"prompt": "You cook."}), ("skills", {"content": "Stir.", "description": "Cooks."})):
         await call(f"POST /api/{kind}", {"name": "cook", **words})
         await call(f"PUT /api/{kind}/{{name}}", words, name="cook")
@@ -221,16 +221,16 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         body = {"answer": browse(begun["link"])}
         await call("POST /api/mcps/{name}/login/answer", body, name="elsewhere")
         await call("DELETE /api/mcps/{name}/login", name="elsewhere")
-    await call_bots(computer, call)
-    await call_changes(computer.home, computer.folder / "boat", call, session)
+    await call_bots(installation, call)
+    await call_changes(installation.home, installation.folder / "boat", call, session)
     await call("GET /api/sandbox/sessions/{session}", session=session)
-    adoptable = write(computer.folder / ".claude", "/a", *said("/a"))
+    adoptable = write(installation.folder / ".claude", "/a", *said("/a"))
     for path in ("/recent", "/projects", "/sessions/{session}"):
         await call(f"GET /api/claude-code{path}", session=adoptable)
     done.append("GET /api/claude-code/sessions")
     assert (await client.get("/api/claude-code/sessions?path=/a")).json()["sessions"]
     await call_imports(client, call)
-    await call_voice(computer, call)
+    await call_voice(installation, call)
     await call("POST /mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     await call("GET /api/export")
     await call("GET /api/claude-code/expiring")

@@ -21,8 +21,8 @@ ALL = {"mcps": "all", "skills": "all", "agents": "all", "plugins": "all"}
 PRESENT = ["slug", "description", "default_trust_level", "capabilities.mcps"]
 
 
-async def test_a_workspace_through_its_life(computer: Installation, owner: httpx2.AsyncClient) -> None:
-    (computer.vault / "Projects").mkdir(exist_ok=True)
+async def test_a_workspace_through_its_life(installation: Installation, owner: httpx2.AsyncClient) -> None:
+    (installation.vault / "Projects").mkdir(exist_ok=True)
     before = check_response(WorkspaceList, await owner.get(PATH)).workspaces
     body = {"name": "Garden", "description": "", "default_trust_level": "sandboxed", "capabilities": ALL}
     created = check_response(WorkspaceEnvelope, await owner.post(PATH, json=body)).workspace
@@ -32,7 +32,7 @@ async def test_a_workspace_through_its_life(computer: Installation, owner: httpx
         "name": "Garden plan",
         "description": "Beds.",
         "default_trust_level": "direct",
-        "working_directory": str(computer.vault / "Projects"),
+        "working_directory": str(installation.vault / "Projects"),
         "model": "claude-haiku-4-5",
         "capabilities": chosen,
     }
@@ -84,32 +84,32 @@ BAD: list[tuple[Any, str]] = [
 ]
 
 
-async def test_what_cannot_be_changes_nothing(computer: Installation, owner: httpx2.AsyncClient) -> None:
+async def test_what_cannot_be_changes_nothing(installation: Installation, owner: httpx2.AsyncClient) -> None:
     slug = (await owner.post(PATH, json={"name": "House"})).json()["workspace"]["slug"]
-    state, headers = state_of(computer), {"content-type": "application/json"}
+    state, headers = state_of(installation), {"content-type": "application/json"}
     for body, mention in BAD:
         content = json.dumps(body)
         check_error(await owner.post(PATH, content=content, headers=headers), 422, mention)
         if body != {}:  # no change is one that can be made
             check_error(await owner.put(f"{PATH}/{slug}", content=content, headers=headers), 422, mention)
-        assert state_of(computer) == state, body
+        assert state_of(installation) == state, body
 
 
 @pytest.mark.parametrize("slug", ["nowhere", "%2e%2e", "a%2Fb", "x" * 500, "%00"])
-async def test_slugs_that_lead_nowhere(computer: Installation, owner: httpx2.AsyncClient, slug: str) -> None:
+async def test_slugs_that_lead_nowhere(installation: Installation, owner: httpx2.AsyncClient, slug: str) -> None:
     for method in ("GET", "DELETE"):
         response = await owner.request(method, f"{PATH}/{slug}")
         assert response.status_code in (400, 404, 405), response.text
         assert isinstance(response.json()["detail"], str)
 
 
-async def test_who_needs_a_key_for_it(computer: Installation, owner: httpx2.AsyncClient) -> None:
-    async with computer.client(headers={"authorization": "Bearer wrong"}) as stranger:
+async def test_who_needs_a_key_for_it(installation: Installation, owner: httpx2.AsyncClient) -> None:
+    async with installation.client(headers={"authorization": "Bearer wrong"}) as stranger:
         check_error(await stranger.get(PATH), 401)
-    page = {"origin": f"http://127.0.0.1:{computer.port}", "user-agent": "Mozilla/5.0"}
-    async with Installation.client(computer, headers=page) as browser:
+    page = {"origin": f"http://127.0.0.1:{installation.port}", "user-agent": "Mozilla/5.0"}
+    async with Installation.client(installation, headers=page) as browser:
         body = {"name": "Page", "default_trust_level": "direct"}
-        if isinstance(computer, ComputerWithKey):
+        if isinstance(installation, ComputerWithKey):
             check_error(await browser.get(PATH), 401)
             check_error(await browser.post(PATH, json=body), 401)
         else:
