@@ -3,8 +3,9 @@
 import asyncio
 import errno
 import inspect
+import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psutil
@@ -13,19 +14,28 @@ SECONDS = 60.0
 """The longest wait for what takes milliseconds; a loaded machine needs thousands of them."""
 
 
+def _pauses() -> Iterator[float]:
+    """Seconds between two looks: what takes long is looked at less often, since looking takes the time of what it waits for."""
+    pause = 0.01
+    while True:
+        yield pause
+        pause = min(pause * 1.5, 0.1)
+
+
 def wait_until(
     condition: Callable[[], Any],
     what: str,
     report: Callable[[], str] = lambda: "",
     *,
     seconds: float = SECONDS,
-    seconds_between: float = 0.01,
+    seconds_between: float | None = None,
 ) -> Any:
     """Poll until a condition holds, and return its value; fail after a minute or `seconds`, with a report."""
     deadline = time.monotonic() + seconds
+    pauses = _pauses() if seconds_between is None else itertools.repeat(seconds_between)
     while not (found := condition()):
         assert time.monotonic() < deadline, f"Waited {seconds:.0f} s until {what}.\n{report()}"
-        time.sleep(seconds_between)
+        time.sleep(next(pauses))
     return found
 
 
@@ -44,7 +54,7 @@ def still_running(processes: list[psutil.Process], seconds: float = SECONDS) -> 
 
 async def until(condition: Callable[[], Any], what: str, report: Callable[[], str] = lambda: "") -> Any:
     """Poll as `wait_until` does, without blocking the event loop; the condition may be a coroutine function."""
-    deadline = time.monotonic() + SECONDS
+    deadline, pauses = time.monotonic() + SECONDS, _pauses()
     while True:
         found = condition()
         if inspect.isawaitable(found):
@@ -52,4 +62,4 @@ async def until(condition: Callable[[], Any], what: str, report: Callable[[], st
         if found:
             return found
         assert time.monotonic() < deadline, f"Waited {SECONDS:.0f} s until {what}.\n{report()}"
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(next(pauses))

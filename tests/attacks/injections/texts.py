@@ -65,10 +65,9 @@ class Injection:
 
 
 def corpus(of_each: int) -> list[Injection]:
-    """So many texts on each carrier, no two of them the same."""
-    pairs = itertools.cycle((disguise, order) for order in ORDERS for disguise in DISGUISES)
-    found = []
-    for number, (carrier, _) in enumerate(itertools.product(CARRIERS, range(of_each))):
-        disguise, order = next(pairs)
-        found.append(Injection(number, carrier, disguise(order)))
-    return found
+    """So many texts on each carrier, no two of the first seventy the same: the numbers of orders and disguises have no common factor."""
+    places = enumerate(itertools.product(CARRIERS, range(of_each)))
+    return [
+        Injection(number, carrier, DISGUISES[number % len(DISGUISES)](ORDERS[number % len(ORDERS)]))
+        for number, (carrier, _) in places
+    ]
