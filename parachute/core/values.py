@@ -13,15 +13,16 @@ from pathlib import PurePath
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from parachute.base.errors import InvalidInput
+from parachute.base.integers import LARGEST
 from parachute.core.errors import ModuleError
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,16}")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _LISTS: tuple[Any, ...] = (list, tuple, set, frozenset, Sequence)
 _MAPPINGS: tuple[Any, ...] = (dict, Mapping)
 _SIMPLE: dict[Any, tuple[str, dict[str, Any]]] = {
     str: ("text", {"type": "string"}),
-    int: ("a whole number", {"type": "integer"}),
+    int: ("a whole number", {"type": "integer", "minimum": -LARGEST, "maximum": LARGEST}),
     float: ("a number", {"type": "number"}),
     bool: ("true or false", {"type": "boolean"}),
     datetime.datetime: ("a time such as 2024-01-15T10:30:00Z", {"type": "string", "format": "date-time"}),
@@ -194,9 +195,9 @@ def _simple(value: object, kind: Any, text: bool) -> object:
     if kind is str:
         return value if isinstance(value, str) else None
     if kind is int:
-        if text and isinstance(value, str) and _INTEGER.fullmatch(value):
-            return int(value)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        number = int(value) if text and isinstance(value, str) and _INTEGER.fullmatch(value) else value
+        is_right = isinstance(number, int) and not isinstance(number, bool) and -LARGEST <= number <= LARGEST
+        return number if is_right else None
     if kind is float:
         return _number(value, text)
     if not isinstance(value, str):

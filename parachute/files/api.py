@@ -16,6 +16,7 @@ from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
 from parachute.web.access.owner import acting
 from parachute.web.http.incoming import Gone, Incoming
+from parachute.web.http.integers import RowId
 
 router = APIRouter(prefix="/api", tags=["files"])
 
@@ -59,7 +60,7 @@ class Undo(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    change: int | None = Field(default=None, ge=1, le=1 << 53)
+    change: RowId | None = None
 
 
 class FoundFile(BaseModel):

@@ -6,6 +6,7 @@ from typing import Any, Literal, Optional, Protocol
 
 import pytest
 
+from parachute.base.integers import LARGEST
 from parachute.core import Event, InvalidInput, Module, ModuleError, NotAllowed, NotFound, event, mcp_tool
 from parachute.core.interfaces import JournalEntry
 from parachute.core.testing import run
@@ -70,7 +71,13 @@ async def test_a_tool_describes_itself() -> None:
         "type": "object",
         "properties": {
             "query": {"type": "string", "description": "Words to look for."},
-            "limit": {"type": "integer", "description": "How many at most.", "default": 20},
+            "limit": {
+                "type": "integer",
+                "minimum": -LARGEST,
+                "maximum": LARGEST,
+                "description": "How many at most.",
+                "default": 20,
+            },
             "kind": {"enum": ["book", "song"], "default": "book"},
             "when": {
                 "anyOf": [
@@ -97,6 +104,8 @@ async def test_a_tool_takes_exactly_its_arguments() -> None:
         for arguments, said in (
             ({}, "query: this is required"),
             ({"query": 1}, "query: expected text"),
+            ({"query": "x", "limit": LARGEST + 1}, "limit: expected a whole number"),
+            ({"query": "x", "limit": -1e30}, "limit: expected a whole number"),
             ({"query": "x", "limt": 1}, "limt: there is no such argument"),
             ({"query": "x", "kind": "film"}, "kind: expected one of book, song"),
         ):

@@ -11,6 +11,7 @@ from parachute.chat.changes.service import Changes
 from parachute.chat.sessions.api import SessionsDependency, check_level
 from parachute.chat.sessions.models import is_session_id
 from parachute.web.access.owner import is_owner, require_owner
+from parachute.web.http.integers import RowId
 
 router = APIRouter(prefix="/api/chat", tags=["changes"])
 
@@ -34,7 +35,7 @@ class Undo(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    run: int | None = Field(default=None, ge=1, le=1 << 53)
+    run: RowId | None = None
     paths: Paths | None = None
 
 
@@ -43,7 +44,7 @@ class HeldAnswer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    run: int = Field(ge=1, le=1 << 53)
+    run: RowId
     answer: Literal["apply", "throw_away"]
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
     paths: Paths | None = None
@@ -57,7 +58,7 @@ async def list_changes(session: Session, service: ChangesDependency) -> dict[str
 
 @router.get("/{session}/changes/{run}/diff")
 async def show_difference(
-    session: Session, run: int, service: ChangesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
+    session: Session, run: RowId, service: ChangesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
 ) -> dict[str, Any]:
     """The difference of one file; `diff` is null for what is no text, is large, or has changed since and is not kept."""
     return await service.history.difference(session, run, path)

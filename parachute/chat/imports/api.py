@@ -97,7 +97,7 @@ async def _received(
     takes_contexts: bool = False,
 ) -> dict[str, Any]:
     announced = request.headers.get("content-length", "0")
-    size = int(announced) if announced.isdigit() else 0
+    size = int(announced) if announced.isdecimal() else 0
     incoming = Incoming(request.receive, has_body=True)
     try:
         record = await service.receive(

@@ -45,9 +45,9 @@ class NetworkPermission(_Strict):
 class SandboxOverride(_Strict):
     """Limits of the conversation's sandbox, lower than those it has."""
 
-    memory_megabytes: int | None = Field(default=None, ge=256)
-    cpus: float | None = Field(default=None, ge=0.1, allow_inf_nan=False)
-    processes: int | None = Field(default=None, ge=160)
+    memory_megabytes: int | None = Field(default=None, ge=256, le=1 << 24)
+    cpus: float | None = Field(default=None, ge=0.1, le=1024, allow_inf_nan=False)
+    processes: int | None = Field(default=None, ge=160, le=32768)
 
     def chosen(self) -> Limits:
         """The limits as they are kept."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.errors import Conflict, NotAllowed
@@ -18,6 +18,7 @@ from parachute.chat.sessions.api import CallerDependency, SessionsDependency, ch
 from parachute.chat.sessions.service import Sessions
 from parachute.web.access.owner import is_owner, require_owner
 from parachute.web.http.event_stream import EventStream
+from parachute.web.http.integers import Count
 
 router = APIRouter(prefix="/api/chat", tags=["runs"])
 sandbox_router = APIRouter(prefix="/api/sandbox", tags=["sandbox"])
@@ -87,7 +88,7 @@ async def active_streams(service: RunsDependency) -> dict[str, Any]:
 async def events(
     session: str,
     service: RunsDependency,
-    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    after: Count = 0,
     text: TextForm = "whole",
 ) -> Response:
     """Follow the session's running or last run from behind `after`, the `seq` of the last event that was seen."""

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
+from parachute.web.http.integers import Count
 
 MAXIMUM_MESSAGE = 100_000
 MAXIMUM_ATTACHMENTS = 20
@@ -46,7 +47,7 @@ class Attachment(_Request):
     id: str = Field(default="", max_length=200)
     file_name: Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_no_null)]
     mime_type: str = Field(default="application/octet-stream", max_length=200)
-    size_bytes: int = Field(default=0, ge=0)
+    size_bytes: Count = 0
     type: AttachmentType = "unknown"
     base64_data: str | None = None
 

@@ -10,6 +10,7 @@ from parachute.chat.sessions.service import Sessions
 from parachute.security.keys.models import Caller
 from parachute.security.trust_levels import normalize_trust_level
 from parachute.web.access.owner import require_owner
+from parachute.web.http.integers import Count
 
 router = APIRouter(prefix="/api/chat", tags=["sessions"])
 
@@ -64,7 +65,7 @@ async def get_transcript(
     session: str,
     service: SessionsDependency,
     after_compact: bool = True,
-    segment: Annotated[int | None, Query(ge=0)] = None,
+    segment: Count | None = None,
     full: bool = False,
 ) -> Response:
     """The transcript: its newest segment, one by index, or everything with `full=true`."""

@@ -17,7 +17,7 @@ from parachute.config.settings.groups.local_models import MeaningSettings, Offli
 from parachute.config.settings.groups.network import GitSettings, McpSettings, NetworkSettings
 from parachute.config.settings.groups.operation import AuditSettings, BackupSettings, TlsSettings, UpdateSettings
 from parachute.config.settings.groups.sandbox import SandboxSettings
-from parachute.config.settings.groups.values import Address, ExpandedPath
+from parachute.config.settings.groups.values import LONGEST_MINUTES, Address, ExpandedPath
 
 
 class Settings(BaseSettings):
@@ -50,6 +50,7 @@ class Settings(BaseSettings):
     daily_spending_limit: float | None = Field(
         default=20.0,
         ge=0,
+        le=1_000_000,
         allow_inf_nan=False,
         description="US dollars that agents may spend in a day with an API key; empty for no limit.",
     )
@@ -68,7 +69,11 @@ class Settings(BaseSettings):
         default=True, description="In direct sessions, allow what no hard rule forbids without asking each time."
     )
     session_idle_minutes: float = Field(
-        default=30, gt=0, allow_inf_nan=False, description="A session that nobody closes counts as ended after so long."
+        default=30,
+        gt=0,
+        le=LONGEST_MINUTES,
+        allow_inf_nan=False,
+        description="A session that nobody closes counts as ended after so long.",
     )
     sandbox: SandboxSettings = SandboxSettings()
     network: NetworkSettings = NetworkSettings()

@@ -32,6 +32,7 @@ from parachute.connectors.configuration.models import (
 )
 from parachute.connectors.pairing.service import Approval, Pairing
 from parachute.web.access.owner import require_owner
+from parachute.web.http.integers import RowId
 
 router = APIRouter(prefix="/api/bots", tags=["bots"])
 
@@ -124,7 +125,7 @@ async def list_undelivered(service: BotsDependency) -> Undelivered:
 
 
 @router.post("/deliveries/{number}/retry", response_model=Outcome)
-async def retry(request: Request, number: int, service: BotsDependency) -> dict[str, bool]:
+async def retry(request: Request, number: RowId, service: BotsDependency) -> dict[str, bool]:
     """Try again what could not be delivered."""
     await require_owner(request, "Sending a message again")
     await service.deliveries.retry(number)
@@ -132,7 +133,7 @@ async def retry(request: Request, number: int, service: BotsDependency) -> dict[
 
 
 @router.delete("/deliveries/{number}", response_model=Outcome)
-async def discard(request: Request, number: int, service: BotsDependency) -> dict[str, bool]:
+async def discard(request: Request, number: RowId, service: BotsDependency) -> dict[str, bool]:
     """Give up what could not be delivered."""
     await require_owner(request, "Giving up a message")
     await service.deliveries.discard(number)

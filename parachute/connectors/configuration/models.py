@@ -61,8 +61,8 @@ class BotSettings(_Strict):
     group_trust_level: TrustWord = "sandboxed"
     allowed_users: list[UserId] = Field(default=[], max_length=_MOST_USERS)
     template: TemplateName = "guest"
-    daily_dollars: float | None = Field(default=1.0, ge=0, allow_inf_nan=False)
-    daily_tokens: int | None = Field(default=500_000, ge=0)
+    daily_dollars: float | None = Field(default=1.0, ge=0, le=1_000_000, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=500_000, ge=0, le=10**12)
     server_url: Server = ""
 
     @property
@@ -81,8 +81,8 @@ class RoomBotSettings(_Strict):
     user_id: str = Field(default="", max_length=255, pattern=r"^(@[^\s:]+:[^\s]+)?$")
     allowed_rooms: list[UserId] = Field(default=[], max_length=_MOST_USERS)
     template: TemplateName = "guest"
-    daily_dollars: float | None = Field(default=1.0, ge=0, allow_inf_nan=False)
-    daily_tokens: int | None = Field(default=500_000, ge=0)
+    daily_dollars: float | None = Field(default=1.0, ge=0, le=1_000_000, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=500_000, ge=0, le=10**12)
 
     @property
     def address(self) -> str:
@@ -146,8 +146,8 @@ class BotChanges(_Strict):
     allowed_users: list[UserId] | None = Field(default=None, max_length=_MOST_USERS)
     template: TemplateName | None = None
     server_url: Server | None = None
-    daily_dollars: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    daily_tokens: int | None = Field(default=None, ge=0)
+    daily_dollars: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=None, ge=0, le=10**12)
     bot_token: Token | None = None
     has_token: bool | None = None
 
@@ -162,8 +162,8 @@ class RoomBotChanges(_Strict):
     user_id: str | None = None
     allowed_rooms: list[UserId] | None = Field(default=None, max_length=_MOST_USERS)
     template: TemplateName | None = None
-    daily_dollars: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    daily_tokens: int | None = Field(default=None, ge=0)
+    daily_dollars: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=None, ge=0, le=10**12)
     access_token: Token | None = None
     has_token: bool | None = None
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from parachute.base.errors import ParachuteError
+from parachute.base.integers import LARGEST
 from parachute.chat.sessions.service import Sessions
 from parachute.connectors.chats.models import LABELS, LinkedChat
 from parachute.connectors.chats.store import ChatStore
@@ -83,6 +84,8 @@ class Notices:
             return
         number, _, index = update.button.removeprefix("n").partition(".")
         if not (update.button.startswith("n") and number.isdecimal() and index.isdecimal()) or len(update.button) > 30:
+            return
+        if int(number) > LARGEST:
             return
         notice = await self.store.get(int(number), platform, chat.chat)
         if notice is None or int(index) >= len(notice.choices):

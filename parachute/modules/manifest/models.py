@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from parachute.base.errors import InvalidInput
+from parachute.base.integers import LARGEST
 from parachute.core.agents import AgentConfig, memory_bytes
 from parachute.core.patterns import Pattern
 
@@ -131,6 +132,8 @@ class Setting:
         else:
             is_right = isinstance(value, _CLASSES[self.type]) and isinstance(value, bool) is (self.type == "boolean")
             is_right = is_right and not (isinstance(value, str) and len(value) > _LONGEST_VALUE)
+            # Neither NaN nor infinity is within bounds.
+            is_right = is_right and (not isinstance(value, int | float) or -LARGEST <= value <= LARGEST)
         if is_right:
             return value
         allowed = f"one of {', '.join(self.choices)}" if self.type == "choice" else _TYPES[self.type]

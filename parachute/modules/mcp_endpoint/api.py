@@ -11,6 +11,7 @@ from parachute.base.services import provided
 from parachute.modules.mcp_endpoint.service import McpEndpoint, encoded
 from parachute.security.keys.models import Caller, Capability
 from parachute.web.access.owner import is_owner
+from parachute.web.http.integers import Integer
 
 router = APIRouter(tags=["mcp"])
 
@@ -24,7 +25,7 @@ class McpMessage(BaseModel):
 
     jsonrpc: str
     method: str | None = None
-    id: str | int | None = None
+    id: str | Integer | None = None
     params: dict[str, Any] | None = None
 
 

@@ -116,6 +116,6 @@ def _place(before: str | None) -> tuple[str, int] | None:
     if before is None:
         return None
     day, _, offset = before.partition(":")
-    if len(day) != 10 or not offset.isdigit() or len(offset) > 15:
+    if len(day) != 10 or not (offset.isascii() and offset.isdigit()) or len(offset) > 15:
         raise InvalidInput("before: this is no place in the audit log.", "Use the `next` of the page before.")
     return day, int(offset)

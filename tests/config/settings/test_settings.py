@@ -11,7 +11,9 @@ import yaml
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.checking import ConfigError
 from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load, read_document, set_value, unset_value
+from tests.support.bounds import without_bounds
 from tests.support.waiting import SECONDS
 
 pytestmark = pytest.mark.process
@@ -32,6 +34,12 @@ def test_without_a_file_the_defaults(home: Home) -> None:
     settings = load(home)
     assert (settings.host, settings.port, settings.auth_mode) == ("127.0.0.1", 3333, "remote")
     assert settings.vault == Path.home() / "Parachute"
+
+
+def test_every_number_has_a_smallest_and_a_largest_value() -> None:
+    schema = Settings.model_json_schema()
+    found = [*without_bounds(schema, schema["$defs"], "settings", set())]
+    assert found == [], "`groups.values` has bounds"
 
 
 def test_the_capabilities_of_the_specification_are_taken(home: Home) -> None:

@@ -158,6 +158,13 @@ def test_one_and_true_are_two_values(settings: ModuleSettings) -> None:
     assert settings.values("hello", either[1])["x"] is True
 
 
+@pytest.mark.parametrize("value", [2**63, -(2**63), 1e30, float("nan"), float("inf")])
+def test_a_number_that_no_database_can_hold_is_refused(settings: ModuleSettings, value: float) -> None:
+    for name in ("interval", "share"):
+        with pytest.raises(InvalidInput):
+            settings.set("hello", HELLO, name, value)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -106,7 +106,12 @@ async def test_no_request_fails_inside(asking: ModuleComputer, model: MessagesAP
 
 
 def _try(installation: ModuleComputer, operation: Any, route: str, headers: dict[str, str], good: Counter[str]) -> None:
-    """Send made-up requests of one route."""
+    """Send made-up requests of one route.
+
+    They are not the same in every process: Hypothesis draws from the constants of our modules that are imported by then as well, which
+    depends on the tests that ran before. What has to hold in every run, such as bounds of numbers, has a test of its own
+    (`test_numbers.py`).
+    """
 
     @settings(
         max_examples=EXAMPLES,

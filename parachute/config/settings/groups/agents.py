@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from parachute.config.settings.groups.values import Group
+from parachute.config.settings.groups.values import LARGEST_MEGABYTES, LONGEST_MINUTES, Group
 
 Named = Annotated[str, Field(min_length=1, max_length=100)]
 
@@ -19,13 +19,20 @@ class AgentSettings(Group):
         default=3, ge=0, le=32, description="How many conversations keep their agent process between turns."
     )
     warm_minutes: float = Field(
-        default=10, gt=0, allow_inf_nan=False, description="A kept agent process ends after so long without a turn."
+        default=10,
+        gt=0,
+        le=LONGEST_MINUTES,
+        allow_inf_nan=False,
+        description="A kept agent process ends after so long without a turn.",
     )
     spare: bool = Field(
         default=True, description="Keep one agent started for the next new chat while an app is around."
     )
     memory_floor_megabytes: int = Field(
-        default=400, ge=0, description="Keep no agent process while less memory than this is free."
+        default=400,
+        ge=0,
+        le=LARGEST_MEGABYTES,
+        description="Keep no agent process while less memory than this is free.",
     )
     approval_minutes: float = Field(
         default=60,
@@ -73,7 +80,10 @@ class ChangesSettings(Group):
     )
     keep_days: int = Field(default=30, ge=1, le=3650, description="A run can be undone for so many days.")
     keep_megabytes: int = Field(
-        default=5120, ge=64, description="What is kept for undo takes no more than this; the oldest runs go first."
+        default=5120,
+        ge=64,
+        le=LARGEST_MEGABYTES,
+        description="What is kept for undo takes no more than this; the oldest runs go first.",
     )
     file_megabytes: int = Field(
         default=256, ge=1, le=65536, description="A larger file is not applied to a project, and waits."

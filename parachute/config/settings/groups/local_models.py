@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from parachute.config.settings.groups.values import Address, ExpandedPath, Group
+from parachute.config.settings.groups.values import LONGEST_MINUTES, Address, ExpandedPath, Group
 from parachute.config.settings.groups.voice_kinds import VoiceModelKind
 
 
@@ -13,7 +13,11 @@ class OfflineSettings(Group):
 
     model: ExpandedPath | None = Field(default=None, description="A .gguf file to use instead of the built-in model.")
     idle_minutes: float = Field(
-        default=5, gt=0, allow_inf_nan=False, description="The model's process ends after so long without a request."
+        default=5,
+        gt=0,
+        le=LONGEST_MINUTES,
+        allow_inf_nan=False,
+        description="The model's process ends after so long without a request.",
     )
     context_tokens: int = Field(default=4096, ge=512, le=131072, description="Length of the model's memory, in tokens.")
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from parachute.config.settings.groups.values import Group, Host
+from parachute.config.settings.groups.values import LARGEST_MEGABYTES, LONGEST_MINUTES, Group, Host
 
 
 def _debian_package(value: str) -> str:
@@ -24,15 +24,25 @@ class SandboxSettings(Group):
         "on a computer where none ever worked.",
     )
     idle_minutes: float = Field(
-        default=30, gt=0, allow_inf_nan=False, description="A sandbox ends after so long without a turn."
+        default=30,
+        gt=0,
+        le=LONGEST_MINUTES,
+        allow_inf_nan=False,
+        description="A sandbox ends after so long without a turn.",
     )
-    scratch_megabytes: int = Field(default=512, ge=16, description="Size of a session's own scratch folder.")
+    scratch_megabytes: int = Field(
+        default=512, ge=16, le=LARGEST_MEGABYTES, description="Size of a session's own scratch folder."
+    )
     transcript_megabytes: int = Field(
-        default=512, ge=16, description="Size of the folder with a session's transcript, over which its sandbox ends."
+        default=512,
+        ge=16,
+        le=LARGEST_MEGABYTES,
+        description="Size of the folder with a session's transcript, over which its sandbox ends.",
     )
     cache_megabytes: int = Field(
         default=2048,
         ge=16,
+        le=LARGEST_MEGABYTES,
         description="Size of the caches of pip, npm and others for one project, over which they are emptied when its sandbox ends.",
     )
     engine: Literal["auto", "podman", "bubblewrap"] = Field(
@@ -49,10 +59,13 @@ class SandboxSettings(Group):
     without: list[Literal["gcc", "libc-dev", "make", "node", "npm", "pip", "rg", "sqlite3", "venv"]] = Field(
         default=[], description="Programs that the image does without, such as npm and gcc, where the disk is small."
     )
-    memory_megabytes: int = Field(default=1536, ge=256, description="Memory of one sandbox (Podman).")
+    memory_megabytes: int = Field(
+        default=1536, ge=256, le=LARGEST_MEGABYTES, description="Memory of one sandbox (Podman)."
+    )
     total_memory_megabytes: int | None = Field(
         default=None,
         ge=64,
+        le=LARGEST_MEGABYTES,
         description="Memory of all sandboxes together, over which the one that is idle for longest ends; "
         "empty for half of this machine's.",
     )

@@ -9,6 +9,12 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from parachute.base.errors import InvalidInput
 
+LARGEST_MEGABYTES = 1 << 24
+"""16 TB: what is counted in bytes, and given to the system, stays far from 64 bits."""
+
+LONGEST_MINUTES = 366 * 24 * 60
+"""A year: no wait is so long that the system's clocks cannot count it."""
+
 
 def _expanded(path: Path) -> Path:
     if path == Path() or "\0" in str(path):
