@@ -117,10 +117,14 @@ class McpServers:
         await self.links.close()
         await self.remote.close()
 
-    def on_change(self, changed: Callable[[], None]) -> None:
-        """Call this when a login begins or ends to be wanted, or a server describes its tools anew."""
+    def on_change(self, changed: Callable[[], None], listed: Callable[[str], None]) -> None:
+        """Call `changed` when a login begins or ends to be wanted, or a server describes its tools anew.
+
+        `listed` hears the name of a server that the list shows in another way by itself, and not since somebody has asked for it.
+        """
         self._changed = changed
         self.links.changed = self.remote.logins.changed = changed
+        self.remote.logins.wants = listed
 
     async def listed(self) -> tuple[Listed, ...]:
         """All servers of the file; error: InvalidInput if the approvals cannot be read."""

@@ -159,7 +159,7 @@ async def build_chat(
     user_home = Path.home() if settings.capabilities.read_home else None
     library = Library(home, user_home)
     mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools, storage.audit, library))
-    mcp_servers.on_change(events.inbox.changed)
+    mcp_servers.on_change(events.inbox.changed, lambda name: events.feed.changed("mcps", name))
     plugins = await lifecycle.start(Plugins(library, mcp_servers.catalog, storage.audit, events.inbox.changed))
     await lifecycle.start(pool)
     found_agents = AgentStore(vault, modules.approved_prompts, user_home, sandboxes.check_directory)

@@ -139,12 +139,12 @@ def test_signing_in_to_a_server_elsewhere_and_out(make_person: MakePerson, house
         shown.get_by_label("If the page cannot come back").fill(browse(link or ""))
         shown.get_by_role("button", name="Finish").click()
         expect(shown.get_by_text("act", exact=True)).to_be_visible()
+        line = page.get_by_role("listitem").filter(has_text="elsewhere")
+        expect(line.get_by_text("connected", exact=True)).to_be_attached()
         shown.get_by_role("button", name="Sign out").click()
         page.get_by_role("dialog", name="Sign out of elsewhere?").get_by_role("button", name="Sign out").click()
         expect(shown.get_by_role("button", name="Sign in")).to_be_visible()
-        expect(
-            page.get_by_role("listitem").filter(has_text="elsewhere").get_by_text("wants you to sign in")
-        ).to_be_attached()
+        expect(line.get_by_text("wants you to sign in")).to_be_attached()
         kept = json.loads((house.computer.home.root / "mcp-logins.json").read_text())
         assert [each["access"] for each in kept] == [None]
         # An open dialog would ask for what is gone.

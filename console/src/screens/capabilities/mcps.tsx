@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { confirm, Dialog } from "~/components/dialog";
@@ -125,6 +125,10 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
     server.name,
     ["mcps"],
   );
+  // What it answers is its status in the list, which may have been fetched before.
+  useEffect(() => {
+    if (!tools.isLoading) void reload();
+  }, [tools.value, tools.error]);
   const [link, setLink] = useState<string>();
   const [answer, setAnswer] = useState("");
   const test = async () => {

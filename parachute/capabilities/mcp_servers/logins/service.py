@@ -66,6 +66,8 @@ class LoginService:
         self._requests = requests
         self._audit = audit
         self.changed: Callable[[], None] = lambda: None
+        self.wants: Callable[[str], None] = lambda name: None
+        """Hears the name of a server that wants a login and did not before, once the list of servers says so."""
         self.done: Callable[[str], None] = lambda name: None
         """Hears the name of a server when somebody has signed in there, or out."""
         self._pending: dict[str, Pending] = {}
@@ -246,12 +248,16 @@ class LoginService:
             wanting = replace(login, wanted=True, wanted_scope=scope or login.wanted_scope or login.scope)
             if not also:
                 wanting = replace(wanting, access=None, refresh=None)
+            # Not the scope, which the server names: a page that asks again when it hears of this would never end.
+            is_new = (login.wanted, login.access) != (wanting.wanted, wanting.access)
             self._unwritten.pop(name, None)
             try:
                 await asyncio.to_thread(self._store.keep, wanting)
             except (ParachuteError, OSError) as error:
                 log.warning("That the MCP server %s wants a login was not kept: %s", name, error)
         self.changed()
+        if is_new:
+            self.wants(name)
         return needs_login(name)
 
     async def _remember(self, runnable: Runnable, registration: Registration) -> None:
