@@ -85,7 +85,7 @@ class AgentPool:
                 return kept, True
             self._end(kept)
         # The one before still writes its transcript, which the new one is about to read.
-        await self._gone(specification.session)
+        await self.gone(specification.session)
         await self._make_room(specification)
         return await self._connected(specification), False
 
@@ -134,7 +134,7 @@ class AgentPool:
         client = self._idle.pop(session, None)
         if client is not None:
             self._end(client)
-        await self._gone(session)
+        await self.gone(session)
 
     async def take_prewarmed(self, session: str, fingerprint: str) -> AgentClient | None:
         """Take the agent that was prewarmed for this session; one that does not fit any more is ended."""
@@ -202,7 +202,8 @@ class AgentPool:
             raise
         return client
 
-    async def _gone(self, session: str) -> None:
+    async def gone(self, session: str) -> None:
+        """Wait until the processes of a session that are ending are gone, with all that was open for them."""
         closing = [task for client, task in self._closing.items() if client.specification.session == session]
         if closing:
             await asyncio.wait(closing)

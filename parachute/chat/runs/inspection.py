@@ -12,7 +12,11 @@ from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.service import Workspaces
 from parachute.sandbox.engines.inspection.models import Explanation
 from parachute.sandbox.engines.limits import NO_LIMITS
+from parachute.sandbox.engines.open_sandboxes import ClosedMeanwhile
 from parachute.security.kill_switch.switch import KillSwitch
+
+_ATTEMPTS = 3
+"""Looks at a sandbox that is closed again and again."""
 
 _DIRECT = (
     "This session runs directly on this computer, with your own rights: nothing holds its agent back but its rules."
@@ -34,10 +38,21 @@ class SandboxInspection:
 
         Errors: NotFound, Stopped, Conflict for an agent of a module that does not work now, Unavailable without an engine.
         """
+        for left in reversed(range(_ATTEMPTS)):
+            try:
+                return await self._explained(identifier)
+            except ClosedMeanwhile:
+                # Its agent has ended, or is idle for long: what is kept of it was closed just now.
+                if not left:
+                    raise
+        raise AssertionError
+
+    async def _explained(self, identifier: str) -> Explanation:
         services = self._services
         session = await services.sessions.get(identifier)
         self._kill_switch.check()
         permissions = await services.permissions.as_json(session)
+        await self._runs.settled(session.id)
         is_direct = await services.sessions.level(session) == "direct"
         if started := not is_direct and not services.sandboxes.opened.is_open(session.id):
             if self._runs.is_active(session.id):

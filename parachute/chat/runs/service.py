@@ -238,6 +238,10 @@ class Runs:
         if not self._is_used(session):
             await self._pool.discard(session)
 
+    async def settled(self, session: str) -> None:
+        """Wait until what is being closed of a session is closed."""
+        await self._pool.gone(session)
+
     async def close_unused_endpoint(self, session: str) -> None:
         """Close the model endpoint of a session in which nothing runs, after its sandbox was inspected."""
         if not self._is_used(session) and not self._pool.has(session):

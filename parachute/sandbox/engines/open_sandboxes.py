@@ -7,8 +7,9 @@ import socket
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
-from parachute.base.errors import InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
@@ -25,6 +26,12 @@ log = logging.getLogger(__name__)
 _WATCH_SECONDS = 2.0
 
 
+class ClosedMeanwhile(Conflict):
+    """A sandbox was closed, or made anew, while it was looked at."""
+
+    key = "sandbox_closed"
+
+
 class OpenSandboxes:
     """The sandboxes of sessions from the first turn on until they are closed."""
 
@@ -39,6 +46,11 @@ class OpenSandboxes:
         self._full: set[str] = set()
         self._watching: asyncio.Task[None] | None = None
         self._tidying: set[asyncio.Task[None]] = set()
+        # What is closed here must not be opened at the supervisor by somebody who still saw it open.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def _lock(self, session: str) -> asyncio.Lock:
+        return self._locks.setdefault(session, asyncio.Lock())
 
     async def start(self) -> None:
         """End what an earlier server left, so that every sandbox that runs belongs to a model endpoint that is open."""
@@ -94,16 +106,28 @@ class OpenSandboxes:
     async def explain(self, session: str) -> Explanation:
         """Compare the sandbox of a session with its specification; one that sleeps wakes up for it.
 
-        Errors: NotFound without a sandbox, Conflict when it ends meanwhile, Unavailable when it does not start, Stopped.
+        Errors: NotFound without a sandbox, ClosedMeanwhile, Conflict when it ends again and again, Unavailable when it does not
+        start, Stopped.
         """
         from parachute.sandbox.engines.inspection.service import explain
 
-        specification = self._open.get(session)
-        if specification is None:
+        if session not in self._open:
             raise NotFound("This session has no sandbox.", key="no_sandbox")
-        # It may have been ended meanwhile by a stop of all agents, or after too many failures.
-        await control.ask(self._home, "open", unit=f"sandbox@{session}")
-        found = await asyncio.to_thread(explain, self._home, specification)
+        async with self._lock(session):
+            specification = self._open.get(session)
+            if specification is None:
+                raise _closed_meanwhile()
+            # It may have been ended meanwhile by a stop of all agents, or after too many failures.
+            await control.ask(self._home, "open", unit=f"sandbox@{session}")
+        # Not in the lock: whoever closes it is not to wait for a look, which an agent could draw out.
+        try:
+            found = await asyncio.to_thread(explain, self._home, specification)
+        except ParachuteError as error:
+            if self._open.get(session) is not specification:
+                raise _closed_meanwhile() from error
+            raise
+        if self._open.get(session) is not specification:
+            raise _closed_meanwhile()
         if found.differences:
             self._differences[session] = found.differences
         else:
@@ -131,17 +155,9 @@ class OpenSandboxes:
 
     async def close(self, session: str) -> None:
         """End a session's sandbox."""
-        with contextlib.suppress(OSError):  # what a read-only disk keeps is removed at the next start
-            (self._home.sandboxes / f"{session}.json").unlink(missing_ok=True)
-        self._asleep.discard(session)
-        if (specification := self._open.pop(session, None)) is not None:
-            try:
-                await control.ask(self._home, "close", unit=f"sandbox@{session}")
-            except ParachuteError:
-                # Perhaps it runs on: the next start ends it, and removes what holds places in its folders.
-                with contextlib.suppress(OSError):  # a read-only disk has kept it
-                    await asyncio.to_thread(specification.save, self._home.sandboxes)
-                raise
+        async with self._lock(session):
+            specification = await self._ended(session)
+        if specification is not None:
             if specification.engine == "podman" and not await asyncio.to_thread(containers.remove, specification):
                 # It was killed before Podman recorded its end, and counts as one that runs.
                 self.tidy_containers()
@@ -151,6 +167,21 @@ class OpenSandboxes:
             held = {folder for other in self._open.values() for folder in other.writable_folders}
             for folder in specification.writable_folders - held:
                 await asyncio.to_thread(remove_placeholders, folder)
+
+    async def _ended(self, session: str) -> Specification | None:
+        with contextlib.suppress(OSError):  # what a read-only disk keeps is removed at the next start
+            (self._home.sandboxes / f"{session}.json").unlink(missing_ok=True)
+        self._asleep.discard(session)
+        specification = self._open.pop(session, None)
+        if specification is not None:
+            try:
+                await control.ask(self._home, "close", unit=f"sandbox@{session}")
+            except ParachuteError:
+                # Perhaps it runs on: the next start ends it, and removes what holds places in its folders.
+                with contextlib.suppress(OSError):  # a read-only disk has kept it
+                    await asyncio.to_thread(specification.save, self._home.sandboxes)
+                raise
+        return specification
 
     def tidy_containers(self) -> None:
         """Begin to remove the containers that Podman still lists although their sandboxes have ended."""
@@ -179,6 +210,12 @@ class OpenSandboxes:
         if await self._is_full(specification):
             raise self._too_full()
         self._full.discard(specification.session)
+        async with self._lock(specification.session):
+            await self._begun(specification)
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch(), name="sizes of transcripts")
+
+    async def _begun(self, specification: Specification) -> None:
         unit = f"sandbox@{specification.session}"
         current = self._open.get(specification.session)
         if current != specification:
@@ -191,10 +228,8 @@ class OpenSandboxes:
         except ParachuteError:
             self._open.pop(specification.session, None)
             raise
-        self._open[specification.session] = specification
-        if self._watching is None or self._watching.done():
-            self._watching = asyncio.create_task(self._watch(), name="sizes of transcripts")
         if current != specification:
+            self._open[specification.session] = specification
             self._asleep.add(specification.session)
 
     def _too_full(self) -> Unavailable:
@@ -227,3 +262,7 @@ class OpenSandboxes:
                 for folder in Specification.load(self._home.sandboxes, file.stem).writable_folders:
                     remove_placeholders(folder)
             file.unlink()
+
+
+def _closed_meanwhile() -> ClosedMeanwhile:
+    return ClosedMeanwhile("The sandbox was closed while it was looked at.", "Try again.")

@@ -1,21 +1,26 @@
 """Asking a running computer whether the box of a conversation is what was asked for."""
 
+import asyncio
 import json
 import os
 import subprocess
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from parachute.sandbox.engines.models import Specification
-from tests.chat.runs.conftest import MakeComputer
+from tests.chat.runs.conftest import MakeComputer, MakeServer
 from tests.sandbox.engines.conftest import needs_bubblewrap
+from tests.sandbox.engines.holding import Holding
 from tests.support.fork_server import shared_forks
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.server import Server
 from tests.support.sse import chat
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, still_running, until
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -53,6 +58,43 @@ async def test_a_box_is_looked_at_whether_it_runs_or_not(make_computer: MakeComp
             events = await stream.collect()
         assert stream.terminal["type"] == "done"
         assert [event for event in events if event["type"] == "warning"] == []
+
+
+async def test_a_sandbox_that_is_closed_during_the_look_is_opened_for_it_again(
+    make_server: MakeServer, own_api: MessagesAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holding = Holding(tmp_path)
+    (tmp_path / "bwrap").write_text(holding.program)
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    server = make_server(sandbox={"engine": "bubblewrap"})
+    own_api.script(text("one"))
+    async with server.client() as client:
+        async with chat(client, "first") as stream:
+            await stream.collect()
+        session = stream.terminal["sessionId"]
+
+        async def is_answered() -> bool:
+            status = await client.get(f"/api/chat/{session}/stream-status")
+            return bool(status.json() == {"active": False})
+
+        # The last event comes before the agent is kept, and one that has ended by then would be cleared away at once.
+        await until(is_answered, "the agent is kept")
+        ended = server.processes()
+        for process in ended:
+            with suppress(psutil.NoSuchProcess):  # it has ended with the one before
+                process.kill()
+        assert not still_running(ended)
+        holding.begin()
+        looking = asyncio.create_task(client.get(f"/api/sandbox/sessions/{session}"))
+        await holding.reached()
+        # The agent, which has ended with its sandbox, is cleared away.
+        changed = await client.patch(f"/api/chat/{session}/config", json={"capabilities": ["read"]})
+        assert changed.status_code == 200, changed.text
+        # It may have been cleared away before the look; then the sandbox is started once more.
+        holding.end()
+        found = (await looking).json()
+    assert (found["started"], found["differs"]) == (True, False), found
 
 
 async def test_a_difference_fails_the_command_and_is_told_in_the_next_turn(server: Server, api: MessagesAPI) -> None:

@@ -1,5 +1,6 @@
 """Looking at a sandbox from three sides: one that is as asked says so, and each kind of sabotage is found in its own row."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -13,8 +14,10 @@ import pytest
 from parachute.base.errors import NotFound
 from parachute.sandbox.engines.inspection.models import Explanation
 from parachute.sandbox.engines.models import Mount, Specification
+from parachute.sandbox.engines.open_sandboxes import ClosedMeanwhile
 from parachute.sandbox.image.models import Image
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
+from tests.sandbox.engines.holding import Holding
 from tests.sandbox.engines.sandboxes import Sandbox
 from tests.supervisor.launching import ROOT, launcher
 
@@ -189,6 +192,23 @@ os.execv("{shutil.which("bwrap")}", ["bwrap", *kept])
     sandboxes = make_sandboxes("bwrap", program)
     found = differing(await sandboxes.service.opened.explain(session_of(await sandboxes.make())))
     assert found.keys() - OF_THIS_MACHINE == names
+
+
+async def test_a_sandbox_that_is_closed_during_the_look_says_so(make_sandboxes: MakeBoxes, tmp_path: Path) -> None:
+    holding = Holding(tmp_path)
+    sandboxes = make_sandboxes("bwrap", holding.program)
+    opened = sandboxes.service.opened
+    session = (await sandboxes.prepare()).agent_socket.parent.name
+    holding.begin()
+    looking = asyncio.create_task(opened.explain(session))
+    await holding.reached()
+    await opened.close(session)
+    with pytest.raises(ClosedMeanwhile):
+        await looking
+    assert not opened.is_open(session)
+    assert opened.take_differences(session) == ()
+    with pytest.raises(NotFound):
+        await opened.explain(session)
 
 
 @pytest.fixture

@@ -77,8 +77,9 @@ def inspect(
                     return Findings.read(payload), kernel.process(number)
                 reason = payload[:300].decode(errors="replace").strip()
                 raise Unavailable(f"The inspection inside the sandbox failed: {reason}.", _MADE_ANEW)
-        except protocol.ProtocolError:
-            continue  # a message began or ended, and all processes of the sandbox with it
+        except (protocol.ProtocolError, ConnectionResetError, BrokenPipeError):
+            # A message began or ended, and all processes of the sandbox with it; or the sandbox was stopped with the request unread.
+            continue
         except OSError as error:
             raise Unavailable(f"The sandbox cannot be asked: {error}.", "`parachute logs` shows why.") from error
     raise Conflict(
