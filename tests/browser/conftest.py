@@ -1,11 +1,11 @@
 """Debian's Chromium, driven by Playwright: pages as a phone shows them."""
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.browser.chromium import chromium
 
 _PHONE = ViewportSize(width=390, height=844)
 _MILLISECONDS = 60_000.0
@@ -14,23 +14,11 @@ _MILLISECONDS = 60_000.0
 expect.set_options(timeout=_MILLISECONDS)
 
 
-MICROPHONE = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
-"""Options of a browser with a microphone that plays a tone, and that pages may use."""
-
-
 @pytest.fixture(scope="module")
 def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     """One browser for the tests of a file, with the file's BROWSER_OPTIONS; while it runs, its driver's event loop is the process's."""
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.fail("Chromium is missing:  apt-get install chromium", pytrace=False)
-    options: tuple[str, ...] = getattr(request.module, "BROWSER_OPTIONS", ())
-    # Root has no use for a sandbox of its own, and without this it does not start at all.
-    unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=[*options, *unboxed])
+    with chromium(*getattr(request.module, "BROWSER_OPTIONS", ())) as running:
         yield running
-        running.close()
 
 
 @pytest.fixture

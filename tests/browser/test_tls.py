@@ -13,9 +13,10 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect
 
 from parachute.web.tls.store import Store
+from tests.browser.chromium import chromium
 from tests.support.authority import signed
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
@@ -63,18 +64,8 @@ def home(computer: Computer, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser(home: Path) -> Iterator[Browser]:
     """Chromium of that user, for which every name leads to this machine."""
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.fail("Chromium is missing:  apt-get install chromium", pytrace=False)
-    unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(
-            executable_path=program,
-            args=[*unboxed, "--host-resolver-rules=MAP * 127.0.0.1"],
-            env={**os.environ, "HOME": str(home)},
-        )
+    with chromium("--host-resolver-rules=MAP * 127.0.0.1", home=home) as running:
         yield running
-        running.close()
 
 
 @contextlib.contextmanager

@@ -6,13 +6,13 @@ Without options every screen is taken light and the first two also dark, in Engl
 """
 
 import argparse
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
+from tests.browser.chromium import chromium
 from tests.browser.console.furnished import furnished_computer
 from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.support.computer import Computer
@@ -27,14 +27,12 @@ IN_DARK = 2
 def main(wanted: argparse.Namespace) -> None:
     """Take the pictures into build/screenshots, and tell what a page complained about."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with furnished_computer() as computer, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    with furnished_computer() as computer, chromium() as browser:
         for size in wanted.size or SIZES:
             for scheme in wanted.scheme or SCHEMES:
                 most = None if wanted.scheme or wanted.screens or scheme == "light" else IN_DARK
                 for problem in take(browser, computer, size, scheme, wanted.language, wanted.screens, most):
                     print(f"{size}: {problem}", file=sys.stderr)  # noqa: T201
-        browser.close()
 
 
 def take(

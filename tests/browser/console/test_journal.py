@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import MICROPHONE
+from tests.browser.chromium import MICROPHONE
 from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import segno
-from playwright.sync_api import Browser, BrowserType, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.chromium import MICROPHONE, launch
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.people import DESKTOP, PHONE, Person, computer_with
@@ -107,10 +108,7 @@ def test_it_is_scanned_with_the_camera(browser: Browser, computer: Computer, tmp
     text = f"Parachute backup kit 1\nplace: {computer_place(computer)}\npassword: {password_of(computer)}"
     film = tmp_path / "film.y4m"
     record(film, text)
-    kind: BrowserType = browser.browser_type
-    flags = ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"]
-    args = ["--no-sandbox", *flags, f"--use-file-for-fake-video-capture={film}"]
-    filming = kind.launch(executable_path=shutil.which("chromium"), args=args)
+    filming = launch(browser.browser_type, *MICROPHONE, f"--use-file-for-fake-video-capture={film}")
     person = Person(filming, computer, PHONE)
     person.sign_in()
     page = person.open("computer/backups")

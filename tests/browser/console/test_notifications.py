@@ -1,10 +1,12 @@
 """Notes of the device for what begins to wait while nobody looks at the console."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
+from tests.browser.chromium import chromium
 from tests.browser.console.conftest import MakePerson
 from tests.support.computer import Computer
 
@@ -12,6 +14,13 @@ pytestmark = pytest.mark.long
 
 LOOKED_AWAY = "Object.defineProperty(document, 'hidden', { get: () => true })"
 SHOWN = "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((shown) => shown.map((each) => each.body).join())"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser that shows notifications."""
+    with chromium(whole=True) as running:
+        yield running
 
 
 def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, computer: Computer) -> None:

@@ -1,7 +1,6 @@
 """Over TLS, as on a phone at home: conversations and the journal are read without a connection, and again when it is back."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +9,9 @@ from typing import cast
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.chromium import chromium
 from tests.browser.console import furnishing
 from tests.browser.console.people import PHONE, Person, computer_with
 from tests.support.computer import Computer
@@ -48,14 +48,8 @@ def browser(computer: Computer, tmp_path_factory: pytest.TempPathFactory) -> Ite
         stdout=subprocess.DEVNULL,
         check=True,
     )
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=["--no-sandbox"] if os.geteuid() == 0 else [],
-            env={**os.environ, "HOME": str(home)},
-        )
+    with chromium(home=home) as running:
         yield running
-        running.close()
 
 
 @pytest.fixture

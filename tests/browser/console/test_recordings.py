@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import MICROPHONE
+from tests.browser.chromium import MICROPHONE
 from tests.browser.console import furnishing
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.people import PHONE

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
-from tests.browser.conftest import MICROPHONE
+from tests.browser.chromium import MICROPHONE
 from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
