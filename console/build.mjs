@@ -39,6 +39,12 @@ const generated = {
         resolveDir: source,
       };
     });
+    // Every screen asks for what stands at the start, which is then one file: without this each part that some screens use
+    // and others do not would be a file of its own, and thirty of them would be fetched before anything is shown.
+    builder.onLoad({ filter: /[/\\]screens[/\\][^/\\]+[/\\]screen\.tsx$/ }, async ({ path }) => ({
+      contents: `import "~/main";\n${await readFile(path, "utf8")}`,
+      loader: "tsx",
+    }));
     builder.onLoad({ filter: /^screens:styles$/, namespace: "generated" }, async () => {
       const lines = [];
       for (const name of await screens()) {
@@ -86,12 +92,19 @@ const result = await build({
   plugins: [generated],
 });
 
+const outputs = result.metafile.outputs;
+const entry = Object.keys(outputs).find((path) => outputs[path].entryPoint === "src/main.tsx");
+const first = Object.keys(outputs).find((path) => "src/main.tsx" in outputs[path].inputs);
+
 await rm(target, { recursive: true, force: true });
 const names = {};
-for (const file of result.outputFiles) {
-  const name = basename(file.path);
+// The entry only asks for the file in which everything at the start is: that one takes its name, and the page asks for it at once.
+const called = (name) => (name === basename(first) ? name.replace("chunk", "main") : name);
+const files = result.outputFiles.filter(({ path }) => basename(path) !== basename(entry));
+for (const { path, text } of files) {
+  const name = called(basename(path));
   names[name.replace(/-[A-Z0-9]+(\.\w+)$/, "$1")] ??= name;
-  await write(name, file.contents);
+  await write(name, Buffer.from(text.replaceAll(basename(first), called(basename(first)))));
 }
 const icon = await readFile(join(source, "icon.svg"));
 await writeNamed("icon.svg", icon);
@@ -109,7 +122,7 @@ const page = filled(await readFile(join(source, "index.html"), "utf8"));
 await write("index.html", page);
 
 // The worker keeps what is needed to open without a connection.
-const kept = [...result.outputFiles.map(({ path }) => basename(path)), names["icon.svg"], names["manifest.webmanifest"]];
+const kept = [...files.map(({ path }) => called(basename(path))), names["icon.svg"], names["manifest.webmanifest"]];
 const version = createHash("sha256").update(page).update(kept.join()).digest("hex").slice(0, 12);
 const worker = await build({
   ...common,
@@ -118,14 +131,12 @@ const worker = await build({
 });
 await write("worker.js", worker.outputFiles[0].contents);
 
-const main = result.metafile.outputs;
-const first = Object.entries(main).find(([, output]) => output.entryPoint === "src/main.tsx");
-const needed = new Set([first[0]]);
+const needed = new Set([first]);
 for (const path of needed) {
-  for (const { path: other, kind } of main[path].imports) if (kind === "import-statement") needed.add(other);
+  for (const { path: other, kind } of outputs[path].imports) if (kind === "import-statement") needed.add(other);
 }
 let size = 0;
-for (const path of [...needed, Object.keys(main).find((name) => name.endsWith(".css"))]) {
+for (const path of [...needed, Object.keys(outputs).find((name) => name.endsWith(".css"))]) {
   size += compressed(result.outputFiles.find((file) => file.path.endsWith(basename(path))).contents).br.length;
 }
 console.log(`The console is built: its first load is ${(size / 1024).toFixed(1)} KB compressed.`);
