@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.console.people import DESKTOP, Person
+from tests.browser.console.people import DESKTOP, WITH_WORKER, Person
 from tests.modules.runtime.module_computer import ModuleComputer
 
 pytestmark = pytest.mark.long
@@ -56,7 +56,7 @@ def computer() -> Iterator[ModuleComputer]:
 
 
 def test_a_page_of_a_module_cannot_use_the_session_of_the_console(browser: Browser, computer: ModuleComputer) -> None:
-    person = Person(browser, computer, DESKTOP)
+    person = Person(browser, computer, DESKTOP, **WITH_WORKER)
     person.sign_in()
     keys, cookies = computer.value("/api/auth/keys"), person.context.cookies()
     for place in ("page", "picture.svg"):

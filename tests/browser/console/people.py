@@ -40,13 +40,26 @@ def pairing_link(computer: Computer, **fields: Any) -> str:
     return str(answer.json()["url"])
 
 
+WITH_WORKER: dict[str, Any] = {"service_workers": "allow"}
+"""For what opens without a connection, and for whatever may go through the worker."""
+
+
 class Person:
-    """Somebody with a browser of their own; `problems` is what their pages complained about."""
+    """Somebody with a browser of their own; `problems` is what their pages complained about.
+
+    The worker is kept out, as it is from a phone that comes without TLS: it would fetch the whole program for each of them.
+    """
 
     def __init__(self, browser: Browser, computer: Computer, size: dict[str, Any], **options: Any) -> None:
         self.computer = computer
         self.context: BrowserContext = browser.new_context(
-            **size, reduced_motion="reduce", timezone_id=around_noon(), **options
+            **{
+                "reduced_motion": "reduce",
+                "timezone_id": around_noon(),
+                "service_workers": "block",
+                **size,
+                **options,
+            }
         )
         self.context.set_default_timeout(MILLISECONDS)
         self.problems: list[str] = []

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.console.furnished_parts import FETCH
-from tests.browser.console.people import DESKTOP, MINUTES, PHONE, Person
+from tests.browser.console.people import DESKTOP, MINUTES, PHONE, WITH_WORKER, Person
 from tests.capabilities.plugins.building import repository
 from tests.capabilities.plugins.git_server import GitServer, git_server
 from tests.modules.registry.building import Repository, write_module
@@ -72,7 +72,7 @@ def test_a_fresh_computer_is_everyones_and_lives_on_in_another(
     model.default(text("Good morning, household."))
     (tmp_path / "usb").mkdir()
     computer = fresh()
-    owner = Person(browser, computer, PHONE)
+    owner = Person(browser, computer, PHONE, **WITH_WORKER)
     page = owner.page
     page.goto(printed_address(computer))
     page.get_by_role("link", name="Set up a new computer").click()
@@ -107,7 +107,7 @@ def test_a_fresh_computer_is_everyones_and_lives_on_in_another(
     # The house is gone: what is left is the disk, and the word on the sheet of paper.
     computer.stop()
     another = fresh()
-    heir = Person(browser, another, PHONE)
+    heir = Person(browser, another, PHONE, **WITH_WORKER)
     take_over(heir, printed_address(another), tmp_path / "usb" / "backups", password)
     page = heir.open("journal")
     expect(page.get_by_role("article").filter(has_text="Kevin married in May.")).to_be_visible()
@@ -121,7 +121,7 @@ def test_a_fresh_computer_is_everyones_and_lives_on_in_another(
     model.default(text("Still the same household."))
     say(page, "Are you still there?")
     expect(page.get_by_role("log").get_by_text("Still the same household.")).to_be_visible()
-    desk = Person(browser, another, DESKTOP)
+    desk = Person(browser, another, DESKTOP, **WITH_WORKER)
     desk.page.goto(pairing_of(heir, "Desk of the new house"))
     expect(desk.page.get_by_role("heading", level=1)).to_be_visible()
     heir.open("chat")
@@ -161,7 +161,7 @@ def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tup
     assert family_reads(computer, key) == (200, 403)
     # The computer listens to itself alone, so its step of the phone shows no code.
     code = page.evaluate(_CODE)
-    second = Person(browser, computer, DESKTOP)
+    second = Person(browser, computer, DESKTOP, **WITH_WORKER)
     second.page.goto(computer.url)
     second.page.get_by_label("Code or key").fill(code)
     second.page.keyboard.press("Enter")

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.chromium import chromium
 from tests.browser.console.conftest import MakePerson
+from tests.browser.console.people import WITH_WORKER
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
@@ -24,7 +25,7 @@ def browser() -> Iterator[Browser]:
 
 
 def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, computer: Computer) -> None:
-    person = make_person(permissions=["notifications"])
+    person = make_person(permissions=["notifications"], **WITH_WORKER)
     person.context.add_init_script(LOOKED_AWAY)
     person.page.reload()
     page = person.open("keys")
@@ -43,7 +44,7 @@ def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, com
 
 
 def test_a_browser_that_does_not_permit_it_says_so(make_person: MakePerson) -> None:
-    page = make_person().open("keys")
+    page = make_person(**WITH_WORKER).open("keys")
     page.evaluate("Notification.requestPermission = () => Promise.resolve('denied')")
     page.get_by_role("switch", name="Notify me").click()
     expect(page.get_by_text("does not permit notifications")).to_be_visible()

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.furnished_parts import Household, furnish_question
-from tests.browser.console.people import PHONE
+from tests.browser.console.people import PHONE, WITH_WORKER
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
@@ -45,7 +45,7 @@ def ready(page: Page) -> None:
 
 
 def test_the_last_lists_are_read_offline(make_person: MakePerson, house: Household) -> None:
-    person = make_person(PHONE)
+    person = make_person(PHONE, **WITH_WORKER)
     page = person.open("inbox")
     ready(page)
     person.context.set_offline(True)
@@ -64,7 +64,7 @@ def test_the_last_lists_are_read_offline(make_person: MakePerson, house: Househo
 
 
 def test_nothing_is_left_after_signing_out(make_person: MakePerson, house: Household) -> None:
-    person = make_person()
+    person = make_person(**WITH_WORKER)
     page = person.open("inbox")
     ready(page)
     assert {"/api/inbox", "/api/pairing/me"} <= kept(page)
@@ -83,7 +83,7 @@ def test_nothing_is_left_after_signing_out(make_person: MakePerson, house: House
 
 
 def test_a_removed_browser_forgets_what_it_kept(make_person: MakePerson, house: Household) -> None:
-    person = make_person()
+    person = make_person(**WITH_WORKER)
     page = person.open("inbox")
     ready(page)
     for session in house.ask("GET", "/api/pairing/sessions")["sessions"]:
@@ -94,7 +94,7 @@ def test_a_removed_browser_forgets_what_it_kept(make_person: MakePerson, house: 
 
 
 def test_it_can_be_installed(make_person: MakePerson, house: Household) -> None:
-    page = make_person().open("inbox")
+    page = make_person(**WITH_WORKER).open("inbox")
     address = page.locator("link[rel=manifest]").get_attribute("href")
     found = httpx2.get(f"{house.computer.url}/{address}", timeout=60, **PLAIN)
     assert found.headers["content-type"] == "application/manifest+json"

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.chromium import chromium
 from tests.browser.console import furnishing
-from tests.browser.console.people import PHONE, Person, computer_with
+from tests.browser.console.people import PHONE, WITH_WORKER, Person, computer_with
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
@@ -56,7 +56,7 @@ def browser(computer: Computer, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def page(browser: Browser, computer: Computer) -> Iterator[Page]:
     """A phone that is signed in over TLS, and whose worker answers for its page."""
     secure = SimpleNamespace(url=f"https://127.0.0.1:{computer.port}")
-    person = Person(browser, cast("Computer", secure), PHONE)
+    person = Person(browser, cast("Computer", secure), PHONE, **WITH_WORKER)
     code = furnishing.call(computer, "POST", "/api/pairing/codes", json={})["code"]
     person.page.goto(f"{secure.url}/#pair={code}")
     person.page.locator("nav.bar").wait_for(state="attached")

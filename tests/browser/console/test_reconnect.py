@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.furnished_parts import Household
-from tests.browser.console.people import Person
+from tests.browser.console.people import PHONE, WITH_WORKER
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 
@@ -19,7 +19,8 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
     return Household(computer, model)
 
 
-def test_what_changed_meanwhile_appears_without_a_reload(person: Person, house: Household) -> None:
+def test_what_changed_meanwhile_appears_without_a_reload(make_person: MakePerson, house: Household) -> None:
+    person = make_person(PHONE, **WITH_WORKER)
     page = person.open("workspaces")
     page.evaluate("window.isTheSamePage = true")
     banner = page.get_by_text(AWAY)
@@ -27,16 +28,15 @@ def test_what_changed_meanwhile_appears_without_a_reload(person: Person, house: 
     house.computer.stop()
     expect(banner).to_be_visible()
     house.computer.start()
-    name = f"Made {page.viewport_size['width']}"  # type: ignore[index]
-    house.ask("POST", "/api/workspaces", {"name": name})
-    expect(page.get_by_text(name)).to_be_visible()
+    house.ask("POST", "/api/workspaces", {"name": "Made meanwhile"})
+    expect(page.get_by_text("Made meanwhile")).to_be_visible()
     expect(banner).to_have_count(0)
     assert page.evaluate("window.isTheSamePage")
     person.forgive_refusals()
 
 
 def test_a_screen_opened_while_it_was_away_fills_itself(make_person: MakePerson, house: Household) -> None:
-    person = make_person()
+    person = make_person(**WITH_WORKER)
     page = person.open("workspaces")
     house.computer.stop()
     expect(page.get_by_text(AWAY)).to_be_visible()
@@ -49,7 +49,10 @@ def test_a_screen_opened_while_it_was_away_fills_itself(make_person: MakePerson,
 
 
 def test_what_one_device_changes_appears_on_the_other(make_person: MakePerson, house: Household) -> None:
-    one, other = make_person().open("capabilities/agents"), make_person().open("capabilities/agents")
+    one, other = (
+        make_person(**WITH_WORKER).open("capabilities/agents"),
+        make_person(**WITH_WORKER).open("capabilities/agents"),
+    )
     one.get_by_role("button", name="Write an agent").click()
     form = one.get_by_role("dialog")
     form.get_by_label("Name").fill("shared")

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.console import furnishing
 from tests.browser.console.conftest import MakePerson
-from tests.browser.console.people import PHONE
+from tests.browser.console.people import PHONE, WITH_WORKER
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
@@ -24,7 +24,7 @@ def entries(page: Page, words: str) -> int:
 
 
 def test_drafts_stay_and_go_when_they_are_sent(make_person: MakePerson) -> None:
-    page = make_person(PHONE).open("chat")
+    page = make_person(PHONE, **WITH_WORKER).open("chat")
     page.get_by_label("Message", exact=True).fill("Half a message")
     page.get_by_role("link", name="Journal").first.click()
     page.get_by_label("New entry").fill("Half an entry")
@@ -44,7 +44,7 @@ def test_drafts_stay_and_go_when_they_are_sent(make_person: MakePerson) -> None:
 
 
 def test_what_is_written_without_a_connection_is_sent_once(make_person: MakePerson) -> None:
-    person = make_person(PHONE)
+    person = make_person(PHONE, **WITH_WORKER)
     page = person.open("journal")
     expect(page.get_by_label("New entry")).to_be_visible()
     person.context.set_offline(True)
@@ -68,7 +68,7 @@ def test_what_is_written_without_a_connection_is_sent_once(make_person: MakePers
 
 
 def test_an_entry_whose_answer_was_lost_is_not_written_twice(make_person: MakePerson) -> None:
-    person = make_person(PHONE)
+    person = make_person(PHONE, **WITH_WORKER)
     page = person.open("journal")
     expect(page.get_by_label("New entry")).to_be_visible()
 
