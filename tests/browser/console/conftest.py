@@ -44,7 +44,11 @@ def make_person(browser: Browser, computer: Computer) -> Iterator[MakePerson]:
     assert [problem for person in people for problem in person.problems] == []
 
 
-@pytest.fixture(params=["phone", "desktop"])
+at_both_sizes = pytest.mark.parametrize("person", [PHONE, DESKTOP], ids=["phone", "desktop"], indirect=True)
+"""For what is arranged otherwise on a small screen: of every screen one test at least."""
+
+
+@pytest.fixture
 def person(request: pytest.FixtureRequest, make_person: MakePerson) -> Person:
-    """The owner, once with a phone and once at a desk."""
-    return make_person(PHONE if request.param == "phone" else DESKTOP)
+    """The owner with a phone, or with what `at_both_sizes` says."""
+    return make_person(getattr(request, "param", PHONE))

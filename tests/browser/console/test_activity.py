@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.console.conftest import MakePerson
+from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.furnished_parts import Household
 from tests.browser.console.people import Person
 from tests.support.computer import Computer
@@ -20,6 +20,7 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
     return made
 
 
+@at_both_sizes
 def test_a_picture_and_a_table_say_the_same(person: Person, house: Household) -> None:
     page = person.open("activity")
     expect(page.get_by_role("img", name="A picture of who asked whom")).to_be_visible()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.console.conftest import MakePerson
+from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.furnished_parts import Household
 from tests.browser.console.people import PHONE, Person
 from tests.capabilities.mcp_servers.programs import plain
@@ -31,6 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitServer]:
         yield running
 
 
+@at_both_sizes
 def test_an_agent_is_written_read_and_removed(person: Person, house: Household) -> None:
     page = person.open("capabilities/agents")
     page.get_by_role("button", name="Write an agent").click()

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.console import furnishing
-from tests.browser.console.conftest import MakePerson
+from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.people import Person
 from tests.chat.imports import exports
 from tests.support.computer import Computer
@@ -28,6 +28,7 @@ def say(page: Page, words: str) -> None:
     page.get_by_role("button", name="Send").click()
 
 
+@at_both_sizes
 def test_an_answer_streams_and_stays(person: Person, model: MessagesAPI) -> None:
     gate = Gate()
     model.script(Reply((*text("First **half**").parts, Pause(gate), *text("\n\nSecond half").parts)))
@@ -93,12 +94,11 @@ def test_hostile_text_stays_text(make_person: MakePerson, model: MessagesAPI) ->
 
 def test_messages_before_the_newest_are_read(person: Person, computer: Computer) -> None:
     """Of 1,201 messages the page fetches 500 at first, and draws 40 of them."""
-    width = person.page.viewport_size["width"]  # type: ignore[index]
     nodes = [exports.node("root", None)]
     for number in range(1200):
         role = "assistant" if number % 2 else "user"
         nodes.append(exports.node(f"n{number}", nodes[-1]["id"], role, f"Word {number}", time=1_700_000_000 + number))
-    talk = exports.tree(*nodes, title="A long talk", current="n1199", name=f"long-{width}")
+    talk = exports.tree(*nodes, title="A long talk", current="n1199", name="long")
     answer = furnishing.call(computer, "POST", "/api/import", json={"data": [talk], "archived": False})
     (session,) = answer["session_ids"]
     page = person.open(f"chat/{session}")

@@ -9,7 +9,7 @@ import yaml
 from playwright.sync_api import expect
 
 from tests.browser.console.accessibility import violations
-from tests.browser.console.conftest import MakePerson
+from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.furnished_files import furnish_decisions
 from tests.browser.console.people import PHONE, Person, computer_with
 from tests.ops.backup.installation import Installation
@@ -43,6 +43,7 @@ def written(computer: Computer) -> dict[str, object]:
     return dict(yaml.safe_load(computer.home.config.read_text()))
 
 
+@at_both_sizes
 def test_the_overview_says_what_runs(person: Person, computer: Computer) -> None:
     page = person.open("computer")
     expect(page.get_by_text(str(computer.vault))).to_be_visible()
@@ -159,7 +160,7 @@ def test_decisions_about_hosts_are_taken_back(person: Person, computer: Computer
 
 
 def test_repositories_and_tokens_of_git_hosts(person: Person, computer: Computer) -> None:
-    host = "phone.example.org" if person.page.viewport_size["width"] < 500 else "desk.example.org"  # type: ignore[index]
+    host = "git.example.org"
     with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
         slug = client.post("/api/workspaces", json={"name": f"Boat at {host}"}).json()["workspace"]["slug"]
     page = person.open("computer/network")

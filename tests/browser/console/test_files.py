@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.console.accessibility import violations
-from tests.browser.console.conftest import MakePerson
+from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.furnished_files import PICTURE, furnish_files
 from tests.browser.console.people import PHONE, Person
 from tests.support.computer import Computer
@@ -35,6 +35,7 @@ def more(page: Page, name: str) -> None:
     page.get_by_role("button", name=f"More about {name}").click()
 
 
+@at_both_sizes
 def test_looking_around(person: Person, furnished: Path) -> None:
     page = person.open("files")
     page.get_by_role("link", name="Notes").click()
@@ -182,6 +183,7 @@ def test_saving_on_this_device(make_person: MakePerson, furnished: Path, folder:
     assert (tmp_path / "film.mov").stat().st_size == 100_000
 
 
+@at_both_sizes
 def test_moving_and_deleting_are_undone_from_their_note(person: Person, furnished: Path, folder: str) -> None:
     page = person.open(f"files/{folder}")
     more(page, "page.md")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.console.conftest import MakePerson
+from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.furnished_parts import (
     FETCH,
     Household,
@@ -78,6 +78,7 @@ def test_a_question_is_answered_on_one_device_and_gone_on_the_other(make_person:
         expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
 
 
+@at_both_sizes
 def test_a_held_change_is_shown_as_a_difference_and_applied(person: Person, house: Household) -> None:
     write_plan(house)
     page = person.open("inbox")

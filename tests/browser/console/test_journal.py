@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.chromium import MICROPHONE
 from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
-from tests.browser.console.conftest import MakePerson
+from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.furnished_lists import picture
 from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.support.computer import Computer
@@ -42,6 +42,7 @@ def of(person: Person) -> str:
     return "phone" if person.page.viewport_size["width"] < 500 else "desk"
 
 
+@at_both_sizes
 def test_writing_changing_and_deleting_with_undo(person: Person) -> None:
     page, word = person.open("journal"), of(person)
     write(page, f"Soup on the {word}, with **leeks**.")
@@ -69,6 +70,7 @@ def test_a_draft_stays_while_one_looks_elsewhere(person: Person) -> None:
     expect(page.get_by_label("New entry")).to_have_value("Not yet")
 
 
+@at_both_sizes
 def test_the_calendar_marks_days_and_leads_to_them(person: Person) -> None:
     page = person.open(f"journal/{furnishing.day(1)}")
     if of(person) == "phone":
@@ -205,8 +207,7 @@ def test_a_key_that_may_only_read_writes_nothing(make_person: MakePerson) -> Non
     expect(page.get_by_role("button", name=re.compile("^(Edit|Delete)"))).to_have_count(0)
 
 
-@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")], ids=["phone", "desktop"])
 def test_screen_readers_find_everything(make_person: MakePerson, size: dict[str, object], scheme: str) -> None:
     person = make_person(size, color_scheme=scheme, bypass_csp=True)
     page = person.open(f"journal/{furnishing.day(1)}")

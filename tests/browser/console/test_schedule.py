@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.console.conftest import at_both_sizes
 from tests.browser.console.furnished_parts import Household, furnish_modules
 from tests.browser.console.people import Person
 from tests.support.computer import Computer
@@ -24,6 +25,7 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
     return made
 
 
+@at_both_sizes
 def test_an_agent_runs_now_and_shows_what_it_did(person: Person, house: Household) -> None:
     page = person.open("schedule")
     reflection = page.get_by_role("listitem").filter(has_text="Reflection")
@@ -38,10 +40,7 @@ def test_an_agent_runs_now_and_shows_what_it_did(person: Person, house: Househol
 
 
 def test_an_own_agent_waits_until_it_is_approved(person: Person, house: Household) -> None:
-    window = person.page.viewport_size
-    assert window is not None
-    name = f"plants-{window['width']}"
-    file = house.computer.vault / "Daily" / ".agents" / f"{name}.md"
+    file = house.computer.vault / "Daily" / ".agents" / "plants.md"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(OWN)
     house.ask("POST", "/api/scheduler/reload")
@@ -50,4 +49,4 @@ def test_an_own_agent_waits_until_it_is_approved(person: Person, house: Househol
     line.get_by_role("button", name="Approve").click()
     expect(line).to_have_count(0)
     agents = {each["name"]: each["status"] for each in house.ask("GET", "/api/scheduler")["agents"]}
-    assert agents[name] == "ready"
+    assert agents["plants"] == "ready"

@@ -14,7 +14,7 @@ from tests.browser.chromium import MICROPHONE
 from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
-from tests.browser.console.people import DESKTOP, PHONE, Person
+from tests.browser.console.people import PHONE, Person
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
@@ -35,10 +35,10 @@ def furnished(computer: Computer) -> None:
     furnishing.install(computer, "daily")
 
 
-@pytest.fixture(params=[PHONE, DESKTOP], ids=["phone", "desktop"])
-def person(request: pytest.FixtureRequest, make_person: MakePerson) -> Person:
+@pytest.fixture
+def person(make_person: MakePerson) -> Person:
     """Somebody whose page can be examined."""
-    return make_person(request.param, bypass_csp=True)
+    return make_person(PHONE, bypass_csp=True)
 
 
 def voice(computer: Computer, *arguments: str) -> None:

@@ -273,8 +273,11 @@ def test_while_it_lasts_its_key_confirms_and_afterwards_somebody_has_to(
 
 
 @pytest.mark.computer
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [{"viewport": {"width": 320, "height": 640}}, DESKTOP], ids=["small", "desktop"])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [({"viewport": {"width": 320, "height": 640}}, "dark"), (DESKTOP, "light")],
+    ids=["small", "desktop"],
+)
 def test_it_fits_and_can_be_read_in_german(
     furnished: Computer, browser: Browser, scheme: str, size: dict[str, Any]
 ) -> None:
