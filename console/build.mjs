@@ -40,7 +40,7 @@ const generated = {
       };
     });
     // Every screen asks for what stands at the start, which is then one file: without this each part that some screens use
-    // and others do not would be a file of its own, and thirty of them would be fetched before anything is shown.
+    // and others do not would be a file of its own, and twenty would be fetched before anything is shown.
     builder.onLoad({ filter: /[/\\]screens[/\\][^/\\]+[/\\]screen\.tsx$/ }, async ({ path }) => ({
       contents: `import "~/main";\n${await readFile(path, "utf8")}`,
       loader: "tsx",
