@@ -39,6 +39,15 @@ async def test_the_page_names_files_that_are_there_for_ever(browser: httpx2.Asyn
         assert re.search(r"-[A-Za-z0-9]{8}\.\w+$", address), "it is named by its content"
 
 
+async def test_the_page_begins_with_few_files(browser: httpx2.AsyncClient) -> None:
+    page = await browser.get("/", headers=HTML)
+    wanted = re.findall(r'<script[^>]* src="console/([^"]+)"', page.text)
+    for name in wanted:
+        program = (await browser.get(f"/console/{name}")).text
+        wanted += {*re.findall(r'(?:from|import)"\./([^"]+)"', program)} - {*wanted}
+    assert 1 <= len(wanted) <= 3
+
+
 async def test_the_worker_answers_for_the_whole_page_and_is_looked_for_anew(browser: httpx2.AsyncClient) -> None:
     worker = await browser.get("/console/worker.js")
     assert worker.headers["service-worker-allowed"] == "/"
