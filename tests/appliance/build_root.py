@@ -1,8 +1,10 @@
 """Builds the guest's root, unless it is in the cache: `python -m tests.appliance.build_root`."""
 
+import contextlib
 import fcntl
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,14 +43,15 @@ def missing() -> str | None:
     return None
 
 
-def build() -> tuple[Path, Path]:
+def build() -> tuple[Path, Path, Path]:
     """The layers of the guest's root, the upper one first; built if they are not there yet."""
     recipe.cache().mkdir(parents=True, exist_ok=True)
     with locked():
         debian = layer(recipe.debian(), _build_debian)
         python = layer(recipe.python(), lambda folder: _build_python(folder, debian))
-        _remove_old((debian, python))
-    return python, debian
+        compiled = layer(recipe.compiled(), lambda folder: _build_compiled(folder, debian))
+        _remove_old((debian, python, compiled))
+    return compiled, python, debian
 
 
 def layer(layer: recipe.Layer, build: Callable[[Path], None]) -> Path:
@@ -99,17 +102,33 @@ def _build_python(folder: Path, debian: Path) -> None:
     command.parent.mkdir(parents=True)
     command.write_text(recipe.command_script())
     command.chmod(0o755)
-    _compile(folder, debian)
+    _compile(folder, debian, f"{recipe.ENVIRONMENT}/lib")
 
 
-def _compile(folder: Path, debian: Path) -> None:
+def _build_compiled(folder: Path, debian: Path) -> None:
+    source = folder / recipe.SOURCE.lstrip("/")
+    for name in recipe.COMPILED:
+        shutil.copytree(recipe.TREE / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    # By what they say: times of files differ from clone to clone, and tests change copies.
+    _compile(folder, debian, recipe.SOURCE, "--invalidation-mode", "checked-hash")
+    for path in sorted(source.rglob("*"), reverse=True):
+        if path.is_dir():
+            path.chmod(0o755)
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        elif path.suffix == ".pyc":
+            path.chmod(0o644)
+        else:
+            path.unlink()
+
+
+def _compile(folder: Path, debian: Path, inside: str, *options: str) -> None:
     # Its users cannot write here: what is not compiled now would be compiled again by every process of every test.
-    inside = recipe.ENVIRONMENT
     script = f"""
         set -eu
         mkdir /run/work /run/root
         mount -t overlay overlay -o "lowerdir=$2,upperdir=$1,workdir=$3" /run/root
-        chroot /run/root {inside}/bin/python -m compileall -q -j 0 {inside}/lib
+        chroot /run/root /usr/bin/python{recipe.PYTHON} -m compileall -q -j 0 {shlex.join(options)} {inside}
     """
     with tempfile.TemporaryDirectory(prefix="work-", dir=folder.parent) as work:
         unshared = ("unshare", "--mount", "sh", "-c", f"mount -t tmpfs tmpfs /run\n{script}", "sh")

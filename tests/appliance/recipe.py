@@ -36,6 +36,7 @@ PACKAGES = (
 USER, USER_ID = "parachute", 1000
 SOURCE = "/opt/parachute/source"
 ENVIRONMENT = "/opt/parachute/environment"
+COMPILED = ("parachute", "sandbox", "tests/support")
 
 _SETUP = f"""
 set -eu
@@ -86,6 +87,13 @@ def debian() -> Layer:
 def python() -> Layer:
     """The locked requirements, for the Python of the system below."""
     return Layer("python", (*debian().contents, PYTHON, ENVIRONMENT, _COMMAND, REQUIREMENTS.read_text()))
+
+
+def compiled() -> Layer:
+    """What the guest's Python makes of the tree's modules."""
+    found = (path for name in COMPILED for path in sorted((TREE / name).rglob("*.py")))
+    texts = (f"{path.relative_to(TREE)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in found)
+    return Layer("compiled", (*debian().contents, *COMPILED, *texts))
 
 
 def broker(folder: Path) -> None:

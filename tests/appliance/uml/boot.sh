@@ -1,12 +1,13 @@
-# boot.sh KERNEL IMAGE TREE LINE MODULES ARGUMENT...: runs the kernel that is in the folder KERNEL. It runs in mount and PID
+# boot.sh KERNEL IMAGE TREE COMPILED LINE MODULES ARGUMENT...: runs the kernel that is in the folder KERNEL. It runs in mount and PID
 # namespaces of its own, so whatever is mounted or started here ends with the first process, however that ends.
 set -eu
 kernel=$1
 image=$2
 tree=$3
-line=$4
-modules=$5
-shift 5
+compiled=$4
+line=$5
+modules=$6
+shift 6
 
 # The memory of the guest, what it writes to its disk, and the kernel's own files: all of it goes with the namespace.
 mount -t tmpfs -o mode=0700 tmpfs "$kernel/tmp"
@@ -21,6 +22,7 @@ mount --bind "$image" "$kernel/tmp/base"
 found=$kernel/tmp/source
 mkdir -p "$found/opt/parachute/source" "$found/usr/lib/modules" "$found/etc"
 ln -s "$LOCALTIME" "$found/etc/localtime"
+cp -r "$compiled/opt" "$found/"
 cd "$tree"
 folders=
 for folder in parachute sandbox modules tests requirements README.md pyproject.toml; do

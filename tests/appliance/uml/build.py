@@ -17,11 +17,12 @@ PROGRAM = "usr/bin/linux.uml"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The folder with the kernel, and the file with the root."""
+    """The folder with the kernel, the file with the root, and the folder with what its Python makes of the tree."""
 
     kernel: Kernel
     kernel_folder: Path
     image: Path
+    compiled: Path
 
 
 def missing() -> str | None:
@@ -35,11 +36,11 @@ def missing() -> str | None:
 
 def build() -> Machine:
     """The kernel and the disk, built if they are not there yet."""
-    layers = build_root.build()
+    compiled, *layers = build_root.build()
     with build_root.locked():
         kernel = _kernel()
-        image = build_root.layer(recipe.image(), lambda place: _build_image(place, layers))
-    return Machine(kernel, kernel.layer.path, image)
+        image = build_root.layer(recipe.image(), lambda place: _build_image(place, tuple(layers)))
+    return Machine(kernel, kernel.layer.path, image, compiled)
 
 
 def _kernel() -> Kernel:

@@ -32,7 +32,14 @@ class UmlGuest(Booted):
         line, machine = self._serial_line.guests.fileno(), self._machine
         self._start(
             Path(__file__).with_name("boot.sh"),
-            *(str(machine.kernel_folder), str(machine.image), str(TREE), str(line), " ".join(MODULES)),
+            *(
+                str(machine.kernel_folder),
+                str(machine.image),
+                str(TREE),
+                str(machine.compiled),
+                str(line),
+                " ".join(MODULES),
+            ),
             *(f"mem={MEMORY_MEBIBYTES}M", *_KERNEL_OPTIONS, *machine.kernel.options, *self._options),
             passed=(line,),
         )
