@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from bench.results import NotMeasurable, Result
 from tests.appliance import recipe
-from tests.appliance.agents import TARBALL, give_root
+from tests.appliance.agents import TARBALL, Image
 from tests.appliance.backend import GuestBackend
 from tests.appliance.build_root import build, missing
 from tests.appliance.guest import Guest
@@ -26,8 +26,7 @@ def measure(name: str) -> Iterator[Result]:
 
     Its control groups limit nothing on a machine with those of the first kind, so limits are left out there.
     """
-    with Guest(build()) as guest:
-        give_root(guest)
+    with Guest(build()) as guest, Image(guest).root():
         # As it would be where it was installed; the user cannot write there.
         guest.root.check_output(f"{recipe.ENVIRONMENT}/bin/python -m compileall -q {recipe.SOURCE}")
         if not _limits_are_held(guest):

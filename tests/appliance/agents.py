@@ -18,8 +18,17 @@ from tests.appliance.services import URL, Services
 from tests.support.sse import Parser, text_of
 
 STORE = f"/home/{USER}/.local/share/containers"
+IMAGES = f"{STORE}/storage/overlay-images/images.json"
 TARBALL = "/var/agent.tar"
+SET = """
+import sys
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import set_value
+for name, value in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+    set_value(Home.find(), name, value)
+"""
 BUILD_SECONDS = 600
+_RECORD = "/var/tmp/image.json"
 
 
 class Agents(Services):
@@ -82,18 +91,20 @@ class Agents(Services):
     def with_model(self, **settings: str) -> Iterator[None]:
         """The scripted model answers; `settings` by their names with `__` for a dot."""
         with self.serving("model", "tests.appliance.scripted_model") as url:
-            self.use_model(url)
-            for name, value in settings.items():
-                self.run(f"parachute config set {name.replace('__', '.')} {value}")
+            self.use_model(url, **settings)
             try:
                 yield
             finally:
                 self.user.run("parachute service uninstall")
 
-    def use_model(self, url: str) -> None:
-        """Set the model that answers at this address."""
-        for name, value in {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}.items():
-            self.run(f"parachute config set {name} {value}")
+    def use_model(self, url: str, **settings: str) -> None:
+        """Set the model that answers at this address, and `settings` by their names with `__` for a dot."""
+        values = {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}
+        values |= {name.replace("__", "."): value for name, value in settings.items()}
+        # By one program: the command line would be started for each.
+        self.run(
+            shlex.join([f"{ENVIRONMENT}/bin/python", "-c", SET, *(each for pair in values.items() for each in pair)])
+        )
 
     def build(self) -> dict[str, Any]:
         """The output of `parachute sandbox build` from the tarball."""
@@ -113,11 +124,35 @@ def with_views(host: Host, home: str) -> Iterator[str]:
     host.check_output(f"umount --lazy {folder}")
 
 
-def give_root(guest: Guest) -> None:
-    """Put the tarball with the root of the agents' image, and a place for images, into a guest under systemd-nspawn."""
-    host = guest.root
-    # The guest's root is an overlay, and a layer of another overlay cannot lie in one.
-    host.check_output(f"install -d -o {USER} -g {USER} {Path(STORE).parent} {STORE}")
-    host.check_output(f"mount -t tmpfs -o uid={USER_ID},gid={USER_ID},mode=700 tmpfs {STORE}")
-    shutil.copyfile(tarball(), f"{guest.files}{TARBALL}")
-    host.check_output(f"chmod 644 {TARBALL}")
+class Image:
+    """The image of agents in a guest: whoever comes first builds it, and those who come later take it."""
+
+    def __init__(self, guest: Guest) -> None:
+        self._guest = guest
+        self._built: dict[str, Any] | None = None
+        host = guest.root
+        # The guest's root is an overlay, and a layer of another overlay cannot lie in one.
+        host.check_output(f"install -d -o {USER} -g {USER} {Path(STORE).parent} {STORE}")
+        host.check_output(f"mount -t tmpfs -o uid={USER_ID},gid={USER_ID},mode=700 tmpfs {STORE}")
+
+    @contextmanager
+    def root(self) -> Iterator[None]:
+        """The tarball with the root of the image is in the guest."""
+        shutil.copyfile(tarball(), f"{self._guest.files}{TARBALL}")
+        self._guest.root.check_output(f"chmod 644 {TARBALL}")
+        yield
+        # The process that holds the user's namespaces between two commands of Podman.
+        self._guest.root.run(f"pkill --exact catatonit; rm {TARBALL}")
+
+    def of(self, computer: Agents) -> dict[str, Any]:
+        """The output of `parachute sandbox build` for this computer."""
+        if self._built is None:
+            self._built = computer.build()
+            computer.run(f"cp ~/.parachute/image.json {_RECORD}")
+        else:
+            computer.run(f"cp {_RECORD} ~/.parachute/image.json")
+        return self._built
+
+    def gone(self) -> None:
+        """Build it again for the next one."""
+        self._built = None

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from testinfra.host import Host
 from xdist.remote import Producer
 
+from tests.appliance.agents import Agents, Image
 from tests.appliance.build_root import build, missing
 from tests.appliance.guest import Guest
 from tests.appliance.scheduling import ByGuest
@@ -62,3 +64,35 @@ def host(guest: Guest) -> Host:
 def user(guest: Guest) -> Host:
     """The guest as the user that Parachute runs as."""
     return guest.user
+
+
+@pytest.fixture(scope="session")
+def image(guest: Guest) -> Image:
+    """The image of agents, for all files whose agents run in containers."""
+    return Image(guest)
+
+
+@pytest.fixture(scope="module")
+def spare() -> str:
+    """Nearly everywhere no agent is kept ready: each costs what an answer does. test_containers.py has it as everybody has."""
+    return "false"
+
+
+@pytest.fixture(scope="module")
+def agents(user: Host, image: Image, spare: str) -> Iterator[Agents]:
+    """A computer with a scripted model, and with the root of an image that can be built."""
+    computer = Agents(user)
+    with image.root():
+        with computer.with_model(sandbox__limits="unavailable", sandbox__required="true", agents__spare=spare):
+            yield computer
+        left = computer.containers(), user.run("pgrep --exact conmon").stdout
+        computer.run("podman rm --all --force --time=0; rm -rf ~/.parachute ~/Parachute")
+    assert left == ([], "")
+
+
+@pytest.fixture(scope="module")
+def built(agents: Agents, image: Image) -> dict[str, Any]:
+    """The output of `parachute sandbox build`; from now on the computer runs as services."""
+    made = image.of(agents)
+    agents.run("parachute service install")
+    return made

@@ -92,7 +92,7 @@ class Services:
 
     def until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for something to become true."""
-        deadline = time.monotonic() + _SECONDS
+        deadline, pause = time.monotonic() + _SECONDS, 0.05
         while not condition():
             assert time.monotonic() < deadline, (
                 f"It never came that {what}.",
@@ -100,7 +100,9 @@ class Services:
                 self.run("systemctl --user list-units --all --no-legend 'parachute-module@*'"),
                 self.run("journalctl --user --no-pager --lines=40 2>&1 | tail -40"),
             )
-            time.sleep(0.05)
+            time.sleep(pause)
+            # Each look starts programs in the guest, and takes the time of what it waits for.
+            pause = min(pause * 1.5, 0.5)
 
     def _forget_starts(self) -> None:
         # It may be started five times in five minutes, and the tests before may have been quick.

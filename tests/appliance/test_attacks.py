@@ -1,7 +1,5 @@
 """The attacks of tests/attacks/ that systemd and Podman could make different, on a computer that runs as services."""
 
-# ruff: noqa: F811 - fixtures of another file have the names of parameters here
-
 import json
 import shlex
 from collections.abc import Iterator
@@ -11,7 +9,6 @@ from testinfra.host import Host
 
 from tests.appliance.agents import Agents
 from tests.appliance.services import RUNTIME, URL
-from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.support.sse import text_of
 
 pytestmark = pytest.mark.usefixtures("built")

@@ -1,7 +1,5 @@
 """The maintenance agent, the network, and the end of all agents at once, where agents run in containers."""
 
-# ruff: noqa: F811 - fixtures of another file have the names of parameters here
-
 import json
 import shlex
 from typing import Any
@@ -12,7 +10,6 @@ from testinfra.host import Host
 from tests.appliance.agents import Agents
 from tests.appliance.guest import Guest
 from tests.appliance.phone import PUBLIC, joined
-from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.support.package_index import PackageIndex
 from tests.support.sse import text_of
 

@@ -13,7 +13,6 @@ from tests.appliance.agents import Agents
 from tests.appliance.recipe import ENVIRONMENT
 from tests.appliance.services import MODULES
 from tests.appliance.test_container_views import views  # noqa: F401 - a fixture
-from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.automation.maintenance.test_reach import SEARCH
 from tests.support.sse import text_of
 

@@ -1,7 +1,5 @@
 """A chat whose container cannot be started or is gone says so, and the next message works."""
 
-# ruff: noqa: F811 - fixtures of another file have the names of parameters here
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,8 +7,7 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
-from tests.appliance.agents import STORE, TARBALL, Agents
-from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
+from tests.appliance.agents import IMAGES, STORE, Agents
 from tests.support.sse import text_of
 
 ENDS = {"done", "error", "typed_error", "aborted"}
@@ -25,12 +22,6 @@ def ended(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The events of a turn, of which the last is the only end."""
     assert [event["type"] for event in events if event["type"] in ENDS] == [events[-1]["type"]], events
     return events
-
-
-@pytest.fixture(scope="module", autouse=True)
-def without_spare(agents: Agents) -> None:
-    """No agent is kept ready: it would answer in the place of one that cannot start, or begin while containers are removed."""
-    agents.run("parachute config set agents.spare false")
 
 
 @pytest.fixture
@@ -60,14 +51,14 @@ def full_disk(host: Host) -> Iterator[None]:
 
 
 @contextmanager
-def without_image(computer: Agents, image: str) -> Iterator[None]:
-    """The image has been removed by somebody."""
+def without_image(computer: Agents) -> Iterator[None]:
+    """Podman knows no image any more, as where somebody has removed it."""
     computer.run("podman rm --all --force --time=0")
-    computer.run(f"podman image rm --force {image}")
+    computer.run(f"mv {IMAGES} /tmp/hidden")
     try:
         yield
     finally:
-        computer.run(f"parachute sandbox build --from-tar {TARBALL}")
+        computer.run(f"mv /tmp/hidden {IMAGES}")
 
 
 @contextmanager
@@ -99,8 +90,8 @@ def test_the_disk_is_full(agents: Agents, host: Host, session: str) -> None:
     assert text_of(turn(agents, "echo third", session)) == "third"
 
 
-def test_the_image_is_missing(agents: Agents, built: dict[str, Any], session: str) -> None:
-    with without_image(agents, built["id"]):
+def test_the_image_is_missing(agents: Agents, session: str) -> None:
+    with without_image(agents):
         end = turn(agents, "echo second")[-1]
     assert (
         end["type"],

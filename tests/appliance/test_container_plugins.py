@@ -1,7 +1,5 @@
 """A plugin of somebody and an MCP server elsewhere in containers: each kind of part works there, and a workspace can do without."""
 
-# ruff: noqa: F811 - fixtures of another file have the names of parameters here
-
 import json
 import shlex
 from collections.abc import Iterator
@@ -11,7 +9,6 @@ import pytest
 
 from tests.appliance.agents import Agents
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.support.sse import text_of
 
 WRITE = """

@@ -1,12 +1,9 @@
 """Skills in containers: mounted read-only, called by the model, and gone where a workspace has none."""
 
-# ruff: noqa: F811 - fixtures of another file have the names of parameters here
-
 import json
 from typing import Any
 
 from tests.appliance.agents import Agents
-from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.support.sse import text_of
 
 SCRIPT = "/plugins/skills/skills/tides/scripts/high"

@@ -1,7 +1,5 @@
 """Copy-on-write views of containers, by the kernel and Podman of a booted guest."""
 
-# ruff: noqa: F811 - fixtures of another file have the names of parameters here
-
 import ast
 import json
 import shlex
@@ -18,7 +16,6 @@ from tests.appliance.agents import Agents, with_views
 from tests.appliance.guest import Guest
 from tests.appliance.phone import PHONE, joined
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.chat.changes.random_work import OWNERS, WORK, Owners, comes_back
 from tests.sandbox.git.git_host import TOKEN, GitHost
 from tests.support.package_index import PackageIndex
@@ -187,7 +184,7 @@ def place(agents: Agents, views: str) -> Iterator[InContainers]:
     agents.run(f"rm -rf {made.project}")
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(before=OWNERS, script=WORK, meanwhile=OWNERS)
 def test_random_work_comes_back(place: InContainers, before: Owners, script: str, meanwhile: Owners) -> None:
     comes_back(place, before, script, meanwhile)

@@ -6,13 +6,12 @@ nobody else should.
 
 import json
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from testinfra.host import Host
 
-from tests.appliance.agents import STORE, TARBALL, Agents, give_root
+from tests.appliance.agents import IMAGES, TARBALL, Agents
 from tests.appliance.guest import Guest
 from tests.appliance.phone import joined
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
@@ -22,24 +21,9 @@ from tests.support.sse import text_of
 
 
 @pytest.fixture(scope="module")
-def agents(guest: Guest, host: Host, user: Host) -> Iterator[Agents]:
-    """A computer that runs as services, with the image built from a tarball, and a scripted model."""
-    computer = Agents(user)
-    give_root(guest)
-    with computer.with_model(sandbox__limits="unavailable", sandbox__required="true"):
-        yield computer
-    left = computer.containers(), user.run("pgrep --exact conmon").stdout
-    computer.run("podman rm --all --force --time=0; podman image rm --all --force; rm -rf ~/.parachute ~/Parachute")
-    host.run(f"pkill --exact catatonit; umount --lazy {STORE}; rm {TARBALL}")
-    assert left == ([], "")
-
-
-@pytest.fixture(scope="module")
-def built(agents: Agents) -> dict[str, Any]:
-    """The output of `parachute sandbox build` while the services run."""
-    image = agents.build()
-    agents.run("parachute service install")
-    return image
+def spare() -> str:
+    """An agent is kept ready, as everybody has it."""
+    return "true"
 
 
 def test_without_an_image_there_is_a_reason(agents: Agents) -> None:
@@ -190,11 +174,11 @@ def test_what_is_left_of_this_installation_goes_and_of_others_stays(agents: Agen
 def test_a_container_that_fails_again_and_again_is_given_up_and_says_why(agents: Agents, user: Host) -> None:
     session = agents.say("echo first")[-1]["sessionId"]
     agents.run(f"systemctl --user stop parachute-sandbox@{session}.service")
-    agents.run("mv ~/.local/share/containers/storage/overlay-images/images.json /tmp/hidden")
+    agents.run(f"mv {IMAGES} /tmp/hidden")
     try:
         end = agents.events("echo second", session)[-1]
     finally:
-        agents.run("mv /tmp/hidden ~/.local/share/containers/storage/overlay-images/images.json")
+        agents.run(f"mv /tmp/hidden {IMAGES}")
     assert end["type"] == "typed_error"
     assert "ended with status 125. It failed 3 times in five minutes" in end["message"]
     assert "The image for containers is gone; `parachute sandbox build` makes it again." in end["message"]

@@ -8,21 +8,20 @@ import pytest
 from testinfra.host import Host
 
 from parachute.sandbox.engines.podman import LABEL
-from tests.appliance.agents import STORE, TARBALL, Agents, give_root
-from tests.appliance.guest import Guest
+from tests.appliance.agents import Agents, Image
 
 CHECKS = "bubblewrap container-image containers storage-driver subordinate-ids"
 
 
 @pytest.fixture(scope="module")
-def image(guest: Guest, host: Host, user: Host) -> Iterator[tuple[Agents, str]]:
-    """A computer that is down, and the id of its image."""
+def computer(user: Host, image: Image) -> Iterator[Agents]:
+    """A computer that is down, and has an image."""
     computer = Agents(user)
-    give_root(guest)
     computer.run("parachute config set sandbox.limits unavailable")
-    yield computer, computer.build()["id"]
-    computer.run("podman image rm --all --force; rm -rf ~/.parachute ~/Parachute")
-    host.run(f"pkill --exact catatonit; umount --lazy {STORE}; rm {TARBALL}")
+    with image.root():
+        image.of(computer)
+        yield computer
+        computer.run("rm -rf ~/.parachute ~/Parachute")
 
 
 def doctor(computer: Agents, arguments: str, code: int = 0) -> dict[str, dict[str, Any]]:
@@ -32,22 +31,23 @@ def doctor(computer: Agents, arguments: str, code: int = 0) -> dict[str, dict[st
     return {each["id"]: each for each in json.loads(done.stdout)["checks"]}
 
 
-def test_all_is_well_where_an_image_was_built(image: tuple[Agents, str]) -> None:
-    found = doctor(image[0], CHECKS)
+def test_all_is_well_where_an_image_was_built(computer: Agents) -> None:
+    found = doctor(computer, CHECKS)
     assert {name: each["message"] for name, each in found.items() if each["result"] != "ok"} == {}
     assert "the program of agents in them" in found["container-image"]["message"]
     assert found["storage-driver"]["message"] == "Podman stores images with overlay."
 
 
-def test_a_container_that_nothing_uses_is_removed_and_another_installation_s_stays(image: tuple[Agents, str]) -> None:
-    computer, identifier = image
+def test_a_container_that_nothing_uses_is_removed_and_another_installation_s_stays(
+    computer: Agents, image: Image
+) -> None:
     installation = computer.run(
         "python3 -c 'import hashlib, os; print(hashlib.sha256(os.path.expanduser(\"~/.parachute\").encode()).hexdigest()[:8])'"
     ).strip()
     for owner in (installation, "0123abcd"):
         name = f"parachute-{owner}-6f0f4c1e-0000-4000-8000-000000000001"
         options = f"--name={name} --label={LABEL}={owner} --network=none --pids-limit=0"
-        computer.run(f"podman create {options} {identifier} /bin/true")
+        computer.run(f"podman create {options} {image.of(computer)['id']} /bin/true")
     try:
         assert doctor(computer, "containers")["containers"]["result"] == "warning"
         assert doctor(computer, "containers --fix --yes")["containers"]["result"] == "ok"
@@ -56,7 +56,7 @@ def test_a_container_that_nothing_uses_is_removed_and_another_installation_s_sta
         computer.run("podman rm --force --all")
 
 
-def test_an_image_that_was_removed_is_missed(image: tuple[Agents, str]) -> None:
-    computer, identifier = image
-    computer.run(f"podman image rm --force {identifier}")
+def test_an_image_that_was_removed_is_missed(computer: Agents, image: Image) -> None:
+    computer.run(f"podman image rm --force {image.of(computer)['id']}")
+    image.gone()
     assert "is gone" in doctor(computer, "container-image", code=1)["container-image"]["message"]

@@ -1,7 +1,5 @@
 """The table of attempts in a container of a chat, each with the proof that the same attempt succeeds outside."""
 
-# ruff: noqa: F811 - fixtures of another file have the names of parameters here
-
 import json
 import shlex
 from collections.abc import Iterator
@@ -13,7 +11,6 @@ from testinfra.host import Host
 
 from tests.appliance.agents import Agents, with_views
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.sandbox.engines.escapes import rows
 from tests.support.sse import text_of
 
