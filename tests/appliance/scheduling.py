@@ -2,7 +2,7 @@
 
 from xdist.scheduler import LoadScopeScheduling
 
-_OF_CONTAINERS = ("test_containers.py", "test_escapes.py", "test_messengers.py", "test_read_only_disk.py")
+_OF_CONTAINERS = ("test_containers.py", "test_escapes.py", "test_read_only_disk.py")
 
 
 class ByGuest(LoadScopeScheduling):  # type: ignore[misc, unused-ignore]

@@ -15,6 +15,8 @@ PERSON, GROUP = 501, -4001
 BRAIN = "mcp__parachute__brain-"
 CONNECTOR = "parachute-connector@telegram.service"
 
+pytestmark = pytest.mark.usefixtures("built")
+
 
 class Messenger:
     """The chat of somebody whom the bot does not know; `people` is the address at which they write."""
@@ -75,13 +77,13 @@ class Browser:
 
 
 @pytest.fixture(scope="module")
-def browser(agents: Agents) -> Browser:
+def browser(agents: Agents, built: dict[str, Any]) -> Browser:
     """The owner's browser."""
     return Browser(agents)
 
 
 @pytest.fixture(scope="module")
-def messenger(agents: Agents) -> Iterator[Messenger]:
+def messenger(agents: Agents, built: dict[str, Any]) -> Iterator[Messenger]:
     """A bot that its owner has set up and started."""
     with agents.serving("telegram", "tests.appliance.scripted_telegram") as addresses:
         server, people = addresses.split()
