@@ -13,7 +13,7 @@ from tests.appliance.test_official_modules import WAITING
 
 ENTRIES = 30
 PEOPLE = 10
-TURNS = 3
+TURNS = 1
 MEGABYTES = 24
 ASKED = (
     *("/api/daily/entries?limit=100", "/api/brain/entities", "/api/chat?limit=100", "/api/workspaces", "/api/mcps"),

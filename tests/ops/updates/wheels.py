@@ -28,6 +28,7 @@ def changed(wheel: Path, folder: Path, changes: Mapping[str, tuple[str, str]]) -
                 before, after = (text.encode() for text in change)
                 assert before in data, f"{item.filename} has no {change[0]!r}."
                 data = data.replace(before, after, 1)
-            copy.writestr(item, data)
+            # Stored: making it small takes longer than all else that is done with it.
+            copy.writestr(item, data, zipfile.ZIP_STORED)
     assert not left, f"The wheel has no {', '.join(left)}."
     return target
