@@ -19,7 +19,7 @@ THRESHOLDS = {
     **{"parachute-core.service": 2.5, "parachute-supervisor.service": 2.5, service("prober"): 2.7},
     **{"parachute-meaning.service": 2.7, "parachute-transcriber.service": 2.7},
 }
-STOPS = 40
+STOPS = 10
 PROBE = f"{ENVIRONMENT}/bin/python -IS {SOURCE}/tests/appliance/directives.py"
 CHANGED = object()
 
