@@ -3,6 +3,13 @@
 from xdist.scheduler import LoadScopeScheduling
 
 _OF_CONTAINERS = ("test_containers.py", "test_escapes.py", "test_read_only_disk.py")
+_WITH_THEIR_OWN = (
+    "test_dbus_broker.py",
+    "test_debian_package.py",
+    "test_nixos.py",
+    "test_nixos_modules.py",
+    "test_whole_image.py",
+)
 
 
 class ByGuest(LoadScopeScheduling):  # type: ignore[misc, unused-ignore]
@@ -10,7 +17,7 @@ class ByGuest(LoadScopeScheduling):  # type: ignore[misc, unused-ignore]
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        if not file.startswith("tests/appliance/"):
+        if not file.startswith("tests/appliance/") or file.endswith(_WITH_THEIR_OWN):
             return file
         if not file.startswith("tests/appliance/uml/"):
             return "nspawn"

@@ -21,6 +21,7 @@ def computer(user: Host) -> Iterator[Host]:
     """The user of a computer that runs as services."""
     installed = json.loads(user.check_output("parachute service install --json"))
     assert installed["lingers"] is True
+    assert installed["not_held_back"] is None
     assert sorted(installed["installed"]) == [f"{FOLDER}/{name}" for name in NAMES]
     yield user
     removed = json.loads(user.check_output("parachute service uninstall --json"))

@@ -34,11 +34,3 @@ def test_services_are_installed_without_what_cannot_be_and_somebody_says_so(user
         assert (status, answer["key"]) == (502, "module_down")
     finally:
         computer.run("parachute service uninstall; rm -rf ~/.parachute ~/Parachute ~/reading")
-
-
-def test_where_they_can_be_nothing_is_said(user: Host) -> None:
-    computer = Services(user)
-    try:
-        assert json.loads(computer.run("parachute service install --json"))["not_held_back"] is None
-    finally:
-        computer.run("parachute service uninstall; rm -rf ~/.parachute ~/Parachute")
