@@ -21,7 +21,7 @@ def measure() -> Iterator[Result]:
                 seconds.append(appliance.seconds)
                 megabytes.append(appliance.idle_megabytes())
                 with appliance.computer.serving("model", "tests.appliance.scripted_model") as url:
-                    appliance.computer.use_model(url)
+                    appliance.computer.use_model(url, agents__spare="true")
                     appliance.computer.run("parachute restart")
                     first.append(appliance.seconds_to_first_text())
     yield Result("appliance.boot_to_healthy", median(seconds), "s", budget=30)

@@ -100,6 +100,8 @@ class Agents(Services):
     def use_model(self, url: str, **settings: str) -> None:
         """Set the model that answers at this address, and `settings` by their names with `__` for a dot."""
         values = {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}
+        # One that is kept ready costs what an answer does; fixtures named `spare` give it to tests that need it.
+        values["agents.spare"] = "false"
         values |= {name.replace("__", "."): value for name, value in settings.items()}
         # By one program: the command line would be started for each.
         self.run(

@@ -74,7 +74,7 @@ def image(guest: Guest) -> Image:
 
 @pytest.fixture(scope="module")
 def spare() -> str:
-    """Nearly everywhere no agent is kept ready: each costs what an answer does. test_containers.py has it as everybody has."""
+    """No agent is kept ready."""
     return "false"
 
 

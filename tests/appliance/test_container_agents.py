@@ -19,6 +19,12 @@ LOOK = (
 )
 
 
+@pytest.fixture(scope="module")
+def spare() -> str:
+    """An agent is kept ready: panic ends its container as well."""
+    return "true"
+
+
 @pytest.mark.usefixtures("built")
 def test_the_maintenance_agent_works_in_a_container(agents: Agents, built: dict[str, Any]) -> None:
     agents.run("mkdir -p ~/Parachute/Daily ~/Parachute/.hidden")
