@@ -9,8 +9,9 @@ from testinfra.host import Host
 from tests.appliance.agent_root import SMALL, tarball
 from tests.appliance.agents import TARBALL, Agents
 from tests.appliance.uml.build import Machine, build, missing
-from tests.appliance.uml.disk import File
+from tests.appliance.uml.disk import Disk, File
 from tests.appliance.uml.guest import UmlGuest
+from tests.appliance.uml.powered import Powered
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +61,26 @@ def built(agents_guest: UmlGuest) -> dict[str, Any]:
 def agents(agents_guest: UmlGuest, built: dict[str, Any]) -> Iterator[Agents]:
     """A computer that runs as services, with a scripted model."""
     computer = Agents(agents_guest.user)
-    with computer.with_model(agents__spare="false"):
+    with computer.with_model():
         computer.run("parachute service install")
         yield computer
+
+
+@pytest.fixture(scope="session")
+def installed(machine: Machine) -> Iterator[Powered]:
+    """A computer with the three modules, on a disk that stays; for all tests that cut its power."""
+    with Disk(machine) as disk:
+        powered = Powered(machine, disk)
+        try:
+            powered.on("parachute service install && parachute setup --yes")
+            yield powered
+        finally:
+            powered.close()
+
+
+@pytest.fixture
+def powered(installed: Powered) -> Powered:
+    """The same, after a boot if a test before has left it without power."""
+    if not installed.is_on:
+        installed.on()
+    return installed

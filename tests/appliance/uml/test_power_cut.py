@@ -1,102 +1,28 @@
 """The power goes while clients write, again and again: what was acknowledged is there, and nothing is half there."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
-from typing import Any
+from collections.abc import Callable
+from contextlib import ExitStack
 from urllib.parse import quote
 
 import pytest
 
 from tests.appliance.agents import Agents
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.appliance.test_crashes import healthy
-from tests.appliance.uml.build import Machine
-from tests.appliance.uml.disk import Disk
-from tests.appliance.uml.guest import UmlGuest
-from tests.appliance.uml.serial_line import Silence
+from tests.appliance.uml.powered import Powered
 from tests.appliance.uml.writers import Write, Writer, chats, entries, settings
 from tests.support.sse import text_of
 
 SOUND = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/appliance/soundness.py ~/.parachute ~/Parachute"
 LONG = "echo begun; sleep 1000"
 UNSYNCED = "head -c 100000 /dev/zero | tr '\\0' x > ~/only-in-memory-{boot}"
-MODEL_PORT = "8090"  # the same at each boot, so that the settings of the first one hold
 LEFT = "cat ~/only-in-memory-{boot} 2> /dev/null | tr -d '\\0' | wc -c"
-
-
-class Powered:
-    """A machine whose power comes and goes; `computer` is what runs on it now."""
-
-    computer: Agents
-
-    def __init__(self, machine: Machine, disk: Disk) -> None:
-        self._machine = machine
-        self._disk = disk
-        self._guest: UmlGuest | None = None
-        self._ending = ExitStack()
-        self.boots = 0
-        self.acknowledged: dict[Callable[[Agents], Write], list[Any]] = {entries: [], chats: [], settings: []}
-
-    def on(self, command: str = "true") -> None:
-        """Boot, with a model, and wait until the computer is healthy that a command installs."""
-        self.boots += 1
-        self._guest = self._ending.enter_context(UmlGuest(self._machine, self._disk.options))
-        self.computer = Agents(self._guest.user)
-        # The model ends with the guest; nobody is left who could stop it, or remove what it has said.
-        self.computer.run("rm -f ~/model.said")
-        self._ending.enter_context(suppress(Silence))
-        url = self._ending.enter_context(self.computer.serving("model", "tests.appliance.scripted_model", MODEL_PORT))
-        if self.boots == 1:
-            self.computer.use_model(url)
-        self.computer.run(command)
-        healthy(self.computer)
-
-    @property
-    def guest(self) -> UmlGuest:
-        """The machine as it was switched on last."""
-        assert self._guest is not None
-        return self._guest
-
-    @property
-    def is_on(self) -> bool:
-        """True while it has power."""
-        return self._guest is not None and self._guest.processes() != []
-
-    def off(self) -> None:
-        """Cut the power."""
-        self.guest.close()
-
-    def close(self) -> None:
-        """Cut it for good."""
-        self.off()
-        self._ending.close()
-
-
-@pytest.fixture(scope="module")
-def installed(machine: Machine) -> Iterator[Powered]:
-    """A computer with the three modules, on a disk that stays."""
-    with Disk(machine) as disk:
-        powered = Powered(machine, disk)
-        try:
-            powered.on("parachute service install && parachute setup --yes")
-            yield powered
-        finally:
-            powered.close()
-
-
-@pytest.fixture
-def powered(installed: Powered) -> Powered:
-    """The same, after a boot if a test before has left it without power."""
-    if not installed.is_on:
-        installed.on()
-    return installed
 
 
 @pytest.mark.parametrize(
     "moment",
-    [{entries: 3, settings: 1}, {chats: 1}, {entries: 12, settings: 3}],
-    ids=["early", "during a conversation", "later"],
+    [{entries: 6, settings: 2}, {chats: 1}],
+    ids=["while it is written", "during a conversation"],
 )
 def test_what_was_acknowledged_is_there_after_the_power_has_gone(
     powered: Powered, moment: dict[Callable[[Agents], Write], int]
