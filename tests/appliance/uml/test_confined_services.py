@@ -6,4 +6,3 @@ computer = tests.computer
 
 test_a_question_is_answered_by_meaning = tests.test_a_question_is_answered_by_meaning
 test_a_recording_becomes_text = tests.test_a_recording_becomes_text
-test_they_go_when_nobody_asks = tests.test_they_go_when_nobody_asks_and_the_next_one_wakes_them

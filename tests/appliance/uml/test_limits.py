@@ -70,6 +70,7 @@ def test_processes_that_fill_their_memory_together_are_ended_at_the_limit(comput
     computer.get("/api/prober/process")
     assert computer.process("prober") == process
     assert computer.get("/api/reading/notes") == {"notes": []}
+    assert "Not enforced" not in computer.run("parachute modules status prober")
 
 
 def test_a_fork_bomb_ends_at_the_limit_and_with_the_module(user: Host, computer: Services, group: Group) -> None:
