@@ -7,9 +7,11 @@ import signal
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from socket import socket
 
 from parachute.base.errors import Unavailable
+from parachute.config.agent_program import agent_program
 from parachute.config.settings.home import Home
 from parachute.supervisor import listeners
 from parachute.supervisor.logs import log_path
@@ -29,13 +31,15 @@ class _Program:
 class Programs:
     """Starts units that are on demand; the server itself is the test's process, and is neither started nor stopped.
 
-    It does not try again what has failed: that is what tests of the supervisor's own launchers are for.
+    `agent` takes the place of the agent's program in direct sessions. It does not try again what has failed: that is what tests of the supervisor's own
+    launchers are for.
     """
 
     confines = False
 
-    def __init__(self, home: Home, environment: dict[str, str]) -> None:
+    def __init__(self, home: Home, environment: dict[str, str], agent: Path | None) -> None:
         self._home = home
+        self._agent = agent
         self._environment = environment
         self._programs: dict[str, _Program] = {}
 
@@ -114,6 +118,7 @@ class Programs:
         self._ignore(program)
         program.ended.clear()
         unit = program.unit
+        command = self._with_agent(unit.command)
         environment = {**self._environment, **unit.environment, "PARACHUTE_HOME": str(self._home.root)}
         environment["LISTEN_FDS"] = str(len(program.sockets))
         actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
@@ -123,21 +128,35 @@ class Programs:
         log = listeners.raised(os.open(log_path(self._home, unit.name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
         actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
         actions += [(os.POSIX_SPAWN_DUP2, log, 1), (os.POSIX_SPAWN_DUP2, log, 2)]
-        process = os.posix_spawn(unit.command[0], unit.command, environment, file_actions=actions, setpgroup=0)
+        process = os.posix_spawn(command[0], command, environment, file_actions=actions, setpgroup=0)
         os.close(log)
         program.status.state, program.status.process = State.RUNNING, process
         loop = asyncio.get_running_loop()
 
         def wait() -> None:
-            os.waitpid(process, 0)
-            loop.call_soon_threadsafe(self._ended, program, process)
+            code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+            loop.call_soon_threadsafe(self._ended, program, process, code)
 
         threading.Thread(target=wait, name=f"end of {unit.name}").start()
 
-    def _ended(self, program: _Program, process: int) -> None:
+    def _with_agent(self, command: Sequence[str]) -> list[str]:
+        real = str(agent_program())
+        return [str(self._agent or real) if argument == real else argument for argument in command]
+
+    def _ended(self, program: _Program, process: int, code: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process, signal.SIGKILL)
         program.status.process = None
         program.ended.set()
+        if code > 0:  # whoever waits is refused, else it would be started for them again and again
+            _refuse(program.sockets)
         if self._programs.get(program.unit.name) is program:
             self._listen(program)
+
+
+def _refuse(listening: Sequence[socket]) -> None:
+    for listener in listening:
+        listener.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                listener.accept()[0].close()

@@ -10,6 +10,7 @@ import logging
 import os
 import socket
 import threading
+from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import psutil
 from fastapi import FastAPI
 
+from parachute.config import agent_program
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.server.app import create
@@ -27,18 +29,22 @@ from parachute.supervisor.logs import log_path
 from parachute.supervisor.service import Supervisor
 from tests.support.installation import Installation
 from tests.support.programs import Programs
+from tests.support.scripted_agent.packing import scripted_program
 from tests.support.waiting import SECONDS
 
 
 class _Answering(HttpServer):
     """The server, which tells another thread when it answers."""
 
-    def __init__(self, app: FastAPI, answers: threading.Event) -> None:
+    def __init__(self, app: FastAPI, answers: threading.Event, agent: Path | None) -> None:
         super().__init__(app)
         self._answers = answers
+        self._agent = agent
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        # It asks for the program of agents once, while it starts.
+        with _program_of_agents(self._agent):
+            await super().startup(sockets)
         if self.started:
             self._answers.set()
 
@@ -63,10 +69,17 @@ class Server(Installation):
     _programs: Programs | None = None
     _failure: BaseException | None = None
 
-    def __init__(self, *, settings: dict[str, Any] | None = None, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        settings: dict[str, Any] | None = None,
+        environment: dict[str, str] | None = None,
+        real_agents: bool = False,
+    ) -> None:
         # The rest of the environment is that of the test, and would hold for all of its servers.
         assert {*(environment or {})} <= {*VARIABLES}, "A server in the process takes credentials only: use a Computer."
         super().__init__(settings=settings, environment=environment)
+        self._agent = None if real_agents else scripted_program()
 
     def start(self) -> None:
         """Start it and wait until it answers; error: the one that kept it from starting."""
@@ -117,12 +130,25 @@ class Server(Installation):
     async def _serve(self, settled: threading.Event) -> None:
         settings = load(self.home).model_copy(update={"host": self.host, "port": self.port})
         environment = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-        self._programs = programs = Programs(self.home, environment)
+        self._programs = programs = Programs(self.home, environment, self._agent)
         supervisor = Supervisor(self.home, programs, units.core(self.host, self.port))
         app = create(self.home, settings, Credentials(self._environment))
         async with await control.serve(self.home, supervisor.handle):
-            self._server = _Answering(app, settled)
+            self._server = _Answering(app, settled, self._agent)
             try:
                 await self._server.serve([self._port.dup()])
             finally:
                 await programs.close_all()
+
+
+@contextlib.contextmanager
+def _program_of_agents(program: Path | None) -> Iterator[None]:
+    """Name the program of agents to whatever asks for it here."""
+    if program is None:
+        yield
+        return
+    os.environ[agent_program.VARIABLE] = str(program)
+    try:
+        yield
+    finally:
+        del os.environ[agent_program.VARIABLE]

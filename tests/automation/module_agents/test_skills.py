@@ -26,8 +26,8 @@ SKILL = "---\nname: tides\ndescription: Reads tide tables.\n---\nLook it up for 
 
 @pytest.fixture(scope="module")
 def server(model: MessagesAPI) -> Iterator[ModuleServer]:
-    """A computer with a skill and a module."""
-    with ModuleServer(environment=model.credentials) as running:
+    """A server with a skill and a module; skills are the real program's."""
+    with ModuleServer(environment=model.credentials, real_agents=True) as running:
         folder = running.vault / ".claude/skills/tides"
         folder.mkdir(parents=True)
         (folder / "SKILL.md").write_text(SKILL)

@@ -19,8 +19,8 @@ def service() -> Iterator[MessagesAPI]:
 
 @pytest.fixture(scope="session")
 def house(service: MessagesAPI) -> Iterator[ModuleServer]:
-    """The computer."""
-    with ModuleServer(environment=service.credentials) as running:
+    """The server, with real agents: skills and helpers are theirs."""
+    with ModuleServer(environment=service.credentials, real_agents=True) as running:
         yield running
 
 

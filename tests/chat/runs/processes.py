@@ -9,7 +9,12 @@ from tests.support.installation import Installation
 def agents(installation: Installation) -> list[psutil.Process]:
     """The agents' programs that run now, inside sandboxes and directly on this machine."""
     names = ("/agent", "/claude")
-    return [process for process in installation.processes() if "".join(command_line(process)[:1]).endswith(names)]
+    # The scripted one is run by an interpreter: its path is the third part.
+    return [
+        process
+        for process in installation.processes()
+        if any(part.endswith(names) for part in command_line(process)[:3:2])
+    ]
 
 
 def agent_of(installation: Installation, session: str) -> psutil.Process:

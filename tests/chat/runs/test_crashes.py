@@ -4,11 +4,12 @@ import asyncio
 import json
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 
 from tests.chat.runs.answers import answered, ended, events_after, session_of
-from tests.chat.runs.conftest import MakeServer
+from tests.chat.runs.conftest import MakeServer, serving
 from tests.chat.runs.processes import agent_of, agents
 from tests.support.computer import Computer, command_line
 from tests.support.installation import AGENTS, Installation
@@ -20,6 +21,12 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.long
 
 HALF = "Half of the answer. "
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[tuple[MessagesAPI, Server]]:
+    """A server whose agents are real."""
+    yield from serving(real_agents=True)
 
 
 def stored_text(server: Installation) -> str:

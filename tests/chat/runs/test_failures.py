@@ -1,13 +1,26 @@
 """When the model's service does not answer as it should."""
 
 import socket
+from collections.abc import Iterator
 
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeServer
-from tests.support.messages_api import EXPIRED, MessagesAPI, drop_after, error, text
+from tests.chat.runs.conftest import MakeServer, serving
+from tests.support.messages_api import (
+    EXPIRED,
+    Gate,
+    MessagesAPI,
+    drop_after,
+    error,
+    hold,
+    several,
+    stream_error,
+    text,
+    tool_use,
+)
 from tests.support.server import Server
+from tests.support.sse import bubble_of, chat
 
 REFUSALS = {
     "invalid_credentials": error(401, "authentication_error", "invalid x-api-key"),
@@ -17,6 +30,12 @@ REFUSALS = {
     "context_exceeded": error(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
     "service_error": error(400, "invalid_request_error", "Something else."),
 }
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[tuple[MessagesAPI, Server]]:
+    """A server whose agents are real: what they do with errors is theirs."""
+    yield from serving(real_agents=True)
 
 
 @pytest.mark.timeout(400)
@@ -54,6 +73,29 @@ async def test_a_connection_that_breaks_in_the_answer(server: Server, api: Messa
 async def test_a_service_that_is_not_there(make_server: MakeServer) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))  # and does not listen: the port is refused, and nobody else's
-        server = make_server({"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}"})
+        server = make_server({"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}"}, real_agents=True)
         async with server.client() as client:
             assert ended(await answered(client, "First message."))["code"] == "network_error"
+
+
+@pytest.mark.long
+async def test_an_answer_that_broke_off_is_gone_when_it_is_given_once_more(server: Server, api: MessagesAPI) -> None:
+    gate = Gate()
+    half = several(text("The badger is half"), hold(gate))
+    api.script(
+        several(text("Let me look."), tool_use("Bash", {"command": "true"})),
+        stream_error("overloaded_error", "Overloaded", half),
+        text("The whole answer."),
+    )
+    async with server.client() as client:
+        async with chat(client, "Look.") as stream:
+            await stream.until("tool_result")
+            assert (await stream.until("text"))["content"] == "The badger is half"
+            gate.open()
+            await stream.collect()
+        session = ended(stream)["sessionId"]
+        again = await client.get(f"/api/chat/{session}/events", params={"text": "delta"})
+        found = (await client.get("/api/chat", params={"search": "badger"})).json()["sessions"]
+    assert [block.text for block in bubble_of(stream.events) if block.text] == ["Let me look.", "The whole answer."]
+    assert '"type": "text"' in again.text, "who reads pieces hears that some of them are gone"
+    assert found == []

@@ -44,7 +44,7 @@ def _heard(folder: Path) -> list[dict[str, Any]]:
 
 async def test_hooks_hear_of_sessions_and_may_refuse_one(api: MessagesAPI) -> None:
     settings = {"session_idle_minutes": 0.001}
-    with Server(settings=settings, environment=api.credentials) as server:
+    with Server(settings=settings, environment=api.credentials, real_agents=True) as server:
         heard = server.folder / "heard"
         heard.mkdir()
         _hook(server, "on-session-end.sh", _NOTE.format(folder=heard))

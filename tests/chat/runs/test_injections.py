@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
+from tests.chat.runs.conftest import MakeServer
 from tests.chat.runs.test_stopping import paused
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
@@ -15,10 +16,11 @@ pytestmark = pytest.mark.long
 
 
 async def test_a_message_during_the_answer_is_answered_in_the_same_run_and_none_after_it(
-    server: Server, api: MessagesAPI
+    make_server: MakeServer, own_api: MessagesAPI
 ) -> None:
-    gate = Gate()
-    api.script(several(text("One "), hold(gate, text("moment."))), text("And that too."))
+    # What comes meanwhile is put into the turn by the real program.
+    server, gate = make_server(real_agents=True), Gate()
+    own_api.script(several(text("One "), hold(gate, text("moment."))), text("And that too."))
     async with server.client() as client:
         async with chat(client, "Begin.") as stream:
             await stream.until("text")
@@ -29,8 +31,8 @@ async def test_a_message_during_the_answer_is_answered_in_the_same_run_and_none_
         assert ended(stream)["type"] == "done"
         assert stream.text.endswith("And that too.")
         assert [event["content"] for event in stream.of_type("user_message")] == ["Begin.", "Also @this"]
-        assert "Also @this" in str(api.conversation[-1].body["messages"])
-        api.script(text("Fine."))
+        assert "Also @this" in str(own_api.conversation[-1].body["messages"])
+        own_api.script(text("Fine."))
         assert (await answered(client, "Next.", session)).text == "Fine."
         for path, body in (
             ("inject", {"message": "Hello?"}),

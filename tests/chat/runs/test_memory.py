@@ -27,12 +27,12 @@ async def test_over_the_bound_the_one_that_is_idle_for_longest_ends(
     make_server: MakeServer, own_api: MessagesAPI
 ) -> None:
     own_api.default(text("Yes."))
-    server = make_server()
+    server = make_server(real_agents=True)
     async with server.client() as client:
         session = session_of(await answered(client, "How large are you?"))
     size = (await held(server))[session] >> 20
     assert size > 50
-    server = make_server(sandbox={"total_memory_megabytes": size * 5 // 2})
+    server = make_server(real_agents=True, sandbox={"total_memory_megabytes": size * 5 // 2})
     async with server.client() as client:
         sessions = [session_of(await answered(client, f"Chat {number}.")) for number in range(2)]
         # Used again, it is not the one that is idle for longest any more.
@@ -49,7 +49,7 @@ async def test_over_the_bound_the_one_that_is_idle_for_longest_ends(
 async def test_a_turn_is_never_ended_for_memory_and_no_other_one_begins(
     make_server: MakeServer, own_api: MessagesAPI
 ) -> None:
-    server = make_server(sandbox={"total_memory_megabytes": 64})
+    server = make_server(real_agents=True, sandbox={"total_memory_megabytes": 64})
     gate = Gate()
     own_api.default(text("Yes."))
     own_api.script(several(text("Half."), hold(gate), text(" Whole.")))
@@ -68,7 +68,7 @@ async def test_a_turn_is_never_ended_for_memory_and_no_other_one_begins(
 
 
 async def test_what_runs_directly_is_not_counted(make_server: MakeServer, own_api: MessagesAPI) -> None:
-    server = make_server(sandbox={"total_memory_megabytes": 64})
+    server = make_server(real_agents=True, sandbox={"total_memory_megabytes": 64})
     own_api.default(text("Yes."))
     async with server.client() as client:
         session = session_of(await answered(client, "Hello!", trustLevel="direct"))

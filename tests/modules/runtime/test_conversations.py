@@ -43,7 +43,7 @@ def model() -> Iterator[MessagesAPI]:
 @pytest.fixture(scope="module")
 def server(model: MessagesAPI) -> Iterator[ModuleServer]:
     """A computer with the module `speaker`."""
-    with ModuleServer(environment=model.credentials) as running:
+    with ModuleServer(environment=model.credentials, real_agents=True) as running:
         running.install("speaker", SPEAKER, permissions={"conversations": "write"})
         yield running
 
