@@ -1,5 +1,6 @@
 """Inspection of the sandbox of a session, which is opened for it as the session's next turn would."""
 
+import contextlib
 from dataclasses import replace
 
 from parachute.base.errors import Conflict
@@ -38,14 +39,11 @@ class SandboxInspection:
 
         Errors: NotFound, Stopped, Conflict for an agent of a module that does not work now, Unavailable without an engine.
         """
-        for left in reversed(range(_ATTEMPTS)):
-            try:
+        for _ in range(_ATTEMPTS - 1):
+            # Its agent has ended, or is idle for long: what is kept of it was closed just now.
+            with contextlib.suppress(ClosedMeanwhile):
                 return await self._explained(identifier)
-            except ClosedMeanwhile:
-                # Its agent has ended, or is idle for long: what is kept of it was closed just now.
-                if not left:
-                    raise
-        raise AssertionError
+        return await self._explained(identifier)
 
     async def _explained(self, identifier: str) -> Explanation:
         services = self._services

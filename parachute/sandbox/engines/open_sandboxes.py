@@ -27,7 +27,7 @@ _WATCH_SECONDS = 2.0
 
 
 class ClosedMeanwhile(Conflict):
-    """A sandbox was closed, or made anew, while it was looked at."""
+    """A sandbox is not open, or was closed or made anew while it was looked at."""
 
     key = "sandbox_closed"
 
@@ -41,6 +41,7 @@ class OpenSandboxes:
         self._vault = vault
         self._engines = engines
         self._open: dict[str, Specification] = {}
+        self._opening: dict[str, Specification] = {}
         self._asleep: set[str] = set()
         self._differences: dict[str, tuple[str, ...]] = {}
         self._full: set[str] = set()
@@ -106,13 +107,11 @@ class OpenSandboxes:
     async def explain(self, session: str) -> Explanation:
         """Compare the sandbox of a session with its specification; one that sleeps wakes up for it.
 
-        Errors: NotFound without a sandbox, ClosedMeanwhile, Conflict when it ends again and again, Unavailable when it does not
+        Errors: ClosedMeanwhile for one that is not open, Conflict when it ends again and again, Unavailable when it does not
         start, Stopped.
         """
         from parachute.sandbox.engines.inspection.service import explain
 
-        if session not in self._open:
-            raise NotFound("This session has no sandbox.", key="no_sandbox")
         async with self._lock(session):
             specification = self._open.get(session)
             if specification is None:
@@ -157,16 +156,19 @@ class OpenSandboxes:
         """End a session's sandbox."""
         async with self._lock(session):
             specification = await self._ended(session)
-        if specification is not None:
-            if specification.engine == "podman" and not await asyncio.to_thread(containers.remove, specification):
-                # It was killed before Podman recorded its end, and counts as one that runs.
-                self.tidy_containers()
-            # Removing one that another sandbox holds would take it from there, too.
-            if specification.cache:
-                self._tidy_later(self._tidy_cache(Path(specification.cache)), "cache of a project")
-            held = {folder for other in self._open.values() for folder in other.writable_folders}
+            if specification is None:
+                return
+            # In the lock: the next sandbox of this session makes the same placeholders, and would lose them.
+            others = (*self._open.values(), *self._opening.values())
+            held = {folder for other in others for folder in other.writable_folders if other is not specification}
             for folder in specification.writable_folders - held:
                 await asyncio.to_thread(remove_placeholders, folder)
+        if specification.engine == "podman" and not await asyncio.to_thread(containers.remove, specification):
+            # It was killed before Podman recorded its end, and counts as one that runs.
+            self.tidy_containers()
+        # Removing one that another sandbox holds would take it from there, too.
+        if specification.cache:
+            self._tidy_later(self._tidy_cache(Path(specification.cache)), "cache of a project")
 
     async def _ended(self, session: str) -> Specification | None:
         with contextlib.suppress(OSError):  # what a read-only disk keeps is removed at the next start
@@ -211,7 +213,11 @@ class OpenSandboxes:
             raise self._too_full()
         self._full.discard(specification.session)
         async with self._lock(specification.session):
-            await self._begun(specification)
+            self._opening[specification.session] = specification
+            try:
+                await self._begun(specification)
+            finally:
+                del self._opening[specification.session]
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name="sizes of transcripts")
 
@@ -265,4 +271,4 @@ class OpenSandboxes:
 
 
 def _closed_meanwhile() -> ClosedMeanwhile:
-    return ClosedMeanwhile("The sandbox was closed while it was looked at.", "Try again.")
+    return ClosedMeanwhile("The sandbox is closed, perhaps since a moment ago.", "Try again.")

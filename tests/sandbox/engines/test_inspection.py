@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import NotFound
 from parachute.sandbox.engines.inspection.models import Explanation
 from parachute.sandbox.engines.models import Mount, Specification
 from parachute.sandbox.engines.open_sandboxes import ClosedMeanwhile
@@ -75,7 +74,7 @@ async def test_a_sandbox_that_sleeps_wakes_up_for_a_look(sandboxes: SandboxFacto
     assert (await sandboxes.launcher.unit(f"sandbox@{session}"))["state"] == "listening"
     assert differing(await sandboxes.service.opened.explain(session)) == {}
     assert (await sandboxes.launcher.unit(f"sandbox@{session}"))["state"] == "running"
-    with pytest.raises(NotFound):
+    with pytest.raises(ClosedMeanwhile):
         await sandboxes.service.opened.explain("00000000-0000-4000-8000-000000000000")
 
 
@@ -207,7 +206,7 @@ async def test_a_sandbox_that_is_closed_during_the_look_says_so(make_sandboxes: 
         await looking
     assert not opened.is_open(session)
     assert opened.take_differences(session) == ()
-    with pytest.raises(NotFound):
+    with pytest.raises(ClosedMeanwhile):
         await opened.explain(session)
 
 
