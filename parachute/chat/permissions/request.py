@@ -10,6 +10,7 @@ from parachute.base.errors import InvalidInput
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
 from parachute.chat.permissions.models import SessionPermissions
 from parachute.chat.permissions.templates import template
+from parachute.config.settings.groups.values import LARGEST_MEGABYTES
 from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.egress.presets import normal
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits
@@ -45,7 +46,7 @@ class NetworkPermission(_Strict):
 class SandboxOverride(_Strict):
     """Limits of the conversation's sandbox, lower than those it has."""
 
-    memory_megabytes: int | None = Field(default=None, ge=256, le=1 << 24)
+    memory_megabytes: int | None = Field(default=None, ge=256, le=LARGEST_MEGABYTES)
     cpus: float | None = Field(default=None, ge=0.1, le=1024, allow_inf_nan=False)
     processes: int | None = Field(default=None, ge=160, le=32768)
 

@@ -17,7 +17,7 @@ from parachute.config.settings.groups.local_models import MeaningSettings, Offli
 from parachute.config.settings.groups.network import GitSettings, McpSettings, NetworkSettings
 from parachute.config.settings.groups.operation import AuditSettings, BackupSettings, TlsSettings, UpdateSettings
 from parachute.config.settings.groups.sandbox import SandboxSettings
-from parachute.config.settings.groups.values import LONGEST_MINUTES, Address, ExpandedPath
+from parachute.config.settings.groups.values import LONGEST_MINUTES, MOST_DOLLARS, MOST_TOKENS, Address, ExpandedPath
 
 
 class Settings(BaseSettings):
@@ -50,14 +50,14 @@ class Settings(BaseSettings):
     daily_spending_limit: float | None = Field(
         default=20.0,
         ge=0,
-        le=1_000_000,
+        le=MOST_DOLLARS,
         allow_inf_nan=False,
         description="US dollars that agents may spend in a day with an API key; empty for no limit.",
     )
     daily_token_limit: int | None = Field(
         default=None,
         ge=0,
-        le=10**12,
+        le=MOST_TOKENS,
         description="Tokens that agents may use in a day of a Claude subscription; empty for no limit of ours.",
     )
 

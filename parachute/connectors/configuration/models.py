@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.permissions.templates import template
+from parachute.config.settings.groups.values import MOST_DOLLARS, MOST_TOKENS
 from parachute.security.trust_levels import normalize_trust_level
 
 Platform = Literal["telegram", "discord", "matrix"]
@@ -61,8 +62,8 @@ class BotSettings(_Strict):
     group_trust_level: TrustWord = "sandboxed"
     allowed_users: list[UserId] = Field(default=[], max_length=_MOST_USERS)
     template: TemplateName = "guest"
-    daily_dollars: float | None = Field(default=1.0, ge=0, le=1_000_000, allow_inf_nan=False)
-    daily_tokens: int | None = Field(default=500_000, ge=0, le=10**12)
+    daily_dollars: float | None = Field(default=1.0, ge=0, le=MOST_DOLLARS, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=500_000, ge=0, le=MOST_TOKENS)
     server_url: Server = ""
 
     @property
@@ -81,8 +82,8 @@ class RoomBotSettings(_Strict):
     user_id: str = Field(default="", max_length=255, pattern=r"^(@[^\s:]+:[^\s]+)?$")
     allowed_rooms: list[UserId] = Field(default=[], max_length=_MOST_USERS)
     template: TemplateName = "guest"
-    daily_dollars: float | None = Field(default=1.0, ge=0, le=1_000_000, allow_inf_nan=False)
-    daily_tokens: int | None = Field(default=500_000, ge=0, le=10**12)
+    daily_dollars: float | None = Field(default=1.0, ge=0, le=MOST_DOLLARS, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=500_000, ge=0, le=MOST_TOKENS)
 
     @property
     def address(self) -> str:
@@ -146,8 +147,8 @@ class BotChanges(_Strict):
     allowed_users: list[UserId] | None = Field(default=None, max_length=_MOST_USERS)
     template: TemplateName | None = None
     server_url: Server | None = None
-    daily_dollars: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
-    daily_tokens: int | None = Field(default=None, ge=0, le=10**12)
+    daily_dollars: float | None = Field(default=None, ge=0, le=MOST_DOLLARS, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=None, ge=0, le=MOST_TOKENS)
     bot_token: Token | None = None
     has_token: bool | None = None
 
@@ -162,8 +163,8 @@ class RoomBotChanges(_Strict):
     user_id: str | None = None
     allowed_rooms: list[UserId] | None = Field(default=None, max_length=_MOST_USERS)
     template: TemplateName | None = None
-    daily_dollars: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
-    daily_tokens: int | None = Field(default=None, ge=0, le=10**12)
+    daily_dollars: float | None = Field(default=None, ge=0, le=MOST_DOLLARS, allow_inf_nan=False)
+    daily_tokens: int | None = Field(default=None, ge=0, le=MOST_TOKENS)
     access_token: Token | None = None
     has_token: bool | None = None
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.services import provided
+from parachute.config.settings.groups.values import MOST_DOLLARS, MOST_TOKENS
 from parachute.llm.gateway.limits import Period, SpendingLimit, checked_subject
 from parachute.llm.gateway.models import Usage
 from parachute.llm.gateway.service import Gateway
@@ -23,8 +24,8 @@ class Limit(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     per: Period = "day"
-    dollars: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
-    tokens: int | None = Field(default=None, ge=0, le=10**12)
+    dollars: float | None = Field(default=None, ge=0, le=MOST_DOLLARS, allow_inf_nan=False)
+    tokens: int | None = Field(default=None, ge=0, le=MOST_TOKENS)
 
 
 @router.get("/costs")

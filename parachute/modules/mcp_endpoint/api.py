@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput
 from parachute.base.mcp_messages import VERSIONS
@@ -11,7 +11,6 @@ from parachute.base.services import provided
 from parachute.modules.mcp_endpoint.service import McpEndpoint, encoded
 from parachute.security.keys.models import Caller, Capability
 from parachute.web.access.owner import is_owner
-from parachute.web.http.integers import Integer
 
 router = APIRouter(tags=["mcp"])
 
@@ -25,7 +24,8 @@ class McpMessage(BaseModel):
 
     jsonrpc: str
     method: str | None = None
-    id: str | Integer | None = None
+    # Only ever sent back: some clients count nanoseconds.
+    id: str | Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
     params: dict[str, Any] | None = None
 
 

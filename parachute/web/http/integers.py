@@ -11,6 +11,3 @@ RowId = Annotated[int, Field(ge=1, le=LARGEST)]
 
 Count = Annotated[int, Field(ge=0, le=LARGEST)]
 """A number of things, or the place of one among them."""
-
-Integer = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
-"""Any other, such as a number that only its caller understands."""

@@ -3,7 +3,6 @@
 import httpx2
 import pytest
 
-from tests.contract.responses import check_error
 from tests.support.bounds import without_bounds
 from tests.support.server import Server
 
@@ -48,8 +47,9 @@ async def test_what_no_database_can_hold_is_refused(owner: httpx2.AsyncClient, n
         ("GET", f"/api/audit?before=2024-01-15:{number}"),
     ):
         answer = await owner.request(method, path)
-        assert 400 <= answer.status_code < 500, (method, path, answer.text)
-        check_error(answer, answer.status_code)
+        # Nothing is looked for: that there is no such conversation would say nothing about the number.
+        assert answer.status_code in (400, 422), (method, path, answer.text)
+        assert answer.json()["key"] == "invalid_input", (method, path, answer.text)
     for method, path, body in (
         ("POST", f"/api/chat/{SESSION}/undo", '{"run": %s}'),
         ("PATCH", f"/api/chat/{SESSION}/config", '{"sandboxOverride": {"processes": %s}}'),
@@ -61,5 +61,4 @@ async def test_what_no_database_can_hold_is_refused(owner: httpx2.AsyncClient, n
         ("POST", "/mcp", '{"jsonrpc": "2.0", "method": "tools/list", "id": %s}'),
     ):
         answer = await owner.request(method, path, content=body % number, headers=JSON)
-        assert 400 <= answer.status_code < 500, (method, path, answer.text)
-        check_error(answer, answer.status_code)
+        assert answer.status_code in (400, 422), (method, path, answer.text)

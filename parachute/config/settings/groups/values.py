@@ -12,8 +12,12 @@ from parachute.base.errors import InvalidInput
 LARGEST_MEGABYTES = 1 << 24
 """16 TB: what is counted in bytes, and given to the system, stays far from 64 bits."""
 
-LONGEST_MINUTES = 366 * 24 * 60
-"""A year: no wait is so long that the system's clocks cannot count it."""
+LONGEST_MINUTES = 100 * 366 * 24 * 60
+"""A hundred years: as good as for ever, and the system's clocks can still count it."""
+
+MOST_DOLLARS = 10**12
+MOST_TOKENS = 10**12
+"""The largest limits of spending, which hold nobody back."""
 
 
 def _expanded(path: Path) -> Path:
