@@ -12,11 +12,13 @@ export interface Resource<T> {
 }
 
 let leaving = 0;
+const pauses = new Set<() => void>();
 const postponed = new Set<() => void>();
 
-/** Remove or move what a screen shows, and go elsewhere: what has gone is not fetched again when the computer tells of the change. */
+/** Remove or move what a screen shows, and go elsewhere: what has gone is fetched no more, also where that had begun. */
 export async function leave<T>(work: () => Promise<T>): Promise<T> {
   leaving += 1;
+  for (const pause of pauses) pause();
   try {
     return await work();
   } finally {
@@ -46,9 +48,13 @@ export function useResource<T>(
     const { signal } = (running.current = new AbortController());
     try {
       const value = await newest.current(signal);
-      if (!signal.aborted) setState({ key, value, isLoading: false });
+      if (signal.aborted) return;
+      running.current = undefined;
+      setState({ key, value, isLoading: false });
     } catch (error) {
-      if (!signal.aborted) setState((before) => ({ ...(before.key === key ? before : { key }), error, isLoading: false }));
+      if (signal.aborted) return;
+      running.current = undefined;
+      setState((before) => ({ ...(before.key === key ? before : { key }), error, isLoading: false }));
     }
   }, [key]);
 
@@ -56,8 +62,15 @@ export function useResource<T>(
     void reload();
     const again = () => void reload();
     const end = listen(topics, () => (leaving > 0 ? void postponed.add(again) : again()));
+    const pause = () => {
+      if (!running.current) return;
+      running.current.abort();
+      postponed.add(again);
+    };
+    pauses.add(pause);
     return () => {
       end();
+      pauses.delete(pause);
       postponed.delete(again);
       running.current?.abort();
     };

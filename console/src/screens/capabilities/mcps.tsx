@@ -135,21 +135,21 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
     const found = await api.post<{ status: string; tools_count?: number; error?: string; message?: string }>("/api/mcps/{name}/test", { params });
     if (found.error) toast(found.error, { isError: true });
     else toast(t("works", { name: server.name, n: found.tools_count ?? 0 }));
-    await Promise.all([reload(), tools.reload()]);
+    await tools.reload();
   };
   const signIn = async () => setLink((await api.post<{ link: string }>("/api/mcps/{name}/login", { params, body: {} })).link);
   const signOut = async () => {
     if (!(await confirm(t("sign_out_title", { name: server.name }), t("sign_out_text"), t("sign_out")))) return;
     await api.delete("/api/mcps/{name}/login", { params });
     toast(t("signed_out", { name: server.name }));
-    await Promise.all([reload(), tools.reload()]);
+    await tools.reload();
   };
   const finish = () =>
     attempt(async () => {
       await api.post("/api/mcps/{name}/login/answer", { params, body: { answer } });
       toast(t("signed_in"));
       setLink(undefined);
-      await Promise.all([reload(), tools.reload()]);
+      await tools.reload();
     });
   return (
     <Dialog title={server.name} onClose={onClose} isWide>

@@ -254,6 +254,8 @@ class LoginService:
             try:
                 await asyncio.to_thread(self._store.keep, wanting)
             except (ParachuteError, OSError) as error:
+                # A page that asks again when it hears of it would never end.
+                is_new = False
                 log.warning("That the MCP server %s wants a login was not kept: %s", name, error)
         self.changed()
         if is_new:
