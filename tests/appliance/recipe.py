@@ -90,7 +90,7 @@ def python() -> Layer:
 
 
 def compiled() -> Layer:
-    """What the guest's Python makes of the tree's modules."""
+    """The bytecode of the tree's modules, for the guest's Python."""
     found = (path for name in COMPILED for path in sorted((TREE / name).rglob("*.py")))
     texts = (f"{path.relative_to(TREE)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in found)
     return Layer("compiled", (*debian().contents, *COMPILED, *texts))

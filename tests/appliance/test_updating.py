@@ -145,7 +145,7 @@ def test_a_power_cut_before_it_is_in_place_changes_nothing(
 
 @pytest.mark.parametrize(("phase", "is_kept"), [("putting", False), ("probation", True)])
 def test_a_power_cut_brings_the_version_before(computer: Updating, phase: str, is_kept: bool) -> None:
-    """Once the state of before is kept, and on the way back, it is cut in the other guest, which has a disk that is cut off as well."""
+    """Cut before the state of before is kept, and on probation; the other guest, whose disk is cut off as well, has the rest."""
     computer.stage("FAILS_ON_DEMAND")
     with computer.unrehearsed():
         computer.fail_in(phase, "FAILS_ON_DEMAND", kept=is_kept)
