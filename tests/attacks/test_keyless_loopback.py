@@ -40,7 +40,7 @@ _CALLS = (
 
 @pytest.fixture(scope="module")
 def computer() -> Iterator[Server]:
-    """A computer without any key."""
+    """A server without any key."""
     with Server() as running:
         yield running
 

@@ -14,7 +14,7 @@ from tests.support.terminal import Terminal
 
 @pytest.fixture(scope="module")
 def computer() -> Iterator[Server]:
-    """A computer for all tests of this file."""
+    """A server for all tests of this file."""
     with Server() as running:
         yield running
 

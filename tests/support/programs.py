@@ -31,15 +31,17 @@ class _Program:
 class Programs:
     """Starts units that are on demand; the server itself is the test's process, and is neither started nor stopped.
 
-    `agent` takes the place of the agent's program in direct sessions. It does not try again what has failed: that is what tests of the supervisor's own
-    launchers are for.
+    It does not try again what has failed: that is what tests of the supervisor's own launchers are for.
+
+    `agent` takes the place of the agent's program in direct sessions.
     """
 
     confines = False
 
     def __init__(self, home: Home, environment: dict[str, str], agent: Path | None) -> None:
         self._home = home
-        self._agent = agent
+        self._real = str(agent_program())
+        self._agent = self._real if agent is None else str(agent)
         self._environment = environment
         self._programs: dict[str, _Program] = {}
 
@@ -118,7 +120,7 @@ class Programs:
         self._ignore(program)
         program.ended.clear()
         unit = program.unit
-        command = self._with_agent(unit.command)
+        command = [self._agent if argument == self._real else argument for argument in unit.command]
         environment = {**self._environment, **unit.environment, "PARACHUTE_HOME": str(self._home.root)}
         environment["LISTEN_FDS"] = str(len(program.sockets))
         actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
@@ -138,10 +140,6 @@ class Programs:
             loop.call_soon_threadsafe(self._ended, program, process, code)
 
         threading.Thread(target=wait, name=f"end of {unit.name}").start()
-
-    def _with_agent(self, command: Sequence[str]) -> list[str]:
-        real = str(agent_program())
-        return [str(self._agent or real) if argument == real else argument for argument in command]
 
     def _ended(self, program: _Program, process: int, code: int) -> None:
         with contextlib.suppress(ProcessLookupError):

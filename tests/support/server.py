@@ -52,6 +52,10 @@ class _Answering(HttpServer):
 _serving: ContextVar[Path] = ContextVar("home of the server that runs this task or thread")
 
 
+_naming = threading.Lock()
+"""Held while the program of agents is named in the environment, which all servers share."""
+
+
 class _Log(logging.FileHandler):
     """The server's log: of all that this process logs, the records of one server."""
 
@@ -147,8 +151,12 @@ def _program_of_agents(program: Path | None) -> Iterator[None]:
     if program is None:
         yield
         return
-    os.environ[agent_program.VARIABLE] = str(program)
-    try:
-        yield
-    finally:
-        del os.environ[agent_program.VARIABLE]
+    with _naming:
+        before = os.environ.get(agent_program.VARIABLE)
+        os.environ[agent_program.VARIABLE] = str(program)
+        try:
+            yield
+        finally:
+            del os.environ[agent_program.VARIABLE]
+            if before is not None:
+                os.environ[agent_program.VARIABLE] = before

@@ -43,8 +43,8 @@ async def chats(self):
 class Maintaining(WithModules):
     """See the module; `model` answers its agents."""
 
-    def __init__(self, model: MessagesAPI) -> None:
-        super().__init__(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url})
+    def __init__(self, model: MessagesAPI, **options: Any) -> None:
+        super().__init__(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}, **options)
         self.model = model
 
     @property
@@ -151,7 +151,7 @@ def _server(model: MessagesAPI) -> Iterator[MaintenanceServer]:
 
 @pytest.fixture
 def server(_server: MaintenanceServer, model: MessagesAPI) -> MaintenanceServer:
-    """One computer for the tests of a file."""
+    """One server for the tests of a file."""
     model.forget_script()
     model.default(text("Yes."))
     return _server

@@ -97,16 +97,19 @@ def test_no_module_calls_it(server: MaintenanceServer) -> None:
     assert not [title for title in titles if "doctor" in title]
 
 
-def test_a_message_that_is_put_into_a_turn_calls_nobody(server: MaintenanceServer) -> None:
-    before, gate = server.of_maintenance(), Gate()
-    server.model.script(hold(gate, text("One.")), text("Two."))
-    with server.streaming("Hello!") as session:
-        gate.wait_reached()
-        path = f"/api/chat/{session}/inject"
-        assert server.post(path, json={"message": "/maintenance Look."}, headers=server.headers).status_code == 200
-        gate.open()
-    assert server.of_maintenance() == before
-    assert not any(PROMPT in str(request.body.get("system")) for request in server.model.conversation[-2:])
+def test_a_message_that_is_put_into_a_turn_calls_nobody(model: MessagesAPI) -> None:
+    gate = Gate()
+    model.script(hold(gate, text("One.")), text("Two."))
+    with MaintenanceServer(model, real_agents=True) as server:
+        with server.streaming("Hello!") as session:
+            gate.wait_reached()
+            path = f"/api/chat/{session}/inject"
+            assert server.post(path, json={"message": "/maintenance Look."}, headers=server.headers).status_code == 200
+            gate.open()
+        assert server.of_maintenance() == set()
+        last = model.conversation[-1].body
+        assert "/maintenance Look." in str(last["messages"])
+        assert PROMPT not in str(last["system"])
 
 
 def test_only_the_owner_calls_it_or_goes_on_with_it(server: MaintenanceServer) -> None:

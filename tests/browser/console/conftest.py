@@ -45,7 +45,7 @@ def make_person(browser: Browser, computer: Computer) -> Iterator[MakePerson]:
 
 
 at_both_sizes = pytest.mark.parametrize("person", [PHONE, DESKTOP], ids=["phone", "desktop"], indirect=True)
-"""For what is arranged otherwise on a small screen: of every screen one test at least."""
+"""For what is arranged otherwise on a small screen."""
 
 
 @pytest.fixture

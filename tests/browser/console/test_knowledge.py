@@ -84,8 +84,6 @@ def test_writing_down_changing_renaming_and_deleting(person: Person, computer: C
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("heading", name="Knowledge", level=1)).to_be_visible()
-    # Told that something has changed, the page may ask for it once more before it has left.
-    person.forgive_refusals()
     found = furnishing.call(computer, "GET", "/api/brain/search", params={"q": name})["results"]
     assert para_id not in [each["para_id"] for each in found]
 

@@ -35,7 +35,7 @@ TOOLS = [{"name": "act", "description": "Write a note.",
 
 @pytest.fixture(scope="module")
 def house(model: MessagesAPI) -> Iterator[ModuleServer]:
-    """A computer whose chats may use the servers notes, other and edited."""
+    """A server whose chats may use the servers notes, other and edited."""
     settings = {"default_capabilities": {"mcps": ["parachute", "notes", "edited", "planted"]}}
     with ModuleServer(environment=model.credentials, settings=settings) as running:
         (running.folder / "program.py").write_text(plain(SAYS))
@@ -52,7 +52,7 @@ def api(model: MessagesAPI) -> Iterator[MessagesAPI]:
 
 @pytest.fixture
 def notes(house: ModuleServer) -> Iterator[ModuleServer]:
-    """The computer with the server notes, approved on the command line."""
+    """The same with the MCP server notes, approved on the command line."""
     added = house.command("mcp", "add", "notes", sys.executable, str(house.folder / "program.py"), *READ, "--yes")
     assert added.returncode == 0, added.stderr
     yield house

@@ -24,7 +24,7 @@ SECRET = "s3cr3t-of-the-owner"
 
 @pytest.fixture(scope="module")
 def house(model: MessagesAPI) -> Iterator[ModuleServer]:
-    """A computer whose chats may use the servers notes and signed."""
+    """A server whose chats may use the servers notes and signed."""
     settings = {"default_capabilities": {"mcps": ["parachute", "notes", "signed"]}}
     with ModuleServer(environment=model.credentials, settings=settings) as running:
         yield running

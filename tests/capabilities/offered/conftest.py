@@ -1,4 +1,4 @@
-"""A computer with a scripted model, for conversations with agents and skills."""
+"""A server with a scripted model, for conversations with agents and skills."""
 
 from collections.abc import Iterator
 from pathlib import Path

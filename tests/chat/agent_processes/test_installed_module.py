@@ -29,7 +29,7 @@ async def search(self, query: str):
 
 @pytest.fixture
 def server(api: MessagesAPI) -> Iterator[ModuleServer]:
-    """A computer with the module `books`, of whose tool core has heard."""
+    """A server with the module `books`, of whose tool core has heard."""
     with ModuleServer(environment=api.credentials) as running:
         running.install("books", TOOLS, mcp_tools=[{"name": "books_search", "description": "Find books"}])
         described = module_folder("books", running.home.root) / "description.json"

@@ -24,7 +24,7 @@ def api() -> Iterator[MessagesAPI]:
 
 @pytest.fixture(scope="session")
 def server(api: MessagesAPI) -> Iterator[Server]:
-    """A computer whose model is `api`."""
+    """A server whose model is `api`."""
     with Server(environment=api.credentials) as running:
         yield running
 

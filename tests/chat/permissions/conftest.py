@@ -1,4 +1,4 @@
-"""One computer with a module Brain for all tests of permissions, and a conversation for each."""
+"""One server with a module Brain for all tests of permissions, and a conversation for each."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -50,7 +50,7 @@ def service() -> Iterator[MessagesAPI]:
 
 @pytest.fixture(scope="package")
 def house(service: MessagesAPI) -> Iterator[ModuleServer]:
-    """A computer with a vault, a project and a module with two tools."""
+    """A server with a vault, a project and a module with two tools."""
     with ModuleServer(environment=service.credentials, settings={"sandbox": {"engine": "bubblewrap"}}) as running:
         running.install("brain", TOOLS, mcp_tools=OFFERED)
         described = module_folder("brain", running.home.root) / "description.json"

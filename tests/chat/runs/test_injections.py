@@ -1,11 +1,12 @@
 """Further messages while a run goes on."""
 
 import asyncio
+from collections.abc import Iterator
 
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeServer
+from tests.chat.runs.conftest import serving
 from tests.chat.runs.test_stopping import paused
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
@@ -15,12 +16,17 @@ from tests.support.sse import chat
 pytestmark = pytest.mark.long
 
 
+@pytest.fixture(scope="module")
+def shared() -> Iterator[tuple[MessagesAPI, Server]]:
+    """A server whose agents are real: what comes during an answer, and commands, are theirs."""
+    yield from serving(real_agents=True)
+
+
 async def test_a_message_during_the_answer_is_answered_in_the_same_run_and_none_after_it(
-    make_server: MakeServer, own_api: MessagesAPI
+    server: Server, api: MessagesAPI
 ) -> None:
-    # What comes meanwhile is put into the turn by the real program.
-    server, gate = make_server(real_agents=True), Gate()
-    own_api.script(several(text("One "), hold(gate, text("moment."))), text("And that too."))
+    gate = Gate()
+    api.script(several(text("One "), hold(gate, text("moment."))), text("And that too."))
     async with server.client() as client:
         async with chat(client, "Begin.") as stream:
             await stream.until("text")
@@ -31,8 +37,8 @@ async def test_a_message_during_the_answer_is_answered_in_the_same_run_and_none_
         assert ended(stream)["type"] == "done"
         assert stream.text.endswith("And that too.")
         assert [event["content"] for event in stream.of_type("user_message")] == ["Begin.", "Also @this"]
-        assert "Also @this" in str(own_api.conversation[-1].body["messages"])
-        own_api.script(text("Fine."))
+        assert "Also @this" in str(api.conversation[-1].body["messages"])
+        api.script(text("Fine."))
         assert (await answered(client, "Next.", session)).text == "Fine."
         for path, body in (
             ("inject", {"message": "Hello?"}),
@@ -88,7 +94,7 @@ async def test_a_command_of_the_program_ends_the_run_too(server: Server, api: Me
     async with server.client() as client:
         session = session_of(await answered(client, "Hello."))
         for message in ("/nonsense", "/compact", "/clear"):
-            await answered(client, message, session)
+            assert ended(await answered(client, message, session))["type"] == "done"
             assert (await answered(client, "Still there?", session)).text == "Yes."
 
 

@@ -46,7 +46,7 @@ OFFERED = [
 
 @pytest.fixture(scope="module")
 def library(model: MessagesAPI) -> Iterator[ModuleServer]:
-    """A computer with a module that has two tools, and a folder for a project."""
+    """A server with a module that has two tools, and a folder for a project."""
     with ModuleServer(environment=model.credentials) as running:
         running.install("books", TOOLS, mcp_tools=OFFERED)
         described = module_folder("books", running.home.root) / "description.json"
@@ -274,7 +274,7 @@ def own_api() -> Iterator[MessagesAPI]:
 
 @pytest.fixture
 def own(own_api: MessagesAPI) -> Iterator[ModuleServer]:
-    """A computer that one test may stop."""
+    """A server that one test may stop."""
     with ModuleServer(environment=own_api.credentials) as running:
         yield running
 

@@ -42,7 +42,7 @@ def model() -> Iterator[MessagesAPI]:
 
 @pytest.fixture(scope="module")
 def server(model: MessagesAPI) -> Iterator[ModuleServer]:
-    """A computer with the module `speaker`."""
+    """A server with the module `speaker`."""
     with ModuleServer(environment=model.credentials, real_agents=True) as running:
         running.install("speaker", SPEAKER, permissions={"conversations": "write"})
         yield running

@@ -59,7 +59,7 @@ async def absent(self):
 
 @pytest.fixture(scope="module")
 def pair(server: ModuleServer) -> ModuleServer:
-    """A computer with `weather`, and `travel`, which uses it."""
+    """A server with `weather`, and `travel`, which uses it."""
     server.install_quietly("weather", WEATHER, top=WEATHER_TOP, provides=["WeatherInterface"])
     server.install("travel", TRAVEL, optional_requires=["WeatherInterface", "JournalInterface"])
     ready(server, "travel", "/api/travel/go/Bern", "weather")

@@ -35,7 +35,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def things(server: ModuleServer) -> ModuleServer:
-    """A computer with the modules `things` and `others`."""
+    """A server with the modules `things` and `others`."""
     server.install_quietly("things", THINGS, settings=SETTINGS)
     server.install("others", "")
     return server

@@ -80,7 +80,7 @@ async def ended(self):
 
 @pytest.fixture(scope="module")
 def echo(server: ModuleServer) -> ModuleServer:
-    """A computer with the module `echo`."""
+    """A server with the module `echo`."""
     server.install("echo", ECHO, top="import asyncio")
     return server
 

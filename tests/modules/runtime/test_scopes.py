@@ -27,7 +27,7 @@ def resolve_para_id(self, para_id):
 
 @pytest.fixture(scope="module")
 def library(server: ModuleServer) -> ModuleServer:
-    """A computer with two modules of the same routes."""
+    """A server with two modules of the same routes."""
     server.install_quietly("reading", BOOKS)
     server.install("diary", BOOKS)
     return server

@@ -19,7 +19,7 @@ def clock() -> Clock:
 
 @pytest.fixture(scope="package")
 def computer() -> Iterator[Server]:
-    """One computer for these tests, without a key."""
+    """One server for these tests, without a key."""
     with Server() as running:
         yield running
 

@@ -48,11 +48,12 @@ class Channel:
         self._write({**message, "uuid": message.get("uuid") or str(uuid.uuid4()), "session_id": self.session})
 
     def begin(self, request: Message) -> str:
-        """Send a request and return its identifier."""
+        """Send a request and return its identifier; error: Interrupted."""
         identifier = str(uuid.uuid4())
-        self._waiting[identifier] = waiting = _Waiting()
-        if self._interrupted:
-            waiting.settled.set()
+        self._waiting[identifier] = _Waiting()
+        if self._interrupted:  # after it can be seen, so that either of the two threads ends it
+            self._waiting.pop(identifier)
+            raise Interrupted
         self._write({"type": "control_request", "request_id": identifier, "request": request})
         return identifier
 
@@ -60,7 +61,7 @@ class Channel:
         """Wait for the answer to a request; errors: Interrupted, RuntimeError with the SDK's own."""
         waiting = self._waiting[identifier]
         waiting.settled.wait()
-        del self._waiting[identifier]
+        self._waiting.pop(identifier, None)
         if waiting.answer is None:
             raise Interrupted
         if waiting.answer["subtype"] != "success":
@@ -75,10 +76,10 @@ class Channel:
     def interrupt(self) -> list[str]:
         """End every wait until `resume`, and return the requests that were waited for."""
         self._interrupted = True
-        waiting = list(self._waiting)
-        for identifier in waiting:
-            self._waiting[identifier].settled.set()
-        return waiting
+        waiting = dict(self._waiting)
+        for each in waiting.values():
+            each.settled.set()
+        return list(waiting)
 
     def resume(self) -> None:
         """Wait for answers again."""

@@ -1,5 +1,6 @@
-"""The request to the model: HTTP on a Unix socket or on a port of this machine, with the answer as a stream of events."""
+"""The request to the model: HTTP on a Unix socket, with the answer as a stream of events."""
 
+import contextlib
 import json
 import os
 import socket
@@ -19,10 +20,9 @@ _HEADERS = {
 class Refused(Exception):
     """The model answered with an error instead of a message."""
 
-    def __init__(self, status: int, kind: str, message: str) -> None:
+    def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
-        self.kind = kind
         self.message = message
 
 
@@ -36,27 +36,25 @@ class Model:
     def cut(self) -> None:
         """End the request that runs."""
         self._cut = True
-        if self._connection is not None:
-            self._connection.shutdown(socket.SHUT_RDWR)
+        if (connection := self._connection) is not None:
+            with contextlib.suppress(OSError):  # it has ended by itself
+                connection.shutdown(socket.SHUT_RDWR)
 
     def allow(self) -> None:
         """Allow requests again."""
         self._cut = False
 
-    @property
-    def was_cut(self) -> bool:
-        """True after `cut`."""
-        return self._cut
-
     def events(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the events of an answer; it ends early when it is cut; errors: Refused, OSError."""
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(os.environ["ANTHROPIC_UNIX_SOCKET"])
             self._connection = connection
-            if self._cut:
-                return
             try:
-                yield from self._exchange(connection, body)
+                connection.connect(os.environ["ANTHROPIC_UNIX_SOCKET"])
+                if not self._cut:
+                    yield from self._exchange(connection, body)
+            except OSError:
+                if not self._cut:
+                    raise
             finally:
                 self._connection = None
 
@@ -77,7 +75,7 @@ class Model:
             if self._cut:
                 return
             error = json.loads(b"".join(parts) or b"{}").get("error", {})
-            raise Refused(status, error.get("type", ""), error.get("message", ""))
+            raise Refused(status, error.get("message", ""))
         yield from _events(parts)
 
 

@@ -55,7 +55,6 @@ class Options:
         ]
         self.directory = str(Path.cwd())
         self.configuration = Path(os.environ["CLAUDE_CONFIG_DIR"])
-        self.zone = os.environ.get("TZ")
 
 
 def _text_of(value: str) -> str:

@@ -21,7 +21,7 @@ class Servers:
         self._number = 0
         self._places: dict[str, tuple[str, str]] = {}
         self._running: dict[str, tuple[str, int]] = {}
-        self.names: list[str] | None = None
+        self._connected: set[str] = set()
         self.described: list[Message] = []
 
     @property
@@ -30,9 +30,10 @@ class Servers:
         return list(self._places)
 
     def connect(self, names: list[str]) -> None:
-        """Ask each server for its tools."""
-        self.names = names
+        """Ask each server for its tools, once; error: Interrupted."""
         for server in names:
+            if server in self._connected:
+                continue
             self._ask(server, "initialize", _INITIALIZE)
             self._notify(server, "notifications/initialized")
             for tool in self._ask(server, "tools/list")["result"]["tools"]:
@@ -41,6 +42,7 @@ class Servers:
                 self.described.append(
                     {"name": name, "description": tool["description"], "input_schema": tool["inputSchema"]}
                 )
+            self._connected.add(server)
 
     def call(self, name: str, arguments: Message, call: str) -> Result:
         """Call a tool; error: Interrupted."""
@@ -56,9 +58,9 @@ class Servers:
 
     def cancel(self, request: str) -> bool:
         """Tell the server whose answer was waited for in a request that nobody waits; False if it was none of these."""
-        if request not in self._running:
+        if (running := self._running.get(request)) is None:
             return False
-        server, number = self._running[request]
+        server, number = running
         self._notify(server, "notifications/cancelled", {"requestId": number, "reason": "AbortError: remote-cancel"})
         return True
 

@@ -1,5 +1,8 @@
 """The tools that the program runs itself: those of files, and a shell."""
 
+import contextlib
+import os
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -32,8 +35,10 @@ class Tools:
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._process: subprocess.Popen[str] | None = None
+        self._process: int | None = None
+        self._ended = False
         self._known: dict[str, Callable[[dict[str, Any]], Result]] = {
+            "AskUserQuestion": _answered,
             "Bash": self._bash,
             "Edit": self._edit,
             "Glob": self._glob,
@@ -48,31 +53,44 @@ class Tools:
             raise Unplayed(f"the tool {name}")
         return self._known[name](arguments)
 
+    def begin(self) -> None:
+        """Begin a turn."""
+        self._ended = False
+
     def end(self) -> None:
-        """End the command that runs."""
-        if self._process is not None:
-            self._process.kill()
+        """End the command that runs, with all that it started."""
+        self._ended = True
+        if (process := self._process) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process, signal.SIGKILL)
 
     def _bash(self, arguments: dict[str, Any]) -> Result:
         if arguments.get("run_in_background"):
             raise Unplayed("a command in the background")
-        with subprocess.Popen(
-            ["/bin/bash", "-c", arguments["command"]],
-            cwd=self._directory,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        ) as self._process:
-            output = self._process.communicate()[0].strip("\n")
-            code = self._process.returncode
-        self._process = None
+        # What it leaves running may keep its output, and is not waited for.
+        written = os.memfd_create("output")
+        with (
+            open(written, "rb") as file,
+            subprocess.Popen(
+                ["/bin/bash", "-c", arguments["command"]],
+                cwd=self._directory,
+                stdin=subprocess.DEVNULL,
+                stdout=written,
+                stderr=written,
+                start_new_session=True,
+            ) as process,
+        ):
+            self._process = process.pid
+            if self._ended:
+                self.end()
+            code = process.wait()
+            self._process = None
+            file.seek(0)
+            output = file.read().decode(errors="replace").strip("\n")
         if code:
             return Result(f"Exit code {code}\n{output}".strip(), failed=True)
-        return Result(
-            output or "(Bash completed with no output)", details={"stdout": output, "stderr": "", "interrupted": False}
-        )
+        details = {"stdout": output, "stderr": "", "interrupted": False}
+        return Result(output or "(Bash completed with no output)", details=details)
 
     def _read(self, arguments: dict[str, Any]) -> Result:
         path = Path(arguments["file_path"])
@@ -115,3 +133,9 @@ class Tools:
 
     def _todos(self, arguments: dict[str, Any]) -> Result:
         return Result("Todos have been modified successfully.")
+
+
+def _answered(arguments: dict[str, Any]) -> Result:
+    answers = ", ".join(f'"{question}"="{answer}"' for question, answer in arguments["answers"].items())
+    said = f"Your questions have been answered: {answers}. You can now continue with these answers in mind."
+    return Result(said, details=arguments)

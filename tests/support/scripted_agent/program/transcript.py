@@ -95,7 +95,7 @@ class Transcript:
 
 
 def reminders(texts: list[str]) -> list[dict[str, Any]]:
-    """What hooks said, as blocks of a message."""
+    """Render what hooks said as blocks of a message."""
     heading = "UserPromptSubmit hook additional context"
     return [{"type": "text", "text": f"<system-reminder>\n{heading}: {text}\n</system-reminder>"} for text in texts]
 
