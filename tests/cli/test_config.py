@@ -50,7 +50,7 @@ def test_lists_and_empty_values(parachute: Terminal) -> None:
         ("port", "99999", "port: a whole number from 1 to 65535, not 99999."),
         ("port", "abc", "port: a whole number from 1 to 65535, not 'abc'."),
         ("port", "-1", "port: a whole number from 1 to 65535, not -1."),
-        ("daily_spending_limit", "-1", "daily_spending_limit: a number from 0 to 1000000 or empty, not -1."),
+        ("daily_spending_limit", "-1", "daily_spending_limit: a number from 0 to 1000000000 or empty, not -1."),
         ("backup.time", "25:00", "backup.time: expected a time of the day, such as 06:30, not '25:00'."),
         ("auth_mode", "none", "auth_mode: remote, always or disabled, not 'none'."),
         ("offline.context_tokens", "1", "offline.context_tokens: a whole number from 512 to 131072, not 1."),

@@ -15,7 +15,7 @@ LARGEST_MEGABYTES = 1 << 24
 LONGEST_MINUTES = 100 * 366 * 24 * 60
 """A hundred years: as good as for ever, and the system's clocks can still count it."""
 
-MOST_DOLLARS = 10**12
+MOST_DOLLARS = 10**9
 MOST_TOKENS = 10**12
 """The largest limits of spending, which hold nobody back."""
 
