@@ -71,7 +71,8 @@ class _CoreLoader(_Loader):  # type: ignore[misc]
 for _name, _expression, _first in (
     ("bool", "true|True|TRUE|false|False|FALSE", "tTfF"),
     ("int", "[-+]?(?:0|[1-9][0-9]{0,17})", "-+0123456789"),
-    ("float", r"[-+]?[0-9]{1,18}\.[0-9]{0,18}(?:[eE][-+]?[0-9]{1,2})?", "-+0123456789"),
+    # As small as what we write ourselves: 5.0e-324 is the smallest.
+    ("float", r"[-+]?[0-9]{1,18}\.[0-9]{0,40}(?:[eE](?:\+?[0-9]{1,2}|-[0-9]{1,3}))?", "-+0123456789"),
     ("null", "~|null|Null|NULL|", "~nN"),
 ):
     _CoreLoader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"(?:{_expression})$"), [*_first, ""])

@@ -23,7 +23,6 @@ CONFIGURATION = """{
   services.parachute = {
     sandbox.engine = "bubblewrap";
     sandbox.required = false;
-    settings.agents.spare = false;
   };
 }"""
 

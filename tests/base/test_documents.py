@@ -150,3 +150,9 @@ def depth_of(node: yaml.Node | None) -> int:
     if isinstance(node, yaml.MappingNode):
         return 1 + max((depth_of(value) for _, value in node.value), default=0)
     return 1 + max(map(depth_of, node.value), default=0) if isinstance(node, yaml.SequenceNode) else 0
+
+
+@pytest.mark.parametrize("number", [0.5, 1e6, 1e16, 1e-7, 0.00012345678901234567, 2.2250738585072014e-308, 5e-324])
+def test_a_number_that_was_written_is_read_as_a_number(number: float) -> None:
+    for core_schema in (False, True):
+        assert load(yaml.safe_dump(number), Bounds(core_schema=core_schema)) == number
