@@ -52,7 +52,7 @@ class HeldAnswer(BaseModel):
 
 @router.get("/{session}/changes")
 async def list_changes(session: Session, service: ChangesDependency) -> dict[str, Any]:
-    """What each run has changed, the newest first: files with lines added and removed, and what waits for the owner."""
+    """List what each run has changed, the newest first: files with lines added and removed, and what waits for the owner."""
     return {"runs": [each.as_json() for each in await service.history.of_session(session)]}
 
 

@@ -185,7 +185,7 @@ async def _to_its_end(run: Run, *, as_deltas: bool) -> AsyncIterator[tuple[int, 
 
 
 async def _check_session(request: Request, session: str, sessions: Sessions, service: Runs) -> None:
-    """Whoever talks to a session that runs directly can have anything done with the owner's rights."""
+    """Require the owner for a session that runs directly, in which anything can be done with the owner's rights."""
     found = await sessions.find(session)
     if found is not None:
         level = "direct" if service.is_direct(session) else found.trust_level

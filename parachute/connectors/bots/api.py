@@ -42,7 +42,7 @@ PairingDependency = Annotated[Pairing, Depends(provided(Pairing))]
 
 @router.get("/status")
 async def get_status(service: BotsDependency) -> BotsStatus:
-    """What each bot is doing."""
+    """Say what each bot is doing."""
     return BotsStatus.model_validate(await service.status())
 
 
@@ -69,7 +69,7 @@ async def list_pairing(service: PairingDependency) -> PairingRequests:
 
 @router.get("/pairing/count")
 async def count_pairing(service: PairingDependency) -> PairingCount:
-    """How many wait to be let in; the app asks every half a minute."""
+    """Count those who wait to be let in; the app asks every half a minute."""
     return PairingCount(pending=len(await service.waiting()))
 
 
@@ -120,7 +120,7 @@ async def unlink(
 
 @router.get("/deliveries")
 async def list_undelivered(service: BotsDependency) -> Undelivered:
-    """What could not be delivered."""
+    """List what could not be delivered."""
     return Undelivered.model_validate({"messages": [each.as_json() for each in await service.deliveries.failed()]})
 
 

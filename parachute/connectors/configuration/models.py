@@ -97,7 +97,7 @@ class RoomBotSettings(_Strict):
 
 
 class NoticeSettings(_Strict):
-    """What the owner's own chat is told of the inbox beside the questions of bots; nothing between the two times of quiet hours."""
+    """Parts of the inbox of which the owner's own chat is told beside the questions of bots; nothing between the two times of quiet hours."""
 
     enabled: bool = False
     quiet_from: Time = "22:00"

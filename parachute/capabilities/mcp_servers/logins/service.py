@@ -38,7 +38,7 @@ _CODE_LIMIT = 8 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """What an authorization server sends a browser back with."""
+    """The parameters with which an authorization server sends a browser back."""
 
     state: str
     code: str | None = None

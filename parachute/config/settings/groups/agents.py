@@ -9,7 +9,7 @@ from parachute.config.settings.groups.values import LARGEST_MEGABYTES, LONGEST_M
 Named = Annotated[str, Field(min_length=1, max_length=100)]
 
 Apply = Literal["auto", "review", "live"]
-"""How what a sandboxed agent writes gets into its project."""
+"""The way of what a sandboxed agent writes into its project."""
 
 
 class AgentSettings(Group):
@@ -63,7 +63,7 @@ class CapabilitySettings(Group):
 
 
 class CapabilitiesSettings(Group):
-    """Where capabilities come from."""
+    """Sources of capabilities."""
 
     read_home: bool = Field(
         default=False,
@@ -72,7 +72,7 @@ class CapabilitiesSettings(Group):
 
 
 class ChangesSettings(Group):
-    """What runs change, and what is kept to take it back."""
+    """Changes of runs, and what is kept to take them back."""
 
     apply: Apply = Field(
         default="auto",

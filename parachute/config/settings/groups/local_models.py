@@ -23,7 +23,7 @@ class OfflineSettings(Group):
 
 
 class VoiceSettings(Group):
-    """What turns recordings into text."""
+    """The transcriber, which turns recordings into text."""
 
     server: Address | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""What every group of settings is, and the kinds of values that several take."""
+"""The base of every group of settings, and the kinds of values that several take."""
 
 import re
 from pathlib import Path

@@ -38,7 +38,7 @@ class Answer:
         return None
 
     def used(self, event: Message) -> Message:
-        """What an event adds to the tokens that were used."""
+        """Return what an event adds to the tokens that were used."""
         if event["type"] == "message_start":
             used: Message = event["message"]["usage"]
             return used

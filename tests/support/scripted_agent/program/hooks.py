@@ -1,4 +1,4 @@
-"""What the SDK is asked before a message and before a call of a tool."""
+"""Questions to the SDK before a message and before a call of a tool."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class Hooks:
             self._callbacks[event] = [each for matcher in matchers for each in matcher["hookCallbackIds"]]
 
     def submitted(self, prompt: Any) -> list[str]:
-        """What is added to a message; error: Interrupted."""
+        """Return what is added to a message; error: Interrupted."""
         text = prompt if isinstance(prompt, str) else "\n".join(block.get("text", "") for block in prompt)
         given = {"hook_event_name": "UserPromptSubmit", "prompt": text}
         asked = [self._begin(callback, given, None) for callback in self._callbacks.get("UserPromptSubmit", [])]

@@ -1,4 +1,4 @@
-"""How a turn ends: the last message of each, with what the session has used."""
+"""The end of a turn: its last message, with what the session has used."""
 
 import time
 import uuid
