@@ -35,7 +35,8 @@ class Computer(Installation):
             "PATH": os.environ["PATH"],
             "PARACHUTE_HOME": str(self.home.root),
             "LANG": "C.UTF-8",
-            "TZ": os.environ["TZ"],
+            # Benchmarks and pictures of screens are taken without the zone of the tests.
+            **({"TZ": os.environ["TZ"]} if "TZ" in os.environ else {}),
             **self._environment,
         }
         command = [sys.executable, "-m", "parachute.supervisor", "--host", self.host, "--port", str(self.port)]
