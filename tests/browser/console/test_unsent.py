@@ -68,7 +68,8 @@ def test_what_is_written_without_a_connection_is_sent_once(make_person: MakePers
 
 
 def test_an_entry_whose_answer_was_lost_is_not_written_twice(make_person: MakePerson) -> None:
-    person = make_person(PHONE, **WITH_WORKER)
+    # Without a service worker: what passes through one is not always shown to `route`.
+    person = make_person(PHONE)
     page = person.open("journal")
     expect(page.get_by_label("New entry")).to_be_visible()
 

@@ -4,12 +4,13 @@ import psutil
 
 from tests.support.computer import command_line
 from tests.support.installation import Installation
+from tests.support.scripted_agent.packing import scripted_program
 
 
 def agents(installation: Installation) -> list[psutil.Process]:
     """The agents' programs that run now, inside sandboxes and directly on this machine."""
-    names = ("/agent", "/claude")
-    # The scripted one is run by an interpreter: its path is the third part.
+    # In a sandbox it is `agent`, outside of one its own name; the scripted one is the third part, after its interpreter.
+    names = ("/agent", "/claude", f"/{scripted_program().name}")
     return [
         process
         for process in installation.processes()
