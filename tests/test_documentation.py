@@ -33,6 +33,7 @@ def test_every_event_has_a_description() -> None:
     assert [kind.type for kind in EVENTS.values() if not (kind.__doc__ or "").rstrip().endswith(".")] == []
 
 
+@pytest.mark.process  # the table of options asks Nix
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES.keys())
 def test_tables_are_there_when_the_page_is_read_in_the_repository(page: Path) -> None:
     text = page.read_text()

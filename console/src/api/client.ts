@@ -1,10 +1,25 @@
 /** Calls of the server's API: every path is one of its description, so that the console uses nothing but the public API. */
-import type { paths } from "schema";
+import type { components, paths } from "schema";
+
+/** What the description of the API calls so. */
+export type Schema<N extends keyof components["schemas"]> = components["schemas"][N];
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Taking<M extends Method> = {
   [P in keyof paths]: paths[P] extends Record<Lowercase<M>, object> ? P : never;
 }[keyof paths];
+
+type Content<R> = R extends { content: { "application/json": infer T } } ? T : undefined;
+/** The type of the answer that the description of the API declares. */
+export type Answer<M extends Method, P extends keyof paths> = paths[P] extends Record<Lowercase<M>, { responses: infer R }>
+  ? Content<R[keyof R & (200 | 201 | 202)]>
+  : never;
+
+interface Call<M extends Method> {
+  <P extends Taking<M>>(path: P, options?: Options): Promise<Answer<M, P>>;
+  /** A route whose answer is not declared yet. */
+  <T>(path: Taking<M>, options?: Options): Promise<T>;
+}
 
 export interface Options {
   /** What stands in the braces of the path. */
@@ -122,12 +137,14 @@ async function json<T>(method: Method, path: string, options?: Options): Promise
   return (text ? JSON.parse(text) : undefined) as T;
 }
 
+const call = <M extends Method>(method: M): Call<M> => (path: string, options?: Options) => json<never>(method, path, options);
+
 export const api = {
-  get: <T>(path: Taking<"GET">, options?: Options) => json<T>("GET", path, options),
-  post: <T>(path: Taking<"POST">, options?: Options) => json<T>("POST", path, options),
-  put: <T>(path: Taking<"PUT">, options?: Options) => json<T>("PUT", path, options),
-  patch: <T>(path: Taking<"PATCH">, options?: Options) => json<T>("PATCH", path, options),
-  delete: <T>(path: Taking<"DELETE">, options?: Options) => json<T>("DELETE", path, options),
+  get: call("GET"),
+  post: call("POST"),
+  put: call("PUT"),
+  patch: call("PATCH"),
+  delete: call("DELETE"),
   /** A route of a module: which there are depends on what is installed, so that no description can name them here. */
   module: <T>(method: Method, path: `/api/${string}`, options?: Options) => json<T>(method, path, options),
 };

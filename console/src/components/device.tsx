@@ -96,7 +96,7 @@ export function NewDevice({ onDone, isPhone = false }: { onDone: () => void; isP
       if (kind === "browser") {
         setCode(await api.post<Code>("/api/pairing/codes", { body: { ...(name && { name }), ...(scopes && { scopes }) } }));
       } else {
-        setKey((await api.post<{ key: string }>("/api/auth/keys", { body: { label: name, ...(scopes && { scopes }) } })).key);
+        setKey((await api.post("/api/auth/keys", { body: { label: name, ...(scopes && { scopes }) } })).key);
       }
     });
   if (isReached === undefined) return null;

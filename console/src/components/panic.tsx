@@ -1,6 +1,6 @@
 /** The kill switch: it stops all agents once somebody has said that it is meant, and another tap lets them work again. */
 import { api } from "~/api/client";
-import { type Stopped, stopped } from "~/state/kill_switch";
+import { stopped } from "~/state/kill_switch";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { messages } from "~/text/messages";
@@ -29,7 +29,7 @@ export function Panic({ isCompact = false }: { isCompact?: boolean }) {
   if (stopped.value || !may("chat", "write")) return null;
   const stop = async () => {
     if (!(await confirm(t("sure"), t("sure_text"), t("stop")))) return;
-    stopped.value = (await api.post<{ panic: Stopped }>("/api/panic")).panic;
+    stopped.value = (await api.post("/api/panic")).panic;
     toast(t("done"));
   };
   return (

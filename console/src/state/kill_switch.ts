@@ -1,19 +1,14 @@
 /** Whether everything is stopped. */
 import { signal } from "@preact/signals";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { listen } from "./live";
 import { may } from "./session";
 
-export interface Stopped {
-  since: string;
-  by: string;
-}
-
-export const stopped = signal<Stopped | null>(null);
+export const stopped = signal<Schema<"Panic"> | null>(null);
 
 async function look(): Promise<void> {
   try {
-    stopped.value = (await api.get<{ panic: Stopped | null }>("/api/panic")).panic;
+    stopped.value = (await api.get("/api/panic")).panic;
   } catch {
     // Asked again at the next change; until then the last answer stands.
   }

@@ -19,6 +19,9 @@ from parachute.config.settings.groups.operation import AuditSettings, BackupSett
 from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.groups.values import LONGEST_MINUTES, MOST_DOLLARS, MOST_TOKENS, Address, ExpandedPath
 
+AuthMode = Literal["remote", "always", "disabled"]
+"""Those who need a key: who comes from elsewhere, everybody, or nobody."""
+
 
 class Settings(BaseSettings):
     """All settings; the environment (`PARACHUTE_PORT`, `PARACHUTE_OFFLINE__MODEL`) goes over the file."""
@@ -32,7 +35,7 @@ class Settings(BaseSettings):
         default="127.0.0.1", description="Address to listen on; any other than loopback needs a key first."
     )
     port: int = Field(default=3333, ge=1, le=65535, description="Port to listen on.")
-    auth_mode: Literal["remote", "always", "disabled"] = Field(
+    auth_mode: AuthMode = Field(
         default="remote", description="Who needs a key: callers from other machines, everybody, or nobody."
     )
     hostnames: list[str] = Field(default=[], description="Further names under which this computer may be called.")

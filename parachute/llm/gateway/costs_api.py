@@ -1,7 +1,7 @@
 """Routes of costs: what was used by whom, and the limits of each."""
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -28,31 +28,59 @@ class Limit(BaseModel):
     tokens: int | None = Field(default=None, ge=0, le=MOST_TOKENS)
 
 
-@router.get("/costs")
+class ShownLimit(Limit):
+    """The limit of a subject, with what is used of it in this period."""
+
+    subject: str
+    used: Usage
+
+
+class Limits(BaseModel):
+    """Every limit."""
+
+    limits: list[ShownLimit]
+
+
+@dataclass
+class Cost(Usage):
+    """Use by one of what it is grouped by; the others are absent."""
+
+    day: str | None = None
+    subject: str | None = None
+    session: str | None = None
+    model: str | None = None
+
+
+class Costs(BaseModel):
+    """What was used in the last days."""
+
+    by: Grouping
+    days: int
+    costs: list[Cost]
+
+
+@router.get("/costs", response_model_exclude_none=True)
 async def costs(
     gateway: GatewayDependency, by: Grouping = "day", days: Annotated[int, Query(ge=1, le=3660)] = 30
-) -> dict[str, Any]:
+) -> Costs:
     """What was used in the last days, by day, subject, session or model."""
-    found = [{by: name, **_shown(used)} for name, used in await gateway.costs(by, days)]
-    return {"by": by, "days": days, "costs": found}
+    found = await gateway.costs(by, days)
+    return Costs(by=by, days=days, costs=[Cost(**(asdict(_rounded(used)) | {by: name})) for name, used in found])
 
 
 @router.get("/limits")
-async def limits(gateway: GatewayDependency) -> dict[str, Any]:
+async def limits(gateway: GatewayDependency) -> Limits:
     """Every limit, with what is used of it."""
-    return {
-        "limits": [
-            {**asdict(limit), "used": _shown(await gateway.spending.used_of(limit))} for limit in gateway.limits.all()
-        ]
-    }
+    used = [(limit, _rounded(await gateway.spending.used_of(limit))) for limit in gateway.limits.all()]
+    return Limits(limits=[ShownLimit(**asdict(limit), used=each) for limit, each in used])
 
 
 @router.put("/limits/{subject}")
-async def put_limit(subject: str, body: Limit, gateway: GatewayDependency) -> dict[str, Any]:
+async def put_limit(subject: str, body: Limit, gateway: GatewayDependency) -> SpendingLimit:
     """Set the limit of a subject."""
     limit = SpendingLimit(checked_subject(subject), body.per, body.dollars, body.tokens)
     await gateway.limits.put(limit)
-    return asdict(limit)
+    return limit
 
 
 @router.delete("/limits/{subject}")
@@ -62,5 +90,5 @@ async def delete_limit(subject: str, gateway: GatewayDependency) -> dict[str, bo
     return {"success": True}
 
 
-def _shown(used: Usage) -> dict[str, Any]:
-    return {**asdict(used), "dollars": round(used.dollars, 6)}
+def _rounded(used: Usage) -> Usage:
+    return replace(used, dollars=round(used.dollars, 6))

@@ -5,18 +5,19 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
 from parachute.base.clock import as_text
 from parachute.base.services import provided
 from parachute.security.audit import reading
-from parachute.security.audit.graph import graph
-from parachute.security.audit.reading import Filter
+from parachute.security.audit.graph import Graph, graph
+from parachute.security.audit.reading import Filter, Page
 from parachute.security.audit.service import Audit
-from parachute.security.audit.verifying import verify
+from parachute.security.audit.verifying import Kind, verify
 
 router = APIRouter(prefix="/api/audit", tags=["audit"])
 
@@ -41,40 +42,60 @@ def _filter(
 FilterDependency = Annotated[Filter, Depends(_filter)]
 
 
+class RecentGraph(Graph):
+    """The graph of the records since a moment."""
+
+    since: str
+
+
+class ShownProblem(BaseModel):
+    """What is wrong at a line of a day, with a sentence."""
+
+    day: str
+    line: int | None
+    kind: Kind
+    sentence: str
+
+
+class ShownVerification(BaseModel):
+    """The numbers of days and records that were looked at, of older records that are not chained, and what is wrong."""
+
+    days: int
+    records: int
+    before: int
+    problems: list[ShownProblem]
+    is_whole: bool
+
+
 @router.get("")
 async def records(
     service: AuditDependency,
     wanted: FilterDependency,
     limit: int = Query(reading.PAGE, ge=1, le=reading.MOST),
     before: str | None = Query(None, max_length=40),
-) -> dict[str, Any]:
+) -> Page:
     """Records, newest first; `next` is the `before` of the next page, null at the end."""
     await service.written()
-    page = await asyncio.to_thread(reading.page, service.days, wanted, limit, before)
-    return {"records": page.records, "next": page.next}
+    return await asyncio.to_thread(reading.page, service.days, wanted, limit, before)
 
 
 @router.get("/graph")
-async def activity(service: AuditDependency, hours: int = Query(24, ge=1, le=_MOST_HOURS)) -> dict[str, Any]:
+async def activity(service: AuditDependency, hours: int = Query(24, ge=1, le=_MOST_HOURS)) -> RecentGraph:
     """Nodes and edges of the last hours; the requests of all edges are together the number of `records`."""
     await service.written()
     since = datetime.now(UTC) - timedelta(hours=hours)
     found = await asyncio.to_thread(lambda: graph(reading.every(service.days, Filter(since=since))))
-    return {"since": as_text(since), **found}
+    return RecentGraph(**dict(found), since=as_text(since))
 
 
 @router.get("/verify")
-async def verification(service: AuditDependency) -> dict[str, Any]:
-    """Whether any record was altered, removed, added or moved since it was written."""
+async def verification(service: AuditDependency) -> ShownVerification:
+    """Find records that were altered, removed, added or moved since they were written."""
     result = await asyncio.to_thread(verify, service.days, await service.sealed())
-    problems = [{**asdict(each), "sentence": each.sentence} for each in result.problems]
-    return {
-        "days": result.days,
-        "records": result.records,
-        "before": result.before,
-        "problems": problems,
-        "is_whole": not problems,
-    }
+    problems = [ShownProblem(**asdict(each), sentence=each.sentence) for each in result.problems]
+    return ShownVerification(
+        days=result.days, records=result.records, before=result.before, problems=problems, is_whole=not problems
+    )
 
 
 @router.get("/export")

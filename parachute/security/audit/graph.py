@@ -1,26 +1,44 @@
 """The activity of the last hours as a graph: who asked whom, how often, how long it took, and what failed."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import BaseModel, Field
 
-@dataclass(slots=True)
-class Edge:
+
+class Node(BaseModel):
+    """A caller, a module or another part of the computer."""
+
+    id: str
+    kind: str
+
+
+class Edge(BaseModel):
     """Requests from one node to another; times in milliseconds."""
 
+    source: str = Field(serialization_alias="from")
+    target: str = Field(serialization_alias="to")
     requests: int = 0
     failures: int = 0
     total_ms: int = 0
     longest_ms: int = 0
-    events: dict[str, int] = field(default_factory=dict)
+    events: dict[str, int] = {}
 
 
-def graph(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+class Graph(BaseModel):
+    """The nodes and edges, and the number of records that they were made of."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    records: int
+
+
+def graph(records: Iterable[Mapping[str, Any]]) -> Graph:
     """Nodes and edges of records: the sum of all edges is the number of records."""
     edges: dict[tuple[str, str], Edge] = {}
     for record in records:
-        edge = edges.setdefault((_source(record), _target(record)), Edge())
+        source, target = _source(record), _target(record)
+        edge = edges.setdefault((source, target), Edge(source=source, target=target))
         duration = record.get("duration_ms")
         duration = duration if isinstance(duration, int) else 0
         edge.requests += 1
@@ -30,22 +48,14 @@ def graph(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         kind = str(record.get("event_type"))
         edge.events[kind] = edge.events.get(kind, 0) + 1
     nodes = sorted({name for pair in edges for name in pair})
-    return {
-        "nodes": [{"id": name, "kind": name.partition(":")[0]} for name in nodes],
-        "edges": [
-            {
-                "from": source,
-                "to": target,
-                "requests": edge.requests,
-                "failures": edge.failures,
-                "total_ms": edge.total_ms,
-                "longest_ms": edge.longest_ms,
-                "events": dict(sorted(edge.events.items())),
-            }
-            for (source, target), edge in sorted(edges.items())
-        ],
-        "records": sum(edge.requests for edge in edges.values()),
-    }
+    found = [edge for _, edge in sorted(edges.items())]
+    for edge in found:
+        edge.events = dict(sorted(edge.events.items()))
+    return Graph(
+        nodes=[Node(id=name, kind=name.partition(":")[0]) for name in nodes],
+        edges=found,
+        records=sum(edge.requests for edge in found),
+    )
 
 
 def _source(record: Mapping[str, Any]) -> str:

@@ -1,14 +1,15 @@
 """Routes of API keys (contract, section 7)."""
 
 import asyncio
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.addresses import is_loopback
 from parachute.base.services import provided, services_of
-from parachute.config.settings.models import Settings
+from parachute.config.settings.models import AuthMode, Settings
 from parachute.security.keys.models import FULL_ACCESS, Key, Scope, ScopeNames, check_grant
 from parachute.security.keys.service import Keys
 
@@ -27,21 +28,52 @@ class NewKey(BaseModel):
     scopes: list[Annotated[str, Field(max_length=200)]] | None = Field(default=None, min_length=1, max_length=100)
 
 
+class ShownKey(BaseModel):
+    """A key without its secret; null for a time that nobody knows, as of a key that was written by hand."""
+
+    id: str
+    label: str
+    created_at: datetime | None
+    last_used_at: datetime | None
+    scopes: list[str]
+
+
+class KeyWithSecret(ShownKey):
+    """A key that was just made."""
+
+    key: str
+
+
+class KeyList(BaseModel):
+    """All keys, and who needs one."""
+
+    keys: list[ShownKey]
+    auth_mode: AuthMode
+
+
+class AuthSettings(BaseModel):
+    """Who needs a key, and how many there are."""
+
+    require_auth: AuthMode
+    key_count: int
+
+
 @router.get("/keys")
-async def list_keys(request: Request, service: KeysDependency) -> dict[str, Any]:
+async def list_keys(request: Request, service: KeysDependency) -> KeyList:
     """All keys, without their secrets."""
     settings = services_of(request).get(Settings)
-    return {"keys": [_as_json(key) for key in await asyncio.to_thread(service.list)], "auth_mode": settings.auth_mode}
+    keys = await asyncio.to_thread(service.list)
+    return KeyList(keys=[_shown(key) for key in keys], auth_mode=settings.auth_mode)
 
 
 @router.post("/keys")
-async def create_key(request: Request, body: NewKey, service: KeysDependency) -> dict[str, Any]:
+async def create_key(request: Request, body: NewKey, service: KeysDependency) -> KeyWithSecret:
     """A new key, with all rights unless `scopes` names them, and never more than the caller has; its secret is in this answer and nowhere else."""
     scopes = FULL_ACCESS if body.scopes is None else tuple(map(Scope.parse, body.scopes))
     check_grant(request.scope["state"]["caller"], scopes)
     await asyncio.to_thread(services_of(request).get(ScopeNames).check, scopes)
     key, secret = await asyncio.to_thread(service.create, body.label, scopes)
-    return {**_as_json(key), "key": secret}
+    return KeyWithSecret(**_shown(key).model_dump(), key=secret)
 
 
 @router.delete("/keys/{identifier}")
@@ -55,17 +87,12 @@ async def revoke_key(request: Request, identifier: str, service: KeysDependency)
 
 
 @router.get("/settings")
-async def auth_settings(request: Request, service: KeysDependency) -> dict[str, Any]:
+async def auth_settings(request: Request, service: KeysDependency) -> AuthSettings:
     """Return who needs a key, and how many there are."""
     settings = services_of(request).get(Settings)
-    return {"require_auth": settings.auth_mode, "key_count": len(await asyncio.to_thread(service.list))}
+    return AuthSettings(require_auth=settings.auth_mode, key_count=len(await asyncio.to_thread(service.list)))
 
 
-def _as_json(key: Key) -> dict[str, Any]:
-    return {
-        "id": key.id,
-        "label": key.label,
-        "created_at": key.created_at.isoformat().replace("+00:00", "Z") if key.created_at else None,
-        "last_used_at": key.last_used_at.isoformat().replace("+00:00", "Z") if key.last_used_at else None,
-        "scopes": [str(scope) for scope in key.scopes],
-    }
+def _shown(key: Key) -> ShownKey:
+    scopes = [str(scope) for scope in key.scopes]
+    return ShownKey(id=key.id, label=key.label, created_at=key.created_at, last_used_at=key.last_used_at, scopes=scopes)

@@ -2,10 +2,9 @@
 
 import json
 import logging
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from parachute.base.clock import as_text, now
 from parachute.base.disk_errors import disk_error
@@ -33,10 +32,6 @@ class Panic:
     since: str
     by: str
     saved: bool = True
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the form for apps."""
-        return asdict(self)
 
     @property
     def warning(self) -> str | None:

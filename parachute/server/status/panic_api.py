@@ -1,43 +1,60 @@
 """`/api/panic` and `/api/resume`: stopping all agents, and letting them work again."""
 
-from typing import Any
-
 from fastapi import APIRouter, Request
+from pydantic import BaseModel
 
 from parachute.base.services import services_of
 from parachute.config.settings.home import Home
 from parachute.security.keys.models import Caller
 from parachute.security.kill_switch.service import KillSwitchService
-from parachute.security.kill_switch.switch import KillSwitch
+from parachute.security.kill_switch.switch import KillSwitch, Panic
 
 router = APIRouter(prefix="/api", tags=["panic"])
 
 
-def panic_of(request: Request) -> dict[str, Any] | None:
+class Switch(BaseModel):
+    """The kill switch; null while agents may work."""
+
+    panic: Panic | None
+
+
+class Engaged(BaseModel):
+    """The kill switch, and a warning where the disk could not be written."""
+
+    panic: Panic
+    warning: str | None
+
+
+class Released(BaseModel):
+    """What had stopped all agents, null if nothing had."""
+
+    panic: None = None
+    was: Panic | None
+
+
+def panic_of(request: Request) -> Panic | None:
     """The time since when all agents are stopped, and by whom; None if they are not."""
-    panic = KillSwitch(services_of(request).get(Home).root).panic
-    return panic.as_json() if panic else None
+    return KillSwitch(services_of(request).get(Home).root).panic
 
 
 @router.get("/panic")
-async def get_panic(request: Request) -> dict[str, Any]:
+async def get_panic(request: Request) -> Switch:
     """The kill switch: since when all agents are stopped and by whom, or null."""
-    return {"panic": panic_of(request)}
+    return Switch(panic=panic_of(request))
 
 
 @router.post("/panic")
-async def panic(request: Request) -> dict[str, Any]:
+async def panic(request: Request) -> Engaged:
     """Stop all agents, schedules, hooks and outgoing connections now, and start none any more; the journal goes on.
 
     `warning` says what does not hold where the disk could not be written.
     """
     caller: Caller = request.scope["state"]["caller"]
     stopped = await services_of(request).get(KillSwitchService).engage(caller.name)
-    return {"panic": stopped.as_json(), "warning": stopped.warning}
+    return Engaged(panic=stopped, warning=stopped.warning)
 
 
 @router.post("/resume")
-async def resume(request: Request) -> dict[str, Any]:
+async def resume(request: Request) -> Released:
     """Let agents work again; answers what had stopped them."""
-    released = await services_of(request).get(KillSwitchService).release()
-    return {"panic": None, "was": released.as_json() if released else None}
+    return Released(was=await services_of(request).get(KillSwitchService).release())

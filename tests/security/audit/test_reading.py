@@ -87,12 +87,12 @@ async def test_every_record_is_counted_once_in_the_graph(recorded: Recorded) -> 
     await many(recorded, 1000)
     await recorded.write(3, source_type="module", source_id="daily", target_module="brain", success=False)
     found = graph(every(Days(recorded.folder), Filter()))
-    assert sum(edge["requests"] for edge in found["edges"]) == found["records"] == 1003
-    assert [node["id"] for node in found["nodes"]] == ["agent:chat", "module:brain", "module:chat", "module:daily"]
-    (edge,) = [each for each in found["edges"] if each["to"] == "module:brain"]
-    assert (edge["from"], edge["requests"], edge["failures"], edge["events"]) == ("module:daily", 3, 3, {"api_call": 3})
-    (edge,) = [each for each in found["edges"] if each["to"] == "module:chat"]
+    assert sum(edge.requests for edge in found.edges) == found.records == 1003
+    assert [node.id for node in found.nodes] == ["agent:chat", "module:brain", "module:chat", "module:daily"]
+    (edge,) = [each for each in found.edges if each.target == "module:brain"]
+    assert (edge.source, edge.requests, edge.failures, edge.events) == ("module:daily", 3, 3, {"api_call": 3})
+    (edge,) = [each for each in found.edges if each.target == "module:chat"]
     lines = recorded.path("2026-01-30").read_text().splitlines() + recorded.path("2026-01-31").read_text().splitlines()
     counted = [record for line in lines if (record := json.loads(line))["target_module"] == "chat"]
-    assert edge["total_ms"] == sum(record["duration_ms"] for record in counted)
-    assert edge["longest_ms"] == 6
+    assert edge.total_ms == sum(record["duration_ms"] for record in counted)
+    assert edge.longest_ms == 6

@@ -1,19 +1,13 @@
 /** Who asked whom: a picture of the busiest, and a table of all. */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Chips, Loaded, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { callerName } from "~/text/callers";
 import { number } from "~/text/messages";
 import { t } from "./texts";
 
-interface Edge {
-  from: string;
-  to: string;
-  requests: number;
-  failures: number;
-  total_ms: number;
-}
+type Edge = Pick<Schema<"Edge">, "from" | "to" | "requests" | "failures" | "total_ms">;
 
 type Hours = "1" | "24" | "168";
 
@@ -22,7 +16,7 @@ const ROW = 30;
 
 export function ActivityGraph() {
   const [hours, setHours] = useState<Hours>("24");
-  const found = useResource((signal) => api.get<{ edges: Edge[] }>("/api/audit/graph", { query: { hours }, signal }), hours, ["runs"]);
+  const found = useResource((signal) => api.get("/api/audit/graph", { query: { hours }, signal }), hours, ["runs"]);
   return (
     <Section title={t("graph")}>
       <Chips

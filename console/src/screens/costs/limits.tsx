@@ -1,6 +1,6 @@
 /** What each part of the computer may use, and how much of that is used. */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Choice, Form, TextField } from "~/components/field";
@@ -9,14 +9,14 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
 import { dollars, number } from "~/text/messages";
-import { type Limit, subjectName, tokensOf } from "./models";
+import { subjectName, tokensOf } from "./models";
 import { t } from "./texts";
 
 export function Limits() {
-  const found = useResource((signal) => api.get<{ limits: Limit[] }>("/api/usage/limits", { signal }), "limits", ["usage"]);
+  const found = useResource((signal) => api.get("/api/usage/limits", { signal }), "limits", ["usage"]);
   const [isSetting, setSetting] = useState(false);
   const isAdmin = may("usage", "admin");
-  const remove = async (limit: Limit) => {
+  const remove = async (limit: Schema<"ShownLimit">) => {
     await api.delete("/api/usage/limits/{subject}", { params: { subject: limit.subject } });
     await found.reload();
   };
@@ -45,7 +45,7 @@ export function Limits() {
   );
 }
 
-function Spent({ limit }: { limit: Limit }) {
+function Spent({ limit }: { limit: Schema<"ShownLimit"> }) {
   const inDollars = limit.dollars !== null;
   const used = inDollars ? limit.used.dollars : tokensOf(limit.used);
   const most = (inDollars ? limit.dollars : limit.tokens) ?? 0;

@@ -1,22 +1,8 @@
 /** What the API says of costs, and the names of those who used it. */
+import type { Schema } from "~/api/client";
 import { t } from "./texts";
 
-export interface Used {
-  requests: number;
-  input_tokens: number;
-  output_tokens: number;
-  cache_write_tokens: number;
-  cache_read_tokens: number;
-  dollars: number;
-}
-
-export interface Limit {
-  subject: string;
-  per: "day" | "month";
-  dollars: number | null;
-  tokens: number | null;
-  used: Used;
-}
+export type Used = Schema<"Usage">;
 
 export function tokensOf(used: Used): number {
   return used.input_tokens + used.output_tokens;

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
 import { Choice, Switch } from "~/components/field";
@@ -21,13 +21,7 @@ export interface BrowserSession {
   is_current: boolean;
 }
 
-interface Key {
-  id: string;
-  label: string;
-  created_at: string;
-  last_used_at: string | null;
-  scopes: string[];
-}
+type Key = Schema<"ShownKey">;
 
 export default function Keys() {
   const isAdmin = may("auth", "admin");
@@ -138,7 +132,7 @@ function Browsers() {
 }
 
 function KeyList() {
-  const found = useResource((signal) => api.get<{ keys: Key[] }>("/api/auth/keys", { signal }), "keys", ["keys"]);
+  const found = useResource((signal) => api.get("/api/auth/keys", { signal }), "keys", ["keys"]);
   const revoke = async (key: Key) => {
     if (!(await confirm(t("revoke_title", { name: key.label }), t("revoke_text"), t("revoke")))) return;
     await api.delete("/api/auth/keys/{identifier}", { params: { identifier: key.id } });

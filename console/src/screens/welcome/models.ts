@@ -54,7 +54,7 @@ async function load(signal: AbortSignal): Promise<Known> {
     api.get<Setup>("/api/setup", { signal }),
     api.get<{ modules: { name: string }[] }>("/api/modules", { signal }),
     api.get<{ sessions: { name: string; is_current: boolean }[] }>("/api/pairing/sessions", { signal }),
-    api.get<{ keys: { label: string }[] }>("/api/auth/keys", { signal }),
+    api.get("/api/auth/keys", { signal }),
     api.get<Backups>("/api/backups", { signal }),
     api.get<{ is_reachable: boolean }>("/api/pairing/address", { signal }),
   ]);
