@@ -51,7 +51,7 @@ export function secretOf(text: string): { code: string } | { key: string } {
 export function SignIn() {
   const [text, setText] = useState("");
   const [error, setError] = useState<unknown>();
-  const tls = useResource((signal) => api.get<{ enabled: boolean }>("/api/tls", { signal }), "tls");
+  const tls = useResource((signal) => api.get("/api/tls", { signal }), "tls");
   const submit = async () => {
     setError(undefined);
     try {

@@ -1,6 +1,6 @@
 /** A further device: a browser pairs by a code, the app and programs get a key. */
 import { useEffect, useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { useResource } from "~/state/resource";
 import { listen } from "~/state/live";
 import { attempt, toast } from "~/state/toasts";
@@ -64,17 +64,11 @@ const RIGHTS = {
 
 type Rights = keyof typeof RIGHTS;
 
-interface Code {
-  id: string;
-  code: string;
-  url: string;
-  qr: number[][];
-  expires_at: string;
-}
+type Code = Schema<"CodeAnswer">;
 
 /** Whether other devices reach this computer, undefined until that is known. */
 export function useReach(): boolean | undefined {
-  const found = useResource((signal) => api.get<{ is_reachable: boolean }>("/api/pairing/address", { signal }), "reach");
+  const found = useResource((signal) => api.get("/api/pairing/address", { signal }), "reach");
   // Over whatever way this page came from elsewhere, others come, too.
   return !isLoopback(location.hostname) || found.value?.is_reachable;
 }
@@ -94,7 +88,7 @@ export function NewDevice({ onDone, isPhone = false }: { onDone: () => void; isP
     attempt(async () => {
       const scopes = RIGHTS[rights];
       if (kind === "browser") {
-        setCode(await api.post<Code>("/api/pairing/codes", { body: { ...(name && { name }), ...(scopes && { scopes }) } }));
+        setCode(await api.post("/api/pairing/codes", { body: { ...(name && { name }), ...(scopes && { scopes }) } }));
       } else {
         setKey((await api.post("/api/auth/keys", { body: { label: name, ...(scopes && { scopes }) } })).key);
       }
@@ -133,7 +127,7 @@ function ShownCode({ code, isReached, onDone }: { code: Code; isReached: boolean
   useEffect(() => {
     let before: Set<string> | undefined;
     const look = async () => {
-      const { sessions } = await api.get<{ sessions: { id: string; name: string }[] }>("/api/pairing/sessions");
+      const { sessions } = await api.get("/api/pairing/sessions");
       const added = before && sessions.find(({ id }) => !before?.has(id));
       before ??= new Set(sessions.map(({ id }) => id));
       if (!added) return;

@@ -65,13 +65,6 @@ export interface Suggestion {
   members?: Suggestion[];
 }
 
-interface Preview {
-  before: string | null;
-  after: string | null;
-  diff: string;
-  problem: string | null;
-}
-
 const ICONS: Record<Suggestion["action"], IconName> = { create: "plus", update: "edit", delete: "trash", link: "link", batch: "list" };
 /** What is the computer's own stands where a module's name does; only an owner decides about it. */
 const OWN = new Set(["settings", "memory", "contexts"]);
@@ -173,7 +166,7 @@ const TOPICS: Record<string, string> = { daily: "journal", chat: "sessions", con
 
 function Changed({ suggestion: { id, status, target_module } }: { suggestion: Suggestion }) {
   const found = useResource(
-    (signal) => api.get<Preview>("/api/suggestions/{identifier}/preview", { params: { identifier: id }, signal }),
+    (signal) => api.get("/api/suggestions/{identifier}/preview", { params: { identifier: id }, signal }),
     `${id}/${status}`,
     status === "pending" ? [TOPICS[target_module] ?? target_module] : [],
   );

@@ -1,30 +1,20 @@
 /** Who this browser is: what the server says of its session, and nothing that the page could claim itself. */
 import { computed, signal } from "@preact/signals";
-import { api, listeners } from "~/api/client";
+import { api, listeners, type Schema } from "~/api/client";
 import { dropDrafts } from "./drafts";
 import { forget } from "./kept";
 import { removeAll } from "./letters";
 
-export interface Me {
-  signed_in: boolean;
-  kind: "session" | "key" | "local" | null;
-  id: string | null;
-  name: string | null;
-  scopes: string[];
-  admin: boolean;
-  confirmed_until: string | null;
-  /** Whether this computer was set up; null for those who do not administer it. */
-  set_up: boolean | null;
-}
+export type Me = Schema<"Me">;
 
-const NOBODY: Me = { signed_in: false, kind: null, id: null, name: null, scopes: [], admin: false, confirmed_until: null, set_up: null };
+const NOBODY: Me = { signed_in: false, kind: null, id: null, name: null, scopes: [], admin: false, confirmed_until: null, needs: null, set_up: null };
 
 /** Undefined until the server has answered for the first time. */
 export const me = signal<Me | undefined>(undefined);
 export const isSignedIn = computed(() => me.value?.signed_in ?? false);
 
 export async function load(): Promise<void> {
-  me.value = await api.get<Me>("/api/pairing/me");
+  me.value = await api.get("/api/pairing/me");
 }
 
 /** Sign in with a pairing code, or with a key; the name is that of the code, or what the server calls this browser. */

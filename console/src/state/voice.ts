@@ -1,40 +1,24 @@
 /** Recordings that become text on the computer. */
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { listen } from "./live";
 
-interface Problem {
-  key: string;
-  message: string;
-  hint: string | null;
-}
+export type VoiceStatus = Schema<"VoiceStatus">;
 
-export interface VoiceStatus {
-  ready: boolean;
-  kind: "model" | "server" | "none";
-  problem: Problem | null;
-}
-
-export interface Transcription {
-  id: string;
-  state: "waiting" | "working" | "transcribed" | "done" | "failed" | "cancelled";
-  progress: number | null;
-  error: Problem | null;
-  text?: string | null;
-}
+export type Transcription = Schema<"TranscriptionAnswer">;
 
 type Wanted = { path: string; entry?: string; again?: boolean };
 
 const OVER = ["done", "failed", "cancelled"];
 
-export const voiceStatus = (signal?: AbortSignal) => api.get<VoiceStatus>("/api/voice", { signal });
+export const voiceStatus = (signal?: AbortSignal) => api.get("/api/voice", { signal });
 
 /** The newest transcription of an entry of the journal, if there is one. */
 export async function ofEntry(entry: string, signal: AbortSignal) {
-  const { transcriptions } = await api.get<{ transcriptions: Transcription[] }>("/api/voice/transcriptions", { query: { entry, limit: 1 }, signal });
+  const { transcriptions } = await api.get("/api/voice/transcriptions", { query: { entry, limit: 1 }, signal });
   return transcriptions[0];
 }
 
-export const askFor = (body: Wanted) => api.post<Transcription>("/api/voice/transcriptions", { body });
+export const askFor = (body: Wanted) => api.post("/api/voice/transcriptions", { body });
 
 export const retry = (identifier: string) => api.post("/api/voice/transcriptions/{identifier}/retry", { params: { identifier } });
 
@@ -47,7 +31,7 @@ export async function finished(identifier: string, onLook: (progress: number | n
     const news = new Promise<void>((resolve) => (changed = resolve));
     const end = listen(["voice"], () => changed());
     try {
-      const job = await api.get<Transcription>("/api/voice/transcriptions/{identifier}", { params: { identifier } });
+      const job = await api.get("/api/voice/transcriptions/{identifier}", { params: { identifier } });
       if (OVER.includes(job.state) || (job.state === "waiting" && job.error)) return job;
       onLook(job.progress);
       await news;

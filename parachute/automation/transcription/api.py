@@ -1,11 +1,11 @@
 """Routes of transcriptions."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.automation.transcription.models import Job
+from parachute.automation.transcription.models import Job, State
 from parachute.automation.transcription.service import Transcriptions
 from parachute.base.services import provided
 
@@ -27,7 +27,7 @@ class VoiceStatus(BaseModel):
     """What transcribes here; `ready`: nothing is missing, as far as can be told without trying."""
 
     ready: bool
-    kind: str
+    kind: Literal["model", "server", "none"]
     where: str | None
     model: str | None
     problem: Problem | None
@@ -48,7 +48,7 @@ class TranscriptionState(BaseModel):
     id: str
     path: str
     entry: str | None
-    state: str
+    state: State
     progress: float | None
     attempts: int
     error: Problem | None

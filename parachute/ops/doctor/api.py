@@ -11,6 +11,7 @@ from parachute.base.services import provided
 from parachute.config.settings.home import Home
 from parachute.ops.doctor.examiner import Examiner, no_such_problem
 from parachute.ops.doctor.findings import Findings, dismiss
+from parachute.ops.doctor.models import Level
 
 router = APIRouter(prefix="/api/doctor", tags=["doctor"])
 
@@ -25,7 +26,7 @@ class ShownCheck(BaseModel):
     key: str | None
     title: str
     group: str
-    result: str
+    result: Level
     message: str
     next: str | None
     details: list[str]

@@ -18,7 +18,7 @@ interface Props {
 }
 
 export async function readKit(): Promise<Kit> {
-  return api.post<Kit>("/api/backups/kit");
+  return api.post("/api/backups/kit");
 }
 
 export function EmergencyKit({ protection, reload, made }: Props) {

@@ -1,16 +1,7 @@
 /** The emergency kit as the server has it (docs/backup.md). */
+import type { Schema } from "~/api/client";
 
-export interface Kit {
-  repository: string;
-  password: string;
-  credentials: Record<string, string>;
-  needs: "ssh_key" | "rclone" | "google" | null;
-  fingerprint: string;
-  version: string;
-  made_on: string;
-  text: string;
-  qr: number[][];
-}
+export type Kit = Schema<"ShownKit">;
 
 /** Whether backups were opened with their kit. */
 export interface Protection {

@@ -17,7 +17,7 @@ interface Props {
 }
 
 export function Choice({ isWhole, onBegun }: Props) {
-  const found = useResource((signal) => api.get<{ backups: Backup[] }>("/api/backups/list", { signal }), "list");
+  const found = useResource((signal) => api.get("/api/backups/list", { signal }), "list");
   const choose = async (backup: Backup) => {
     const trust = await ask<boolean>((close) => <Question backup={backup} isWhole={isWhole} close={close} />);
     if (trust === undefined) return;

@@ -1,14 +1,7 @@
 /** What the server knows of restoring (docs/backup.md). */
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 
-export interface Backup {
-  id: string;
-  made_at: string;
-  computer: string;
-  bytes: number | null;
-  own: boolean;
-  finished: boolean;
-}
+export type Backup = Schema<"Backup">;
 
 export interface Running {
   kind: "create" | "drill" | "restore";
@@ -24,16 +17,7 @@ interface Status {
   problem: string | null;
 }
 
-export interface LastRestore {
-  at: string;
-  result: "restored" | "failed" | "back";
-  backup: string;
-  made_at: string;
-  computer: string;
-  trust: boolean;
-  problem: string | null;
-  kept: string[];
-}
+export type LastRestore = Schema<"LastRestore">;
 
 export interface Known {
   status: Status;
@@ -43,7 +27,7 @@ export interface Known {
 export async function load(signal: AbortSignal): Promise<Known> {
   const [status, { last }] = await Promise.all([
     api.get<Status>("/api/backups", { signal }),
-    api.get<{ last: LastRestore | null }>("/api/backups/restore", { signal }),
+    api.get("/api/backups/restore", { signal }),
   ]);
   return { status, last };
 }

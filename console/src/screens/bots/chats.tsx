@@ -12,7 +12,7 @@ import type { Chat } from "./models";
 import { t } from "./texts";
 
 export function Chats() {
-  const found = useResource(async (signal) => (await api.get<{ chats: Chat[] }>("/api/bots/chats", { signal })).chats, "chats", ["bots", "inbox"]);
+  const found = useResource(async (signal) => (await api.get("/api/bots/chats", { signal })).chats, "chats", ["bots", "inbox"]);
   const unlink = async (chat: Chat) => {
     const name = chat.title || chat.chat_id;
     if (!(await confirm(t("unlink_title", { name }), t("unlink_text"), t("unlink")))) return;

@@ -9,7 +9,7 @@ import type { Platform } from "./models";
 import { t } from "./texts";
 
 export function OwnChat({ platform, onClose }: { platform: Platform; onClose: () => void }) {
-  const made = useResource(() => api.post<{ code: string; ends: string }>("/api/bots/{platform}/owner-code", { params: { platform } }), platform);
+  const made = useResource(() => api.post("/api/bots/{platform}/owner-code", { params: { platform } }), platform);
   return (
     <Dialog title={t("own_chat")} onClose={onClose}>
       <Loaded of={made}>

@@ -41,8 +41,8 @@ export function PlatformCard({ platform, connector, settings, reload }: Props) {
     await reload();
   };
   const test = async () => {
-    const { bot_name } = await api.post<{ bot_name: string }>("/api/bots/{platform}/test", { params });
-    toast(t("works", { name: bot_name, platform: label }));
+    const { bot_name } = await api.post("/api/bots/{platform}/test", { params });
+    toast(t("works", { name: bot_name ?? "", platform: label }));
   };
   const remove = async () => {
     if (!(await confirm(t("remove_title", { platform: label }), t("remove_text", { platform: label }), t("remove")))) return;

@@ -18,7 +18,7 @@ interface Known {
 async function load(signal: AbortSignal): Promise<Known> {
   const [{ connectors }, configuration] = await Promise.all([
     api.get<{ connectors: Record<Platform, Connector> }>("/api/bots/status", { signal }),
-    api.get<Configuration>("/api/bots/config", { signal }),
+    api.get("/api/bots/config", { signal }),
   ]);
   return { connectors, configuration };
 }

@@ -40,8 +40,8 @@ export function Setup({ platform, settings, isFirst, reload, onClose }: Props) {
       if (platform === "matrix") await api.put("/api/bots/config", { body: { matrix: { homeserver_url: address, user_id: user } } });
       await api.put("/api/bots/{platform}/token", { params, body: { token } });
       setToken("");
-      const found = await api.post<{ bot_name: string }>("/api/bots/{platform}/test", { params });
-      setName(found.bot_name);
+      const found = await api.post("/api/bots/{platform}/test", { params });
+      setName(found.bot_name ?? undefined);
     } catch (error) {
       setProblem(error);
     }

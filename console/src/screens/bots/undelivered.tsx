@@ -5,12 +5,11 @@ import { Ago, Badge, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { platformName } from "~/text/platforms";
-import type { Undelivered } from "./models";
 import { t } from "./texts";
 
 export function UndeliveredMessages() {
   const found = useResource(
-    async (signal) => (await api.get<{ messages: Undelivered[] }>("/api/bots/deliveries", { signal })).messages,
+    async (signal) => (await api.get("/api/bots/deliveries", { signal })).messages,
     "deliveries",
     ["bots", "inbox"],
   );

@@ -18,7 +18,7 @@ import { t } from "./texts";
 const called = (request: Request) => (request.chat_type === "group" ? request.title : request.name) || request.chat_id;
 
 export function Waiting({ configuration }: { configuration: Configuration }) {
-  const found = useResource(async (signal) => (await api.get<{ requests: Request[] }>("/api/bots/pairing", { signal })).requests, "pairing", ["bots", "inbox"]);
+  const found = useResource(async (signal) => (await api.get("/api/bots/pairing", { signal })).requests, "pairing", ["bots", "inbox"]);
   const [shown, setShown] = useState<Request>();
   const isOwner = may("bots", "admin");
   const refuse = async (request: Request) => {

@@ -10,7 +10,7 @@ import { load, type Running } from "~/components/restoring/models";
 import { Restoring } from "~/components/restoring/restoring";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
-import { may, type Me } from "~/state/session";
+import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import type { BackupStatus, Drill, Operation } from "./models";
 import { t } from "./texts";
@@ -20,7 +20,7 @@ const ARCHIVE = "/api/export";
 /** Everything as plain files: the browser saves what comes, and shows how far it is, but cannot ask for a confirmation meanwhile. */
 function Carry() {
   const save = async () => {
-    const me = await api.get<Me>("/api/pairing/me");
+    const me = await api.get("/api/pairing/me");
     if (!me.signed_in || me.confirmed_until || (await listeners.confirm())) location.assign(ARCHIVE);
   };
   return (

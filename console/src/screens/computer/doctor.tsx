@@ -11,8 +11,8 @@ import { t } from "./texts";
 const WORST_FIRST = ["problem", "warning", "skipped", "ok"] as const;
 
 export function Doctor() {
-  const found = useResource((signal) => api.get<Examination>("/api/doctor", { signal }), "doctor", ["doctor"]);
-  const examine = async () => found.set(await api.post<Examination>("/api/doctor/examine"));
+  const found = useResource((signal) => api.get("/api/doctor", { signal }), "doctor", ["doctor"]);
+  const examine = async () => found.set(await api.post("/api/doctor/examine"));
   return (
     <Loaded of={found}>
       {({ examined_at, is_examining, checks }) => {
@@ -85,12 +85,12 @@ export function Doctor() {
 function Problem({ check, found }: { check: Check; found: Resource<Examination> }) {
   const body = { key: check.key };
   const fix = async () => {
-    const { message } = await api.post<{ message: string }>("/api/doctor/fix", { body });
+    const { message } = await api.post("/api/doctor/fix", { body });
     toast(message);
     await found.reload();
   };
-  const dismiss = async () => found.set(await api.post<Examination>("/api/doctor/dismiss", { body }));
-  const undismiss = async () => found.set(await api.post<Examination>("/api/doctor/undismiss", { body }));
+  const dismiss = async () => found.set(await api.post("/api/doctor/dismiss", { body }));
+  const undismiss = async () => found.set(await api.post("/api/doctor/undismiss", { body }));
   return (
     <li class="row computer-problem">
       <div class="row-main">

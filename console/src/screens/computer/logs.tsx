@@ -12,13 +12,8 @@ import { t } from "./texts";
 const SHOWN = 300;
 const MOST = 5000;
 
-interface Unit {
-  unit: string;
-  bytes: number;
-}
-
 export function Logs() {
-  const found = useResource((signal) => api.get<{ units: Unit[] }>("/api/logs/units", { signal }), "units");
+  const found = useResource((signal) => api.get("/api/logs/units", { signal }), "units");
   const [chosen, setChosen] = useState<string>();
   return (
     <Loaded of={found}>

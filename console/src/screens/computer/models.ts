@@ -1,4 +1,5 @@
 /** The computer's own state as the API has it (docs/doctor.md, docs/backup.md, docs/network.md). */
+import type { Schema } from "~/api/client";
 import type { Running } from "~/components/restoring/models";
 
 export interface Provider {
@@ -20,81 +21,17 @@ export interface Status {
   agents: { warm: number; spare: boolean };
 }
 
-export interface UpdateCheck {
-  name: string;
-  ok: boolean;
-  sentence: string;
-  detail: string | null;
-}
+export type UpdateCheck = Schema<"RehearsalCheck">;
 
-interface RunningVersion {
-  version: string | null;
-  name: string;
-  source: string;
-}
+export type Update = Schema<"LastUpdate">;
 
-export interface Update {
-  phase:
-    | ("staging" | "rehearsing" | "putting" | "probation" | "blessing" | "returning")
-    | ("done" | "refused" | "newest" | "cancelled" | "back");
-  began: string;
-  at: string;
-  until: string | null;
-  step: string | null;
-  old: RunningVersion;
-  new: RunningVersion | null;
-  checks: UpdateCheck[];
-  changes: string[];
-  problem: string | null;
-  hint: string | null;
-  since: string[];
-}
+export type Updates = Schema<"Updates">;
 
-export interface Updates {
-  running: RunningVersion;
-  source: string | null;
-  automatic: boolean;
-  under_way: boolean;
-  can_go_back: boolean;
-  update: Update | null;
-}
+export type Setting = Schema<"Setting">;
 
-export interface Setting {
-  name: string;
-  kind: "boolean" | "integer" | "number" | "text" | "word" | "list" | "mapping";
-  value: unknown;
-  default: unknown;
-  description: string;
-  expects: string;
-  allowed: string[];
-  may_be_empty: boolean;
-  source: "default" | "file" | "declared" | "environment";
-  variable: string | null;
-  can_change: boolean;
-  is_masked: boolean;
-  restart: "server" | "computer" | null;
-  caution: "reach" | "rights" | null;
-}
+export type Check = Schema<"ShownCheck">;
 
-export interface Check {
-  id: string;
-  key: string | null;
-  title: string;
-  group: string;
-  result: "ok" | "warning" | "problem" | "skipped";
-  message: string;
-  next: string | null;
-  details: string[];
-  fix: string | null;
-  can_fix: boolean;
-  is_dismissed: boolean;
-}
-
-export interface Examination {
-  examined_at: string | null;
-  is_examining: boolean;
-  checks: Check[];
-}
+export type Examination = Schema<"Shown">;
 
 export interface Operation {
   at: string;

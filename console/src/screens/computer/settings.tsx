@@ -16,7 +16,7 @@ import { t } from "./texts";
 type Found = Resource<{ settings: Setting[] }>;
 
 export function Settings({ search }: { search: string }) {
-  const found: Found = useResource((signal) => api.get<{ settings: Setting[] }>("/api/config", { signal }), "config", ["settings"]);
+  const found: Found = useResource((signal) => api.get("/api/config", { signal }), "config", ["settings"]);
   const [words, setWords] = useState(search);
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = (setting: Setting) => wanted.every((word) => `${setting.name} ${setting.description}`.toLowerCase().includes(word));
@@ -79,13 +79,13 @@ function One({ setting, found }: { setting: Setting; found: Found }) {
   };
   const put = (value: unknown) =>
     attempt(async () => {
-      if (await mayChange()) take(await api.put<Setting>("/api/config/{name}", { params: { name }, body: { value } }));
+      if (await mayChange()) take(await api.put("/api/config/{name}", { params: { name }, body: { value } }));
       // What the field shows is not what holds, unless it is drawn anew.
       else await found.reload();
     });
   const reset = () =>
     attempt(async () => {
-      if (await mayChange()) take(await api.delete<Setting>("/api/config/{name}", { params: { name } }));
+      if (await mayChange()) take(await api.delete("/api/config/{name}", { params: { name } }));
     });
   return (
     <li>

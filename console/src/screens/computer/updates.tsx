@@ -14,7 +14,7 @@ const GOOD = ["done", "newest"];
 const IN_PLACE = ["putting", "probation", "blessing", "returning"];
 
 export function Updates() {
-  const found = useResource((signal) => api.get<Found>("/api/updates", { signal }), "updates", ["updates"]);
+  const found = useResource((signal) => api.get("/api/updates", { signal }), "updates", ["updates"]);
   const isUnderWay = found.value?.under_way ?? false;
   useEffect(() => {
     if (!isUnderWay) return;

@@ -3,11 +3,11 @@ import { api } from "~/api/client";
 import { Ago, Badge, Empty, Loaded, Notice, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { plain } from "~/text/plain";
-import { folderOf, type FoundFiles, placeOf } from "./models";
+import { folderOf, placeOf } from "./models";
 import { t } from "./texts";
 
 export function Found({ words }: { words: string }) {
-  const found = useResource((signal) => api.get<FoundFiles>("/api/files/search", { query: { q: words }, signal }), `found/${words}`, ["files"]);
+  const found = useResource((signal) => api.get("/api/files/search", { query: { q: words }, signal }), `found/${words}`, ["files"]);
   return (
     <Loaded of={found}>
       {({ results, problem }) => (

@@ -19,11 +19,6 @@ export interface Listing {
   truncated: boolean;
 }
 
-export interface FoundFiles {
-  results: { name: string; path: string; lastModified: string; size: number; snippet: string; found_by: string }[];
-  problem: string | null;
-}
-
 export interface TextFile {
   path: string;
   size: number;

@@ -13,13 +13,7 @@ import { toast } from "~/state/toasts";
 import { AddDevice } from "./add";
 import { t } from "./texts";
 
-export interface BrowserSession {
-  id: string;
-  name: string;
-  scopes: string[];
-  last_seen_at: string | null;
-  is_current: boolean;
-}
+export type BrowserSession = Schema<"Session">;
 
 type Key = Schema<"ShownKey">;
 
@@ -99,7 +93,7 @@ function ThisBrowser() {
 }
 
 function Browsers() {
-  const found = useResource((signal) => api.get<{ sessions: BrowserSession[] }>("/api/pairing/sessions", { signal }), "browsers", ["keys"]);
+  const found = useResource((signal) => api.get("/api/pairing/sessions", { signal }), "browsers", ["keys"]);
   const revoke = async (session: BrowserSession) => {
     if (!(await confirm(t("revoke_title", { name: session.name }), t("revoke_text"), t("revoke")))) return;
     await api.delete("/api/pairing/sessions/{identifier}", { params: { identifier: session.id } });

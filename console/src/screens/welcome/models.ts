@@ -53,10 +53,10 @@ async function load(signal: AbortSignal): Promise<Known> {
   const [setup, { modules }, { sessions }, { keys }, backups, { is_reachable: isReachable }] = await Promise.all([
     api.get<Setup>("/api/setup", { signal }),
     api.get<{ modules: { name: string }[] }>("/api/modules", { signal }),
-    api.get<{ sessions: { name: string; is_current: boolean }[] }>("/api/pairing/sessions", { signal }),
+    api.get("/api/pairing/sessions", { signal }),
     api.get("/api/auth/keys", { signal }),
     api.get<Backups>("/api/backups", { signal }),
-    api.get<{ is_reachable: boolean }>("/api/pairing/address", { signal }),
+    api.get("/api/pairing/address", { signal }),
   ]);
   const devices = [
     ...sessions.filter((session) => !session.is_current).map(({ name }) => name),

@@ -1,5 +1,5 @@
 /** Contexts that watch others: which, what the curator has still to review, and what it did last. */
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { Ago, Badge, Loaded, Notice, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
@@ -8,26 +8,16 @@ import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { t } from "./texts";
 
-interface Watch {
-  watcher: string;
-  pattern: string;
-  resolved: string[];
-  problem: string | null;
-}
+type Watch = Schema<"WatchDocument">;
 
-interface Curator {
-  mode: "off" | "propose" | "write";
-  waiting: { watcher: string; running: boolean; error: string | null }[];
-  held: string | null;
-  runs: { id: string; started: string; status: string; error: string | null; log: string[] }[];
-}
+type Curator = Schema<"CuratorDocument">;
 
 const folderOf = (path: string) => path.split("/").slice(0, -1).join("/");
 
 async function load(signal: AbortSignal) {
   const [{ watches, problem }, curator] = await Promise.all([
-    api.get<{ watches: Watch[]; problem: string | null }>("/api/contexts/watches", { signal }),
-    api.get<Curator>("/api/contexts/curator", { signal }),
+    api.get("/api/contexts/watches", { signal }),
+    api.get("/api/contexts/curator", { signal }),
   ]);
   const files = [...new Set(watches.map(({ watcher }) => watcher))];
   return { files: files.map((file) => ({ file, watches: watches.filter(({ watcher }) => watcher === file) })), problem, curator };
