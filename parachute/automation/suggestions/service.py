@@ -211,7 +211,7 @@ class Suggestions:
             return await self.get(found.id)
 
     async def preview(self, identifier: str) -> Previewed:
-        """What one changes, or changed; errors: NotFound, InvalidInput for an entry of several."""
+        """Return the change that one makes or made; errors: NotFound, InvalidInput for an entry of several."""
         found = await self.get(identifier)
         if found.is_batch:
             raise InvalidInput("An entry of several suggestions changes nothing itself.", "Look at its members.")

@@ -63,10 +63,10 @@ _NOT_RUN = {
     "themes": "themes",
     "workflows": "workflows",
 }
-"""What the agent's program also reads in the folder of a plugin."""
+"""Other files that the agent's program reads in the folder of a plugin."""
 
 UNUSED = frozenset((".claude-plugin", HOOKS, SERVERS, "agents", "commands", "skills", *_NOT_RUN))
-"""What goes into no copy for agents as it is: what stands here is made anew, or has no effect."""
+"""Files that are left out of copies for agents: these are made anew, or have no effect."""
 
 _PROGRAM_FOLDER = "bin"
 

@@ -279,7 +279,7 @@ class Changes:
         return [each.path for each in held]
 
     def _known_view(self, session: str, project: Path, upper: Path) -> View | None:
-        """What is known of a view; None for another one, also of the same name: what it never had would seem deleted in it."""
+        """Return the record of a view; None for another one, also of the same name: what it never had would seem deleted in it."""
         view = self._views.get(session)
         if view is None or (view.project, view.upper) != (project, upper) or view.token != mark_of(upper):
             return None

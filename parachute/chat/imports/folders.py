@@ -150,7 +150,7 @@ class ImportFolders:
         return digest, size
 
     def compare(self, target: str, digest: str) -> bool | None:
-        """What `place_file` would answer for a file with this hash."""
+        """Return the answer of `place_file` for a file with this hash."""
         with Folder.open(self._vault.root) as vault:
             try:
                 with vault.file(target) as there:

@@ -40,7 +40,7 @@ class Platform(Protocol):
 
 
 class Writer(Protocol):
-    """What of a session writes."""
+    """Writer of messages for the length of a session."""
 
     async def show(self, key: str, outgoing: Outgoing) -> Sent:
         """Write or change the messages of a key."""
@@ -54,7 +54,7 @@ class Session(Protocol):
 
     @property
     def writer(self) -> Writer:
-        """What writes."""
+        """Return the writer."""
 
     async def begin(self) -> None:
         """Sign in. Errors: ConnectionError, Refused."""

@@ -19,7 +19,7 @@ GatewayDependency = Annotated[Gateway, Depends(provided(Gateway))]
 
 
 class Limit(BaseModel):
-    """What a subject may use in each period; null for no limit of that kind."""
+    """Limit of a subject in each period; null for no limit of that kind."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -32,7 +32,7 @@ class Limit(BaseModel):
 async def costs(
     gateway: GatewayDependency, by: Grouping = "day", days: Annotated[int, Query(ge=1, le=3660)] = 30
 ) -> dict[str, Any]:
-    """What was used in the last days, by day, subject, session or model."""
+    """Costs of the last days, by day, subject, session or model."""
     found = [{by: name, **_shown(used)} for name, used in await gateway.costs(by, days)]
     return {"by": by, "days": days, "costs": found}
 

@@ -65,7 +65,7 @@ async def activity(service: AuditDependency, hours: int = Query(24, ge=1, le=_MO
 
 @router.get("/verify")
 async def verification(service: AuditDependency) -> dict[str, Any]:
-    """Whether any record was altered, removed, added or moved since it was written."""
+    """Verification that no record was altered, removed, added or moved since it was written."""
     result = await asyncio.to_thread(verify, service.days, await service.sealed())
     problems = [{**asdict(each), "sentence": each.sentence} for each in result.problems]
     return {

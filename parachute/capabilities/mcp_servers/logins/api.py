@@ -34,7 +34,7 @@ SettingsDependency = Annotated[Settings, Depends(provided(Settings))]
 
 
 class Beginning(BaseModel):
-    """How one wants to sign in; `paste`: the browser is on another machine, and its last address is brought by hand."""
+    """Way to sign in; `paste`: the browser is on another machine, and its last address is brought by hand."""
 
     model_config = ConfigDict(extra="forbid")
 
