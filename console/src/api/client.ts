@@ -7,7 +7,7 @@ type Taking<M extends Method> = {
 }[keyof paths];
 
 export interface Options {
-  /** What stands in the braces of the path. */
+  /** Values for the braces of the path. */
   params?: Record<string, string | number>;
   query?: Record<string, string | number | boolean | undefined | null>;
   body?: unknown;

@@ -1,4 +1,4 @@
-/** Whether everything is stopped. */
+/** State of the kill switch: whether everything is stopped. */
 import { signal } from "@preact/signals";
 import { api } from "~/api/client";
 import { listen } from "./live";

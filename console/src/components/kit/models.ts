@@ -12,7 +12,7 @@ export interface Kit {
   qr: number[][];
 }
 
-/** Whether backups were opened with their kit. */
+/** Proof that backups were opened with their kit. */
 export interface Protection {
   protected: boolean;
   kit_opened_at: string | null;
@@ -20,7 +20,7 @@ export interface Protection {
 
 const TITLE = "Parachute backup kit";
 
-/** Whether a text is that of a kit, as a code has it, and not only a password. */
+/** Return whether a text is that of a kit, as in its code, and not only a password. */
 export function isKit(text: string): boolean {
   return text.trim().startsWith(TITLE);
 }
