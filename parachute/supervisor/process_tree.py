@@ -1,4 +1,4 @@
-"""A process and all below it, which end together; whoever has a number of theirs later is not taken for one of them."""
+"""A process and all below it, which end together; a later process with a reused number is not taken for one of them."""
 
 import os
 import signal

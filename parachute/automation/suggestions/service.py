@@ -41,7 +41,7 @@ def orchestrator(identifier: str) -> str:
 
 
 class Suggestions:
-    """The queue. Nothing here applies anything by itself: also after a crash the user decides again, and it is applied once.
+    """The queue. Nothing here is applied without the user: also after a crash the user decides again, and it is applied once.
 
     `own` are targets that are the computer's own, `origin_of` says of a session the lowest of what has entered it.
     """

@@ -141,7 +141,7 @@ def _files(hashes: Mapping[str, str], found: Mapping[str, Signature]) -> Iterato
 
 
 def _is_text(folder: Folder, file: PluginFile) -> bool:
-    """True for a file that nothing runs by itself."""
+    """True for a file that nothing runs automatically."""
     path = PurePosixPath(file.path)
     if file.is_executable or not (path.suffix.lower() in _TEXTS or path.name in _NAMED_TEXTS):
         return False

@@ -233,7 +233,7 @@ class Changes:
     async def undo(
         self, session: str, number: int | None = None, paths: Sequence[str] | None = None, *, by_owner: bool = True
     ) -> Undone:
-        """Take back the session's last run, or the run of that number (an undo, too), or what of it is at some paths.
+        """Take back the session's last run, or the run of that number (an undo, too), or its changes at some paths.
 
         Errors: NotFound, NotAllowed for what is the owner's to decide, Conflict during a turn, OSError.
         """

@@ -1,4 +1,4 @@
-"""The view of a session: where it is, and what of it was handled."""
+"""The view of a session: its place, and its handled paths."""
 
 import contextlib
 import os

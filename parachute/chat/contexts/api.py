@@ -50,7 +50,7 @@ class WatchDocument(BaseModel):
 
 
 class WatchesDocument(BaseModel):
-    """Watches of agents; `problem` says why some may be absent."""
+    """Watches between contexts; `problem` says why some may be absent."""
 
     watches: list[WatchDocument]
     problem: str | None
@@ -76,7 +76,7 @@ async def get_chain(
 
 @router.get("/watches")
 async def list_watches(service: WatchingDependency, of: Annotated[str, Query(max_length=4096)] = "") -> WatchesDocument:
-    """Watches of agents, as the files declare them now; `of` leaves those that mean one context file."""
+    """Watches between contexts, as the files declare them now; `of` selects those that match one context file."""
     found = [each for each in await service.all() if not of or of in each.resolved]
     shown = [
         WatchDocument(watcher=each.watcher, pattern=each.pattern, resolved=list(each.resolved), problem=each.problem)

@@ -56,7 +56,7 @@ def is_text(name: str) -> bool:
 
 
 def on_one_line(name: str) -> str:
-    """A name as it can stand in a heading: agents name folders, and a line break in one would begin a text of theirs."""
+    """A name as it can stand in a heading: agents name folders, and a line break in one would begin their own text."""
     return "".join(sign if sign.isprintable() else "�" for sign in name)
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from parachute.connectors.platforms.models import Chat, Identity, Outgoing, Sent, Start, State, Updates
 
 HandOver = Callable[[Updates], Awaitable[None]]
-"""Hands updates to the server and returns when they are stored; it tries again by itself while the server is away."""
+"""Hands updates to the server and returns when they are stored; it retries while the server is away."""
 
 Report = Callable[[State], Awaitable[None]]
 """Tells the server how the connection is."""

@@ -230,7 +230,7 @@ class UpdateStore:
                 )
 
     async def forget(self, platform: str, chat: str) -> None:
-        """Forget what was written in a chat, and what of it is open."""
+        """Forget the messages of a chat, and its open batches."""
         async with self._database.transaction() as connection:
             await connection.execute(
                 "UPDATE updates SET state = 'done', body = '', message = '', batch = NULL WHERE platform = ? AND chat = ?",

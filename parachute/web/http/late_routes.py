@@ -1,4 +1,4 @@
-"""Routes that are read when somebody asks for a path of theirs: hardly anybody asks for all of them, and they cost 7 MB."""
+"""Routes that are loaded with the first request to one of their paths: hardly anybody asks for all of them, and they cost 7 MB."""
 
 import asyncio
 import threading
