@@ -24,7 +24,7 @@ _PASSED_ON = ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")
 
 
 def reason_missing(engine: str) -> str | None:
-    """Why an engine cannot be measured by this user on this machine, or None."""
+    """Return the reason why this user cannot measure an engine on this machine, or None."""
     if engine == "direct":
         return None
     if engine == "bubblewrap":

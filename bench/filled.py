@@ -32,7 +32,7 @@ _TRANSCRIPT_BYTES = 13 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much is in a computer."""
+    """Numbers of things in a filled computer."""
 
     sessions: int
     entries: int

@@ -40,4 +40,4 @@ class Result:
 
 
 class NotMeasurable(Exception):
-    """This machine or this user cannot measure it; the text says why, and it is no failure."""
+    """Benchmark that this machine or this user cannot run; the text gives the reason, and it is no failure."""

@@ -1,4 +1,4 @@
-"""How long others keep a request waiting that needs nothing itself."""
+"""Delays of requests that need nothing themselves, while others are at work."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ def percentile_99(values: Sequence[float]) -> float:
 
 
 def _scheduled(process: Process) -> tuple[float, float]:
-    """How many ms the first thread of a process, in which a loop runs, had a processor, and was ready and had none."""
+    """Milliseconds in which the first thread of a process, in which a loop runs, had a processor, and was ready and had none."""
     try:
         running, ready, _ = Path(f"/proc/{process.pid}/schedstat").read_text().split()
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""How long a person waits."""
+"""Waiting times of a person."""
 
 import time
 from typing import Any

@@ -14,7 +14,7 @@ _ROOT = Path(__file__).resolve().parent
 
 
 class Imports:
-    """What belongs to the module whose tests are at work, and what was put aside of each other one."""
+    """Imports of the module whose tests run, and those put aside of each other one."""
 
     def __init__(self) -> None:
         self._at_work: str | None = None

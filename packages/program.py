@@ -15,7 +15,7 @@ VERSION: str = PROJECT["version"]
 SUITE = "trixie"
 PYTHON = "3.13"
 FOLDER = Path("/usr/lib/parachute")
-"""Where it is installed."""
+"""Folder of the installed program."""
 INTERPRETER = FOLDER / "bin" / "python3"
 USER = "parachute"
 HOME = Path("/var/lib/parachute")

@@ -64,7 +64,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _collected() -> Iterator[None]:
-    """What a file leaves unclosed fails that file: the garbage collector would tell of it in any later test."""
+    """Collect garbage after each file, so that unclosed files fail the right one: the garbage collector would tell of it in any later test."""
     yield
     gc.collect()
 

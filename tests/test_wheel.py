@@ -1,4 +1,4 @@
-"""What is installed from a wheel works where there is no checkout."""
+"""Programs installed from a wheel work where there is no checkout."""
 
 import json
 import os
@@ -68,7 +68,7 @@ class Installed:
         (packages / "known.pth").write_text(f"{known}\n")
 
     def run(self, program: str, *words: str) -> str:
-        """What a program of the environment prints; error: AssertionError with all of its output."""
+        """Return the output of a program of the environment; error: AssertionError with all of its output."""
         done = subprocess.run(
             [self.folder / "venv" / "bin" / program, *words],
             cwd=self.home,
@@ -163,7 +163,7 @@ class Follower:
         }
 
     def run(self, line: str) -> str:
-        """What a line prints; error: AssertionError with all of its output."""
+        """Return the output of a line; error: AssertionError with all of its output."""
         done = subprocess.run(
             ["bash", "-c", line],
             cwd=self.folder,

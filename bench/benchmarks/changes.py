@@ -1,4 +1,4 @@
-"""What runs change: applying it from a view, looking at a view again, and the snapshot of a folder before a direct run."""
+"""Changes of runs: applying them from a view, looking at a view again, and the snapshot of a folder before a direct run."""
 
 import asyncio
 import os

@@ -69,13 +69,13 @@ def _idle_day() -> Iterator[Result]:
 
 
 def _awake(computer: OfficialComputer) -> list[str]:
-    """What ends by itself, and writes back what it holds when it does."""
+    """Units that end when idle, and write back their data when they do."""
     units = computer.ask_supervisor("status")["units"]
     return [unit["name"] for unit in units if unit["process"] and unit["name"].startswith(("module@", "meaning"))]
 
 
 def _still(computer: MeasuredComputer) -> int:
-    """What was written when nothing has been for a while; error: TimeoutError."""
+    """Return the bytes written once nothing has been written for a while; error: TimeoutError."""
     deadline = time.monotonic() + _SETTLE_SECONDS
     written = written_bytes(computer.processes())
     while time.monotonic() < deadline:

@@ -90,7 +90,7 @@ def _record(number: int) -> dict[str, object]:
 
 
 def _writes() -> int | None:
-    """How often this process has written to a file; None where nobody counts."""
+    """Return the number of writes by this process; None where the system does not count them."""
     try:
         lines = Path(f"/proc/{os.getpid()}/io").read_text().splitlines()
     except OSError:

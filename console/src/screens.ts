@@ -12,11 +12,11 @@ export interface About {
   title: () => string;
   /** A shorter one for the bar of a phone, where the title is too long for it. */
   short?: () => string;
-  /** Where it stands among the others; those below 10 are in the bar of a phone as well. */
+  /** Position among the others; those below 10 are in the bar of a phone as well. */
   order: number;
   /** Heading of the navigation under which it stands; null for one that is not in it. */
   group: "daily" | "agents" | "computer" | null;
-  /** What a key must be able to read for it to be shown, such as `chat`; `admin` for the owner alone, nothing for everyone. */
+  /** Part that a key must be able to read for it to be shown, such as `chat`; `admin` for the owner alone, nothing for everyone. */
   needs: string;
 }
 

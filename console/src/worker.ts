@@ -26,10 +26,10 @@ interface Worker {
 const worker = self as unknown as Worker;
 const SHELL = `shell-${VERSION}`;
 const MOST_LISTS = 60;
-/** How long a computer that does not answer is waited for while there is something to show. */
+/** Milliseconds to wait for a computer while there is something to show. */
 const PATIENCE = 4000;
 
-/** What is kept of the API: who is signed in, lists of conversations and modules, conversations that were read, and days of the journal. */
+/** Paths of the API whose answers are kept: the session, lists of conversations and modules, conversations that were read, and days of the journal. */
 const READABLE = [
   /^\/api\/pairing\/me$/,
   /^\/api\/chat$/,

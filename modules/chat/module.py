@@ -41,7 +41,7 @@ class ChatModule(Module):
 
     @mcp_tool("chat-context", read_only=True)
     async def tell_context(self, topic: str) -> str:
-        """What is known about a person, a project or a topic, from Brain and the journal.
+        """Return what is known about a person, a project or a topic, from Brain and the journal.
 
         Args:
             topic: A name, or a sentence that mentions some.

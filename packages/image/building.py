@@ -40,7 +40,7 @@ def build(target: Path) -> Path:
 
 
 def recipe_of_debian() -> tuple[str, ...]:
-    """What decides about the layer of Debian."""
+    """Return everything on which the layer of Debian depends."""
     return (program.SUITE, *PACKAGES, *_LEFT_OUT, _SETUP, str(recipe.EPOCH))
 
 
@@ -80,7 +80,7 @@ def put_together(debian: Path, target: Path) -> Path:
 
 
 def _configuration() -> dict[str, object]:
-    """How a container is started; the health check is Docker's, which an image of OCI's own format could not say."""
+    """Configuration with which a container starts; the health check is Docker's, which an image of OCI's own format could not say."""
     python = str(program.INTERPRETER)
     asked = f"import urllib.request as r; r.urlopen('http://127.0.0.1:{PORT}/api/health', timeout=5)"
     return {

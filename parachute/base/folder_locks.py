@@ -11,7 +11,7 @@ from parachute.base.errors import Unavailable
 _PAUSE_SECONDS = 0.5
 
 _Identity = tuple[int, int]
-"""Which folder it is: its number, which a later one may get again, and when it was made."""
+"""Identity of a folder: its number, which a later one may get again, and its time of creation."""
 
 
 @contextlib.asynccontextmanager

@@ -116,7 +116,7 @@ class Folder:
             os.close(descriptor)
 
     def link(self, path: Relative) -> str:
-        """Where a link leads, as it says."""
+        """Return the target of a link as written."""
         with self._parent(path) as (folder, name):
             return os.readlink(name, dir_fd=folder)
 

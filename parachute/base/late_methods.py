@@ -18,7 +18,7 @@ def compile_late() -> None:
 
 
 def _execute(text: str, names: dict[str, Any], result: dict[str, Any]) -> None:
-    """What `dataclasses` calls in place of `exec`, with the text of a function that defines methods and returns them."""
+    """Replace `exec` for `dataclasses`, which calls this with the text of a function that defines methods and returns them."""
     returned = text.rpartition("\n return ")[2]
     methods = [name.strip() for name in returned.strip("()").split(",") if name.strip()]
 

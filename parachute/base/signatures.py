@@ -19,7 +19,7 @@ class Signature(NamedTuple):
     owner: int
 
     def differs_later(self, taken_ns: int) -> bool:
-        """Whether every change after that time, at which this was taken, gives another signature.
+        """Return whether every change after that time, at which this was taken, gives another signature.
 
         What has just changed may change again within the same step of the clock.
         """

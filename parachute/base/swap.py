@@ -186,7 +186,7 @@ def _note(plan: Plan, problem: str | None) -> None:
 
 
 def _state(swap: Swap, journal: Path) -> str:
-    """How far it has come, in a sentence that holds as soon as it is finished; error: Conflict."""
+    """Return the state of a swap, in a sentence that holds as soon as it is finished; error: Conflict."""
     current, source, kept = Path(swap.current), Path(swap.source), Path(swap.kept)
     before = f" What was there before is {kept}." if os.path.lexists(kept) else ""
     if _is(current, swap.inode):

@@ -1,4 +1,4 @@
-"""How the last swap of folders ended, as it was written down, and the swap that takes it back."""
+"""Record of the last swap of folders, and the swap that takes it back."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from parachute.base.files import atomic_write, read_regular
 from parachute.base.swap import Plan, Swap, parsed, renamed
 
 RESTORE, BACK = "restore", "back"
-"""What `kind` of `about` says: a restore, and going back to what was before it."""
+"""Values of `kind` of `about`: a restore, and going back to the state before it."""
 
 _LIMIT = 64 * 1024
 

@@ -17,7 +17,7 @@ _OF_OTHERS = frozenset(("modules", "attachments", ".git"))
 """Folders with what others have named: code of modules with its packages, files of people, repositories."""
 
 _SETTLED_SECONDS = 60
-"""Whoever writes a file for longer than this before the next change of it has been killed, or its card is broken."""
+"""Seconds without a change after which a writer counts as killed, or its card as broken."""
 
 
 def remove_unfinished(folders: Iterable[Path], before: float) -> int:

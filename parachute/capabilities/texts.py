@@ -20,7 +20,7 @@ LIMIT = 256 * 1024
 DESCRIPTION_LIMIT = 1024
 
 Source = Literal["builtin", "vault", "project", "user", "plugin"]
-"""Where one comes from, as the app's badge says."""
+"""Origin of a text, as the app's badge says."""
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _NAME_LIMIT = 64

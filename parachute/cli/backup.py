@@ -64,7 +64,7 @@ class Backups:
             return proof.verify(self.places, self.repository, found, progress, quick=quick)
 
     def check_target(self, to: Path | None, trust: bool) -> Path | None:
-        """Where to restore to, None for the vault; errors: Conflict if the computer runs, InvalidInput for a wrong folder."""
+        """Return the target of a restore, None for the vault; errors: Conflict if the computer runs, InvalidInput for a wrong folder."""
         if to is None:
             with self._not_running():
                 return None

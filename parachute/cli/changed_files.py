@@ -9,7 +9,7 @@ from parachute.cli.output import clean, counted, print_json, print_note
 
 
 def waiting_lines(held: list[dict[str, Any]]) -> list[str]:
-    """What waits; a repository and the like is one line, unless its differences are asked for."""
+    """Return the lines about changes that wait; a repository and the like is one line, unless its differences are asked for."""
     lines = []
     for (root, why), group_of in groupby(held, key=lambda line: (line["root"], line["why"])):
         found = list(group_of)

@@ -146,7 +146,7 @@ async def _until_ready(home: Home, process: subprocess.Popen[bytes] | None = Non
 
 
 def _beginnings(home: Home) -> dict[str, int]:
-    """Where in the logs begins what is said from now on."""
+    """Return the present ends of the logs, where new lines begin."""
     return {name: log_files.size(home.logs / f"{name}.log") for name in ("supervisor", "core")}
 
 

@@ -1,4 +1,4 @@
-"""How this program is called in the shell of whoever runs it: `parachute`, or its path where the shell does not find it."""
+"""Command of this program in the user's shell: `parachute`, or its path where the shell does not find it."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ def program() -> Path | None:
 
 
 def link() -> Path:
-    """Where the program is linked to for this user."""
+    """Return the path of the user's link to the program."""
     return Path.home() / ".local" / "bin" / _NAME
 
 

@@ -159,7 +159,7 @@ def _known(event: events.PromptMetadata) -> str:
 
 
 def _changed_line(before: str, after: str) -> int:
-    """Where in `after` the first line begins that is not the same in `before`."""
+    """Return the offset in `after` of the first line that differs from `before`."""
     pairs = zip(before, after, strict=False)
     same = next((index for index, (one, other) in enumerate(pairs) if one != other), min(len(before), len(after)))
     return after.rfind("\n", 0, same) + 1

@@ -55,7 +55,7 @@ def linger() -> Linger:
 
 
 def not_held_back() -> str | None:
-    """Why systemd cannot hold core back on this machine, as a sentence, or None; found out by trying, since policies differ."""
+    """Return why systemd cannot confine core on this machine, as a sentence, or None; found out by trying, since policies differ."""
     lines = [f"--property={line}" for line in hardening.of_core() if not line.startswith("#")]
     answer = programs.run("systemd-run", "--user", "--quiet", "--wait", "--collect", *lines, sys.executable, "-ISc", "")
     if answer.returncode == 0:

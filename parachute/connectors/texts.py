@@ -1,4 +1,4 @@
-"""What the computer itself says in chats, in the languages of `bots.yaml`."""
+"""Sentences of the computer itself in chats, in the languages of `bots.yaml`."""
 
 from typing import Literal
 

@@ -30,7 +30,7 @@ class FakeCore:
     prompts: list[tuple[str, str]] = field(default_factory=list)
     changed: dict[str, dict[str, Any]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
-    """What the module gave to the index of meanings."""
+    """Texts that the module gave to the index of meanings."""
     near: dict[str, Sequence[str]] = field(default_factory=dict)
     """By query, the keys of the texts that the index is to find by meaning."""
     index: str = "first"

@@ -52,7 +52,7 @@ class Parts(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the lines of a field begin and end, and the column of its name."""
+    """First and last line of a field, and the column of its name."""
 
     name: str
     column: int
@@ -148,7 +148,7 @@ def edit(
 
 
 def places(text: str, node: Any) -> list[Place]:
-    """Where each field of a mapping is written (`documents.compose` gives the node); none unless each has lines of its own."""
+    """Return the place of each field of a mapping (`documents.compose` gives the node); none unless each has lines of its own."""
     if not _is_block(node):
         return []
     return [_place(text, key, value) for key, value in node.value]

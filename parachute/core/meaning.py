@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 SURE = 0.5
 """A hit with some of the words only is as good as one with all of them from this score on, of 0 to 1."""
 ENOUGH = 5
-"""Where the words find so many, nothing is searched by meaning."""
+"""Number of hits by words from which nothing is searched by meaning."""
 LIKELY = 0.4
 """Beside what has all the words, something has to be so near."""
 MOST = 10
@@ -95,7 +95,7 @@ END;
 
 
 def worth_showing(near: Sequence[Near], sure: int) -> list[Near]:
-    """What is near, beside so many sure hits by words: where the words answer, little is added to them."""
+    """Return the near texts worth showing beside so many hits by words: where the words answer, few are added."""
     return [each for each in near if each.score >= (LIKELY if sure else 0)]
 
 

@@ -18,7 +18,7 @@ log = logging.getLogger("parachute.module")
 
 
 class Nearness:
-    """Where this computer knows no meanings, nothing is near to anything, and words are all there is.
+    """Search by meaning; nothing is near where this computer has no index of meanings.
 
     `read` and `write` do something with a connection to the database, in a thread; after other changes call `changed`.
     """

@@ -1,4 +1,4 @@
-"""Which module the running code belongs to; `parachute.core.brain` and the like need to know."""
+"""Module of the running code, for `parachute.core.brain` and the like."""
 
 from contextvars import ContextVar
 from typing import TYPE_CHECKING

@@ -139,7 +139,7 @@ class Running:
         await self.application.check_suggestion(_change(action, payload, target_id, None))
 
     async def preview(self, action: str, payload: Mapping[str, Any], *, target_id: str | None = None) -> Preview | None:
-        """What the user reads of a suggestion before it is decided."""
+        """Return the preview of a suggestion for the user."""
         await self.core.refresh_interfaces()
         return await self.application.preview_suggestion(_change(action, payload, target_id, None))
 

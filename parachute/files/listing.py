@@ -45,7 +45,7 @@ def _entries(folder: Folder, parts: tuple[str, ...], found: list["os.DirEntry[st
 
 
 def _known_files(folder: Folder, name: str) -> tuple[bool, bool, bool]:
-    """Whether a folder has instructions for agents, and whether it is a repository."""
+    """Return whether a folder has instructions for agents (AGENTS.md, CLAUDE.md), and whether it is a repository."""
     try:
         with folder.folder(name) as inner:
             agents, claude = (_is_file(inner.status(each)) for each in ("AGENTS.md", "CLAUDE.md"))

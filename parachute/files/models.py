@@ -87,7 +87,7 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What has to be there when a file is written: one of these ETags (`*`: any file), nothing, or a file of this time."""
+    """Precondition for writing a file: one of these ETags (`*`: any file), nothing, or a file of this time."""
 
     etags: frozenset[str] | None = None
     is_new: bool = False

@@ -30,7 +30,7 @@ _PERMISSIONS = 0o777
 
 
 class TooMuchToKeep(Conflict):
-    """What would be replaced is more than is kept to take changes back."""
+    """Change whose replaced contents are too large to be kept for taking it back."""
 
     key = "too_much_to_keep"
 
@@ -44,7 +44,7 @@ class _Looking:
     left: int
 
     def at(self, path: str) -> Present:
-        """What is at a path, with a copy. Errors: TooMuchToKeep, OSError."""
+        """Return the state of a path, with a copy. Errors: TooMuchToKeep, OSError."""
         try:
             found = look(self.blobs, self.vault, path, self.left)
         except TooLarge as error:
@@ -205,7 +205,7 @@ def moving(path: Parts, target: Parts, keep: int) -> Plan:
 
 
 def _tree(looking: _Looking, path: Parts) -> dict[str, Present]:
-    """What is at a path and below it. Errors: NotFound, InvalidInput for what cannot be brought back, OSError."""
+    """Return the state of a path and everything below it. Errors: NotFound, InvalidInput if it cannot be brought back, OSError."""
     top = "/".join(path)
     found: dict[str, Present] = {}
     try:

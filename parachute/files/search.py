@@ -122,7 +122,7 @@ class FileSearch:
         return self._problem
 
     def _shown(self, hits: Sequence[Hit], words: set[str]) -> list[Found]:
-        """What is there and may be read now, whatever the index says."""
+        """Return the hits that exist and may be read now, whatever the index says."""
         shown = []
         with Folder.open(self._root) as vault:
             for hit in hits:

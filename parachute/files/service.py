@@ -26,7 +26,7 @@ LARGEST_TEXT = 2 * 1024 * 1024
 """Bytes of a file that is read or written as text; a download has no limit."""
 
 CHANGES = ":files"
-"""What stands for a session where changes are kept; no session has a colon in its id."""
+"""Name in place of a session where changes are kept; no session has a colon in its id."""
 
 Moved = Callable[[Path, Path], Awaitable[None]]
 """Is told before something is moved, so that what is known of where it came from goes with it."""

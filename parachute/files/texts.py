@@ -23,7 +23,7 @@ _READ = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What each text is known by as it is now: another one after a change; `problem` says why some may be absent."""
+    """Mark of each text in its present form: another one after a change; `problem` says why some may be absent."""
 
     found: dict[str, str]
     problem: str | None = None

@@ -5,7 +5,7 @@ from functools import reduce
 
 
 class Origin(StrEnum):
-    """Where something came from, from the owner down; unknown words are errors."""
+    """Origin of content, from the owner down; unknown words are errors."""
 
     OWNER = "owner"
     OWN_FILE = "own_file"

@@ -37,7 +37,7 @@ def written(names: Iterable[str] = NAMES) -> list[Path]:
 
 
 def are_links() -> bool:
-    """Whether another program, such as home-manager, keeps a person's own units."""
+    """Return whether another program, such as home-manager, keeps a person's own units."""
     return any((folder() / name).is_symlink() for name in NAMES)
 
 

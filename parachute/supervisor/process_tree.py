@@ -1,4 +1,4 @@
-"""A process and all below it, which end together; whoever has a number of theirs later is not taken for one of them."""
+"""A process and all below it, which end together; a later process with a reused number is not taken for one of them."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ Table = dict[int, tuple[int, str]]
 
 _POLL_SECONDS = 0.02
 _KILLED_SECONDS = 30.0
-"""Whoever is still there so long after SIGKILL waits in the kernel, or cannot be killed."""
+"""Seconds after SIGKILL, after which a process waits in the kernel, or cannot be killed."""
 
 
 class ProcessTree:

@@ -21,7 +21,7 @@ _THREADS = 256
 
 
 def unit(root: Path, socket: Path, environment: Mapping[str, str], child: Child, *, confines: bool) -> Unit:
-    """Where nobody enforces the confinement, the process is started in bubblewrap. Error: InvalidInput without a model."""
+    """Return the unit; the process is started in bubblewrap where nobody else enforces the confinement. Error: InvalidInput without a model."""
     model, memory = (
         environment.get("PARACHUTE_VOICE_MODEL", ""),
         environment.get("PARACHUTE_VOICE_MEMORY_MEGABYTES", ""),

@@ -25,7 +25,7 @@ GIT = "git -c init.defaultBranch=main -c user.name=Ada -c user.email=ada@example
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a computer holds: files, rows of databases, and conversations as the app shows them."""
+    """Contents of a computer: files, rows of databases, and conversations as the app shows them."""
 
     files: dict[str, str]
     rows: dict[str, list[str]]
@@ -44,7 +44,7 @@ class Contents:
         return cls(found["files"], found["rows"], answers)
 
     def lost(self, later: "Contents") -> list[str]:
-        """What is not as it was: every file, row and answer of before is there later; what came since does no harm."""
+        """Return the contents that differ later: every file, row and answer of before is there later; what came since does no harm."""
         files = [path for path, digest in self.files.items() if later.files.get(path) != digest]
         rows = [
             f"{table}: {row}"

@@ -74,7 +74,7 @@ class Layer:
 
 
 def cache() -> Path:
-    """Where built layers are kept, outside of the tree: they are large, and the same for every clone."""
+    """Return the folder of built layers, outside of the tree: they are large, and the same for every clone."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "parachute-appliance"
 

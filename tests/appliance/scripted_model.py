@@ -18,7 +18,7 @@ PREFIX = "run: "
 CALL = "call: "
 HOLD = "hold: "
 _WHO = re.compile(r"\A[^\n(]{1,80} \(\d+\): ")
-"""Who wrote it in a group, as the computer tells the agent."""
+"""Sender of a message in a group, as the computer tells the agent."""
 
 
 def answer(body: dict[str, Any]) -> Reply:

@@ -14,7 +14,7 @@ from tests.support.telegram_api import TelegramApi
 
 
 def handler(api: TelegramApi) -> type[BaseHTTPRequestHandler]:
-    """What answers at the other address."""
+    """Return the handler of requests at the other address."""
 
     class People(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

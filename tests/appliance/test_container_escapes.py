@@ -49,7 +49,7 @@ def impossible() -> set[str]:
 
 @pytest.fixture(params=["live", "view"])
 def project_mount(request: pytest.FixtureRequest, host: Host, agents: Agents, built: dict[str, Any]) -> Iterator[str]:
-    """How agents get their project: itself, as where there are no views, or a view of it."""
+    """Mount of the agents' project: the folder itself, as where there are no views, or a view of it."""
     if request.param == "live":
         agents.run("parachute config set changes.apply live")
         agents.restart_core()

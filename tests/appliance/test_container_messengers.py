@@ -31,7 +31,7 @@ class Messenger:
         self.agents.run(f"curl -sSf --max-time 60 --data {said} {self._people}/")
 
     def seen(self, chat: int = PERSON) -> dict[str, Any]:
-        """What a chat shows, what it showed as drafts, and how many updates nobody has taken."""
+        """Return the messages of a chat, its drafts, and the number of updates that nobody has taken."""
         found: dict[str, Any] = json.loads(self.agents.run(f"curl -sSf --max-time 60 {self._people}/{chat}"))
         return found
 

@@ -62,7 +62,7 @@ def state(computer: Services) -> str:
 
 
 def started(computer: Services) -> int:
-    """When the server's unit was started last, also if it sleeps again; 0 if it never was."""
+    """Return the time of the last start of the server's unit, also if it sleeps again; 0 if there was none."""
     return int(computer.run(f"systemctl --user show {UNIT} --property=ExecMainStartTimestampMonotonic --value"))
 
 

@@ -39,7 +39,7 @@ USR = (
     "util-linux",
 )
 PLACES = dict.fromkeys(USR, "/usr") | {"parachute": "/usr/local", "python": "/opt/parachute/environment"}
-"""Where the guest has what are packages on NixOS."""
+"""Paths in the guest of what are packages on NixOS."""
 
 UNITS = "/etc/systemd/user"
 KEY = "sk-ant-api03-from-systemd"

@@ -1,4 +1,4 @@
-"""What a restore has ordered, under a real systemd: a service of its own ends the others, changes the folders and starts them again."""
+"""Restores under a real systemd: a service of its own ends the others, changes the folders and starts them again."""
 
 import json
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def quoted(text: str) -> str:
 
 
 def proven(computer: Host, kind: str) -> dict[str, object]:
-    """What was written down about how it ended, as soon as the computer has come up with it."""
+    """Return the record of how it ended, as soon as the computer has come up with it."""
     look = "cat ~/.parachute/backup/restored.json 2>/dev/null"
     wait = f'for i in $(seq 600); do {look} | grep -q \'"kind": "{kind}".*"is_proven": true\' && break; sleep 0.3; done'
     computer.check_output(f"{wait}; true")
@@ -67,7 +67,7 @@ def proven(computer: Host, kind: str) -> dict[str, object]:
 
 
 def notes(computer: Host) -> list[str]:
-    """What lies in the two folders."""
+    """Return the contents of the two folders."""
     return str(computer.check_output("cat ~/Parachute/note ~/.parachute/of")).split()
 
 

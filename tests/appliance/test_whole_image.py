@@ -25,7 +25,7 @@ FILE = "opt/images/computer.tar"
 # The guest has no network and no groups that limit: its own loopback is what the container has.
 HERE = ("--network=host", "--pids-limit=0")
 FLAGS = ("--security-opt=seccomp=unconfined", "--security-opt=unmask=ALL")
-"""What the page says that Podman has to be told."""
+"""Flags for Podman that the page names."""
 
 
 def debian() -> Path:

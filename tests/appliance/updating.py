@@ -106,7 +106,7 @@ class Updating(Agents):
         return self.selected("~/Parachute/.parachute/sessions.db", "SELECT name FROM pragma_table_info('sessions')")
 
     def selected(self, database: str, query: str) -> list[str]:
-        """What a query of one column gives."""
+        """Return the result of a query of one column."""
         look = "import sqlite3, sys; print(*(row[0] for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2])), sep='\\n')"
         return self.run(f"python3 -c {shlex.quote(look)} {database} {shlex.quote(query)}").splitlines()
 
@@ -142,7 +142,7 @@ class Updating(Agents):
         self.reached(phase, kept=kept)
 
     def said(self) -> str:
-        """What the logs say last."""
+        """Return the last lines of the logs."""
         return self.run(
             "tail -n 30 ~/.parachute/logs/update.log ~/.parachute/logs/core.log; journalctl --user -n 40 --no-pager"
         )

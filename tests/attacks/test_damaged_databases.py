@@ -63,12 +63,12 @@ def own(model: MessagesAPI) -> Iterator[ModuleComputer]:
 
 
 def place(own: ModuleComputer, name: str) -> Path:
-    """Where a database is."""
+    """Return the path of a database."""
     return own.home.trust_database if name == "trust.db" else own.vault / ".parachute" / name
 
 
 def lost(own: ModuleComputer) -> dict[str, dict[str, Any]]:
-    """What status says was lost, by name."""
+    """Return the losses that status reports, by name."""
     return {Path(each["file"]).name: each for each in own.value("/api/status")["recovery"]}
 
 

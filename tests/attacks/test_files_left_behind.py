@@ -28,7 +28,7 @@ _WRITERS = (
 
 
 def kill_while_writing(folder: Path) -> list[Path]:
-    """What is left of writers that are killed before their file gets its name."""
+    """Return the files left by writers that are killed before their file gets its name."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     before = set(folder.iterdir())
     for write in _WRITERS:

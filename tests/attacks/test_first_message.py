@@ -25,12 +25,12 @@ def hold(event, arguments):
 
 sys.addaudithook(hold)
 """
-"""What every Python of the computer runs first: who imports the SDK waits for the test."""
+"""Code that every Python of the computer runs first: imports of the SDK wait for the test."""
 
 
 @pytest.fixture
 def imports() -> Iterator[socket.socket]:
-    """Where imports of the SDK come in."""
+    """Socket that imports of the SDK connect to."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         yield listener
@@ -56,7 +56,7 @@ async def held(imports: socket.socket) -> AsyncIterator[None]:
 
 
 def has_begun(imports: socket.socket) -> bool:
-    """Whether somebody has begun to import the SDK."""
+    """Return whether an import of the SDK has begun."""
     try:
         imports.accept()[0].close()
     except BlockingIOError:

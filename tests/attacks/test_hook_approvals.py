@@ -1,4 +1,4 @@
-"""What was approved of a hook covers every file that its command names (A16), and approving shows them (U9)."""
+"""Approval of a hook covers every file that its command names (A16), and approving shows them (U9)."""
 
 import shlex
 from pathlib import Path

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def changes(action: str, files: dict[str, str]) -> int:
-    """How often the change is in a vault."""
+    """Count the change in a vault."""
     if action == "delete":
         return int("kevin.md" not in files)
     # A rename is killed between its two steps: the file has both names.

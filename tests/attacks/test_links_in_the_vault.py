@@ -41,7 +41,7 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def untouched(folder: Path) -> bool:
-    """Whether nothing was put into it, and nothing was changed of it."""
+    """Return whether nothing was put into it, and nothing in it was changed."""
     return [path.name for path in folder.iterdir()] == ["secret"] and folder.stat().st_mode & 0o777 == 0o755
 
 

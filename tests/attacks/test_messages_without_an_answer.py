@@ -114,7 +114,7 @@ async def test_the_same_words_said_before_are_not_taken_for_the_lost_ones(comput
 
 
 def has_message(transcript: Path, text: str) -> bool:
-    """Whether a whole line of the transcript is the message itself; one before it says that it came."""
+    """Return whether a whole line of the transcript is the message itself; one before it records its arrival."""
     lines = transcript.read_text().rpartition("\n")[0].splitlines()
     return any('"type":"user"' in line and text in line for line in lines)
 

@@ -80,7 +80,7 @@ async def test_an_answer_that_nobody_waits_for_is_paid(limited: Installation, ap
 
 
 async def test_a_quick_client_is_written_down(limited: Installation, api: MessagesAPI) -> None:
-    """It leaves as soon as it has the last event, while the ledger is still being written."""
+    """The client leaves as soon as it has the last event, while the ledger is still being written."""
     api.default(text("Yes.").using(input_tokens=10, output_tokens=10))
     endpoint = await limited.gateway.open("one")
     body = json.dumps(question()).encode()

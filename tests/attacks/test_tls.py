@@ -53,7 +53,7 @@ def state(computer: Computer) -> Any:
 
 
 def trusting(computer: Computer) -> ssl.SSLContext:
-    """What a device has that trusts the computer."""
+    """Return the TLS context of a device that trusts the computer."""
     return ssl.create_default_context(cadata=plain(computer, "/tls/ca.crt")[1].decode())
 
 

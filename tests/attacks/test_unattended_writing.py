@@ -1,4 +1,4 @@
-"""What agents write while nobody looks: only with a model that can read, only about something, and it can be taken back (D1)."""
+"""Unattended writing by agents: only with a model that can read, only about something, and it can be taken back (D1)."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a sandboxed conversation or a narrow key wrote steers no conversation that runs directly (S5, S13)."""
+"""Text by a sandboxed conversation or a narrow key steers no conversation that runs directly (S5, S13)."""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def computer(api: MessagesAPI) -> Iterator[ModuleComputer]:
 
 @pytest.fixture(scope="module")
 def narrow(computer: ModuleComputer) -> dict[str, str]:
-    """What a phone sends that may read and write in chats."""
+    """Return the headers of a phone that may read and write in chats."""
     _, secret = Keys(computer.home.root).create("phone", [Scope.parse("chat:read,write")])
     return {"x-api-key": secret}
 

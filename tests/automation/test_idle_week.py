@@ -58,7 +58,7 @@ class Week:
         return answer.json() if "json" in answer.headers["content-type"] else answer.text
 
     def asked(self) -> int:
-        """How many requests have reached the model's provider."""
+        """Count the requests that have reached the model's provider."""
         return len(self._model.requests)
 
     def pass_hours(self, count: int) -> None:

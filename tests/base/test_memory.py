@@ -1,4 +1,4 @@
-"""What a process frees is not kept for ever."""
+"""Memory that a process frees is not kept for ever."""
 
 import platform
 import subprocess

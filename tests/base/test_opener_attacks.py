@@ -1,4 +1,4 @@
-"""Whoever writes below a folder attacks its opener: with links, pipes, devices, mounts, names, depth and a lack of descriptors."""
+"""Attacks on the opener of folders by a writer below them: with links, pipes, devices, mounts, names, depth and a lack of descriptors."""
 
 import ctypes
 import errno
@@ -35,7 +35,7 @@ while os.getppid() == int(sys.argv[3]):
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """What must neither be read nor changed: laid out as the folder itself is."""
+    """Create a folder that must neither be read nor changed, laid out as the folder itself is."""
     (tmp_path / "outside/b").mkdir(parents=True)
     for name in ("c", "b/c"):
         (tmp_path / "outside" / name).write_bytes(SECRET)

@@ -1,4 +1,4 @@
-"""What `python -m bench` reports: results, what could not be measured, and what failed."""
+"""Report of `python -m bench`: results, benchmarks that could not be measured, and failures."""
 
 import json
 import sys
@@ -50,7 +50,7 @@ def bench(
 
 
 def stored() -> dict[str, bool | None]:
-    """Whether budgets were kept, by name, as programs read it."""
+    """Return whether budgets were kept, by name, as programs read it."""
     return {entry["name"]: entry["ok"] for entry in json.loads(Path("build/bench.json").read_text())}
 
 

@@ -23,7 +23,7 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
 
 @pytest.fixture
 def problems() -> list[str]:
-    """What the page complained about: errors, and whatever its own policy forbade."""
+    """Collect the page's complaints: errors, and violations of its own policy."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""What `launchctl` does as far as the command line needs it: it loads agents from their files, starts and ends them.
+"""Fake of `launchctl` for the command line: it loads agents from their files, starts and ends them.
 
 It stands in a folder of its own, where it writes what it was asked; a file `refuses` there names what it refuses.
 """

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def folder(parachute: Terminal) -> Path:
-    """Where the person works."""
+    """Return the folder in which the person works."""
     return Path(parachute.environment["HOME"])
 
 

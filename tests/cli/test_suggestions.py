@@ -40,7 +40,7 @@ def suggestion(identifier: str = "9f2c41d7a0be", **changes: Any) -> dict[str, An
 
 
 def preview(each: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """What the API tells of its change."""
+    """Return the API's preview of its change."""
     diff = "@@ -1,2 +1,2 @@\n Advisor.\n-Lives in Rome \x1b[2J.\n+Lives in Berlin."
     return {"title": each["title"], "before": None, "after": None, "diff": diff, "problem": None, **changes}
 

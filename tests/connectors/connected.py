@@ -27,7 +27,7 @@ FAMILY = Chat("-1007", "group")
 
 
 class Store:
-    """What the server keeps: each update once, in the order in which it came first. It may be away, or slow."""
+    """Store of the server: each update once, in the order in which it came first. It may be away, or slow."""
 
     def __init__(self, start: Start) -> None:
         self.start_with = start
@@ -120,7 +120,7 @@ class Server:
 
     @property
     def kind(self) -> str:
-        """What the connector said last."""
+        """Return the last reported state."""
         return self.connectors.connections()[self.platform].state.kind
 
     async def send(self, key: str, markdown: str, chat: Chat = ME, **fields: Any) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class Server:
         return sent.messages
 
     async def unit(self) -> dict[str, Any]:
-        """What the supervisor says of the unit."""
+        """Return the supervisor's state of the unit."""
         return (await self.connectors.unit_states()).get(self.platform, {})
 
     async def processes(self) -> list[psutil.Process]:
@@ -159,7 +159,7 @@ class Server:
         await until(is_back, "another one runs", self.log)
 
     def log(self) -> str:
-        """What the connector said."""
+        """Return the log of the connector."""
         path = log_path(self.home, f"connector@{self.platform}")
         return path.read_text(errors="replace") if path.exists() else ""
 

@@ -1,1 +1,1 @@
-"""What the existing app reads from the HTTP interface, as models and tests."""
+"""Data that the existing app reads from the HTTP interface, as models and tests."""

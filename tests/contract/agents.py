@@ -4,14 +4,14 @@ from .dart import Camel, Moment, Snake
 
 
 class Schedule(Snake):
-    """When an agent is due."""
+    """Schedule of an agent."""
 
     enabled: bool = True
     time: str
 
 
 class State(Camel):
-    """What is known of its runs."""
+    """State of an agent's runs."""
 
     last_run_at: Moment | None = None
     last_processed_date: str | None = None
@@ -36,7 +36,7 @@ class AgentList(Snake):
 
 
 class AgentStatus(Camel):
-    """What an agent has left for a day."""
+    """Output of an agent for a day."""
 
     name: str
     display_name: str

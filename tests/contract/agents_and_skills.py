@@ -26,7 +26,7 @@ class Agent(Snake):
 
 
 class AgentList(Snake):
-    """What GET of all answers."""
+    """Answer of GET of all."""
 
     agents: list[Agent]
 
@@ -54,6 +54,6 @@ class Skill(Snake):
 
 
 class SkillList(Snake):
-    """What GET of all answers."""
+    """Answer of GET of all."""
 
     skills: list[Skill]

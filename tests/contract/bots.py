@@ -62,7 +62,7 @@ class BotsConfig(Snake):
 
 
 class Outcome(Snake):
-    """What start, stop, test, approve and deny answer at any status."""
+    """Answer of start, stop, test, approve and deny at any status."""
 
     success: bool
     error: str | None = None

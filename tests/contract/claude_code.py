@@ -41,7 +41,7 @@ class ClaudeCodeProjects(Camel):
 
 
 class ClaudeCodeMessage(Camel):
-    """What one side said."""
+    """Message of one side."""
 
     type: str = "unknown"
     content: str | None = None

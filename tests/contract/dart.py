@@ -31,7 +31,7 @@ Moment = Annotated[str, AfterValidator(_moment)]
 """A date and time with its zone, as text."""
 
 Number = int | float
-"""What Dart calls `num`."""
+"""Numbers as Dart's `num`."""
 
 
 class Snake(BaseModel):

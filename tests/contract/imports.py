@@ -1,4 +1,4 @@
-"""What the app reads of an import (contract, section 7)."""
+"""Fields of an import that the app reads (contract, section 7)."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -16,13 +16,13 @@ class Server(Snake):
 
 
 class ServerList(Snake):
-    """What GET of all answers."""
+    """Answer of GET of all."""
 
     servers: list[Server]
 
 
 class Trial(Snake):
-    """What a test answers; one of `status` ok or connected is a good one."""
+    """Answer of a test; one of `status` ok or connected is a good one."""
 
     status: str
     error: str | None = None
@@ -39,7 +39,7 @@ class Tool(Snake):
 
 
 class ToolList(Snake):
-    """What GET of the tools answers."""
+    """Answer of GET of the tools."""
 
     tools: list[Tool] | None = None
     error: str | None = None

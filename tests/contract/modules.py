@@ -38,7 +38,7 @@ class Hook(Snake):
 
 
 class HooksHealth(Snake):
-    """How many hooks failed lately."""
+    """Number of hooks that failed lately."""
 
     recent_errors_count: int
 

@@ -26,13 +26,13 @@ class Plugin(Snake):
 
 
 class PluginList(Snake):
-    """What GET of all answers."""
+    """Answer of GET of all."""
 
     plugins: list[Plugin]
 
 
 class PluginEnvelope(Snake):
-    """What an installation and an update answer."""
+    """Answer of an installation and an update."""
 
     plugin: Plugin
 

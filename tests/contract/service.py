@@ -15,13 +15,13 @@ class Health(Snake):
 
 
 class HealthVault(Snake):
-    """Where the vault is."""
+    """Place of the vault."""
 
     path: str | None = None
 
 
 class HealthDocker(Snake):
-    """Whether containers can run."""
+    """Availability of containers."""
 
     available: bool | None = None
     image_exists: bool | None = None
@@ -53,7 +53,7 @@ class ActiveStreams(Snake):
 
 
 class Accepted(Snake):
-    """What inject and answer send: any JSON object, only its status is read."""
+    """Answer to inject and answer: any JSON object, only its status is read."""
 
 
 class PendingQuestion(Snake):
@@ -102,14 +102,14 @@ class AuthSettings(Snake):
 
 
 class UsageWindow(Snake):
-    """How much of a limit is used, in percent."""
+    """Used part of a limit, in percent."""
 
     utilization: Number = 0
     resets_at: Moment | None = None
 
 
 class ExtraUsage(Snake):
-    """What is paid beyond the plan."""
+    """Payments beyond the plan."""
 
     is_enabled: bool | None = None
     monthly_limit: int | None = None

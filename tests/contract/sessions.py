@@ -8,7 +8,7 @@ from .dart import Camel, Moment, Snake
 
 
 class BotSettings(Snake):
-    """How a bot answers in a linked chat."""
+    """Settings of a bot's answers in a linked chat."""
 
     response_mode: str | None = None
     mention_pattern: str | None = None
@@ -64,7 +64,7 @@ class SessionList(Snake):
 
 
 class SessionEnvelope(Snake):
-    """What archive, unarchive and config answer."""
+    """Answer of archive, unarchive and config."""
 
     session: Session
 

@@ -30,7 +30,7 @@ ErrorCode = Literal[
 
 
 class SessionResume(Camel):
-    """How the conversation was taken up again."""
+    """Resumption of the conversation."""
 
     method: str = "unknown"
     sdk_session_valid: bool = False
@@ -55,7 +55,7 @@ class SessionEvent(Camel):
 
 
 class PromptMetadata(Camel):
-    """What a prompt is made of."""
+    """Parts of a prompt."""
 
     prompt_source: str = "default"
     prompt_source_path: str | None = None
@@ -73,7 +73,7 @@ class PromptMetadata(Camel):
 
 
 class PromptMetadataEvent(PromptMetadata):
-    """What the prompt is made of."""
+    """Event with the parts of the prompt."""
 
     type: Literal["prompt_metadata"]
 
@@ -130,7 +130,7 @@ class ToolUseEvent(Camel):
 
 
 class ToolResultEvent(Camel):
-    """What the tool answered, always as text."""
+    """Answer of the tool, always as text."""
 
     type: Literal["tool_result"]
     tool_use_id: str

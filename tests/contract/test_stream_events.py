@@ -18,7 +18,7 @@ SHAPES: list[tuple[type[JsonShape], type[Camel]]] = [
     (Tool, stream_events.Tool),
 ]
 NOT_SENT = {"availableSkills", "availableMcps", "result"}
-"""What the app would show, and this server does not have."""
+"""Events that the app would show, and this server does not have."""
 FILLED = {"typed_error": {"code": "unknown_error"}}
 
 

@@ -55,7 +55,7 @@ class ToolUseBlock(Snake):
 
 
 class ToolResultBlock(Snake):
-    """What a tool answered; answers of the user to a question stand in it as JSON."""
+    """Answer of a tool; it contains the user's answers to a question as JSON."""
 
     type: Literal["tool_result"]
     tool_use_id: str

@@ -10,7 +10,7 @@ Choice = Literal["all", "none"] | list[str]
 
 
 class Capabilities(Snake):
-    """Which tools and the like its conversations get."""
+    """Tools and other capabilities of its conversations."""
 
     mcps: Choice = "all"
     skills: Choice = "all"
@@ -33,7 +33,7 @@ class Workspace(Snake):
 
 
 class WorkspaceEnvelope(Snake):
-    """What GET of one, POST and PUT answer."""
+    """Answer of GET of one, POST and PUT."""
 
     workspace: Workspace
 

@@ -16,7 +16,7 @@ class NewNote:
 
 
 class Notes(Module):
-    """What is applied is in `made`; one that says no is refused when it is proposed."""
+    """Module with its applied suggestions in `made`; a note that says no is refused when it is proposed."""
 
     name = "notes"
     version = "1.0.0"

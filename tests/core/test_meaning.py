@@ -1,4 +1,4 @@
-"""What the index lacks of a module's texts, and the order of what was found."""
+"""Texts of a module that the index lacks, and the order of results."""
 
 import sqlite3
 

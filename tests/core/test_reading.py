@@ -1,4 +1,4 @@
-"""What reading a file costs."""
+"""Cost of reading a file."""
 
 import tracemalloc
 from pathlib import Path

@@ -21,5 +21,5 @@ ELSEWHERE = {
 
 
 def reason(command: str) -> str | None:
-    """Why a line is not typed, or None if it is."""
+    """Return the reason why a line is not typed, or None if it is."""
     return next((why for beginning, why in ELSEWHERE.items() if command.startswith(beginning)), None)

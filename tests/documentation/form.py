@@ -1,4 +1,4 @@
-"""What a page shows, compared with what came: the same words, with other times, numbers and ids."""
+"""Comparison of a page with the real output: the same words, with other times, numbers and ids."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def _without_empty_end(lines: Sequence[str]) -> list[str]:
 
 
 def identifiers(shown: Sequence[str], came: Sequence[str]) -> dict[str, str] | None:
-    """Which id came for each id that is shown, or None if what came has another form; a line `…` stands for any lines."""
+    """Return the real id for each one shown, or None if the output has another form; a line `…` stands for any lines."""
     pattern, ids = "", []
     for line in _without_empty_end(shown):
         if line.strip() == "…":

@@ -81,7 +81,7 @@ def blocks(page: str) -> list[Block]:
 
 
 def inline(page: str) -> list[tuple[str, list[str]]]:
-    """What stands as code in each sentence, paragraph or cell of a table, with its place."""
+    """Return the code in each sentence, paragraph or cell of a table, with its place."""
     return [
         (
             f"{page}:{token.map[0] + 1}" if token.map else page,

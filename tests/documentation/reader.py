@@ -17,7 +17,7 @@ from .pages import Block, Line
 
 SECONDS = 90.0
 SECRETS = {"API key, or token": "sk-ant-api03-typed", "API key of": "", "password": "a secret of mine"}
-"""What is typed where nothing is shown, by what the question contains."""
+"""Answers typed where nothing is shown, by a part of the question."""
 
 _ASKED = re.compile(r"\[[^\[\]]*[yY][^\[\]]*\]:? $")
 _COLUMNS = "200"
@@ -54,7 +54,7 @@ class Reader:
             "parachute service install": "parachute start",
         }
         self.ids: dict[str, str] = {}
-        """Which id came for each id that a page shows."""
+        """Real id for each one that a page shows."""
 
     def save(self, block: Block) -> None:
         """Save a file under the path that the page says."""

@@ -1,4 +1,4 @@
-"""What pages suppose before their first line is typed, such as a disk, a project, or a program of somebody else."""
+"""Preconditions of pages before their first line is typed, such as a disk, a project, or a program of somebody else."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What counts as the form that a page shows."""
+"""Forms that count as the one that a page shows."""
 
 import pytest
 

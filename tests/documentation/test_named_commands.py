@@ -32,7 +32,7 @@ def _named(page: str) -> Iterator[tuple[str, str]]:
 
 
 def _problem(text: str) -> str | None:
-    """What is wrong with a command, or None."""
+    """Return the problem of a command, or None."""
     words = shlex.split(text.translate(_BRACKETS), comments=True)[1:]
     command = COMMANDS
     while words and hasattr(command, "commands") and not words[0].startswith("-"):

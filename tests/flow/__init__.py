@@ -1,1 +1,1 @@
-"""What the official modules do together: journal, knowledge and conversations."""
+"""Official modules together: journal, knowledge and conversations."""

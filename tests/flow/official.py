@@ -43,7 +43,7 @@ class OfficialComputer(ModuleComputer):
         return response
 
     def output(self, *arguments: str) -> str:
-        """What a command says that has to end well."""
+        """Return the output of a command that has to succeed."""
         done = self.command(*arguments)
         assert done.returncode == 0, (arguments, done.stdout, done.stderr, self.logs())
         return done.stdout

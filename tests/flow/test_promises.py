@@ -1,4 +1,4 @@
-"""What the README promises, on one computer: the part of its tests that `make test` runs."""
+"""Promises of the README, on one computer: the part of its tests that `make test` runs."""
 
 import json
 from collections.abc import Iterator

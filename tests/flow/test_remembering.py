@@ -1,4 +1,4 @@
-"""What a person asks a conversation to remember: from the chat over the inbox into the files of the modules."""
+"""Memories that a person asks a conversation for: from the chat over the inbox into the files of the modules."""
 
 import json
 import re

@@ -39,7 +39,7 @@ class EmbeddingServer:
     free: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, asked: Asked) -> tuple[int, Any]:
-        """What it says."""
+        """Return the answer to a request."""
         if asked.path not in self.paths:
             return 404, b"404 page not found"
         if self.answers:
@@ -62,7 +62,7 @@ class EmbeddingServer:
 
 
 def embedding(text: str, size: int) -> list[float]:
-    """How often each subject is mentioned, and a little of everything."""
+    """Return how often each subject is mentioned, and a little of everything."""
     words = text.lower().replace(".", " ").split()
     counts = [float(sum(word in subject for word in words)) for subject in SUBJECTS]
     return [*counts, 0.1, *(0.0 for _ in range(size))][:size]

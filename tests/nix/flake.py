@@ -105,13 +105,13 @@ class Flake:
         )
 
     def value(self, output: str, function: str = "value: value", *, free: bool = False) -> Any:
-        """What a function of Nix says of an output; error: AssertionError with what Nix said."""
+        """Return the result of a function of Nix on an output; error: AssertionError with Nix's message."""
         done = self.run("eval", "--json", f"path:.#{output}", "--apply", function, free=free)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     def error(self, output: str, function: str = "value: value", *, free: bool = False) -> str:
-        """Why an output cannot be had."""
+        """Return the error with which an output fails."""
         done = self.run("eval", "--json", f"path:.#{output}", "--apply", function, free=free)
         assert done.returncode != 0, done.stdout
         return done.stderr

@@ -1,4 +1,4 @@
-"""What the examples configure, and what is said about configurations that are wrong."""
+"""Evaluation of the examples, and errors about wrong configurations."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the flake gives, evaluated without nixpkgs: that its parts fit together, not that they build."""
+"""Outputs of the flake, evaluated without nixpkgs: that its parts fit together, not that they build."""
 
 import base64
 import json

@@ -31,7 +31,7 @@ OF_MACHINES = {"user", "openFirewall", "lan.interfaces", "lan.name", "firstBoot"
 
 
 def at_home(text: str, **options: Any) -> Any:
-    """What a configuration sets whose owner leaves Claude Code out."""
+    """Evaluate a configuration whose owner leaves Claude Code out."""
     return evaluate(
         f"{{ imports = [ ({text}) ]; services.parachute.acceptUnfreeAgent = false; }}", home=True, **options
     )

@@ -1,4 +1,4 @@
-"""What the images are as configurations of NixOS: nobody can log in, one port is open, and what is started is confined."""
+"""Images as configurations of NixOS: nobody can log in, one port is open, and services are confined."""
 
 import json
 import re

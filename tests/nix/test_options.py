@@ -26,7 +26,7 @@ def test_the_page_tells_every_option(found: list[dict[str, Any]]) -> None:
 
 
 def test_the_full_example_sets_every_option(found: list[dict[str, Any]]) -> None:
-    """What no example sets, no evaluation has tried."""
+    """Options that no example sets are never evaluated."""
     text = (TREE / "nixos" / "examples" / "full.nix").read_text()
     last = {each["name"].rpartition(".")[2].strip("<>") for each in found}
     elsewhere = {"acceptUnfreeAgent", "agentProgram", "package", "name", "skills", "agents", "plugins"}

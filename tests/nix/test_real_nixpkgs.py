@@ -31,7 +31,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _evaluated(store: Path, expression: str, *, unfree: bool = False) -> Any:
-    """What an expression over `flake` says; error: AssertionError also for a warning."""
+    """Return the value of an expression over `flake`; error: AssertionError also for a warning."""
     trees = (
         f'nixpkgs = /. + "{_TREES["NIXPKGS"]}"; hardware = /. + "{_TREES["NIXOS_HARDWARE"]}"; project = /. + "{ROOT}";'
     )

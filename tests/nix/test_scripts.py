@@ -29,7 +29,7 @@ class Programs:
             program.chmod(0o755)
 
     def asked(self) -> list[str]:
-        """What was asked since the last time."""
+        """Return the requests since the last call."""
         lines = self._asked.read_text().splitlines() if self._asked.exists() else []
         self._asked.unlink(missing_ok=True)
         return lines

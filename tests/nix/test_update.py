@@ -107,7 +107,7 @@ class Machine:
         self._program(root / "parachute-update", self._script())
 
     def update(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """What root types."""
+        """Run the command as root types it."""
         command = ["bash", str(self.root / "parachute-update"), *words]
         return subprocess.run(command, capture_output=True, text=True, env={}, timeout=120, check=False)
 
@@ -127,7 +127,7 @@ class Machine:
         os.kill(int((self.home.root / "updates" / "update.lock").read_text()), signal.SIGKILL)
 
     def asked(self) -> list[str]:
-        """What was asked of both systems and of Nix."""
+        """Return the calls of both systems and of Nix."""
         path = self.root / "asked"
         return path.read_text().replace(f"{self.root}/", "").splitlines() if path.exists() else []
 

@@ -19,7 +19,7 @@ def house() -> Iterator[ModuleComputer]:
 
 
 def said(house: ModuleComputer, *arguments: str) -> str:
-    """What a command prints that must end well."""
+    """Return the output of a command that has to succeed."""
     done = house.command(*arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout

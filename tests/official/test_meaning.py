@@ -1,4 +1,4 @@
-"""What is written is found by what it means, with nothing but this machine."""
+"""Texts are found by meaning, with nothing but this machine."""
 
 import os
 import subprocess

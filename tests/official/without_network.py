@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _wait(house: ModuleComputer, group: str, what: str) -> Any:
-    """What a question finds by meaning, in the journal or in conversations."""
+    """Wait for the hits by meaning of a question, in the journal or in conversations."""
     question = {"daily": "sick dog", "sessions": "paying for a lawyer", "files": "who advises us on boats"}[group]
 
     def found() -> Any:

@@ -34,7 +34,7 @@ async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 async def problem(client: httpx2.AsyncClient, check: str) -> dict[str, Any]:
-    """What is known of a check, when no examination is under way."""
+    """Return the finding of a check, when no examination is under way."""
     found: dict[str, Any] = {}
 
     async def is_known() -> bool:

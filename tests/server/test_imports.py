@@ -1,4 +1,4 @@
-"""What core leaves out of large packages is not there, and is there for whoever asks for it."""
+"""Parts of large packages that core leaves out are not there, and are there when asked for."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What every launcher does; a test module has a fixture `units` and imports all tests from here.
+"""Contract of launchers; a test module has a fixture `units` and imports all tests from here.
 
 `make test` runs it with the launcher that holds sockets itself, the booted appliance with the one for systemd.
 """
@@ -62,7 +62,7 @@ time.sleep(600)
 
 
 async def ask(path: Path, text: bytes = b"hello") -> bytes:
-    """What a unit answers; nothing if it refuses."""
+    """Return the answer of a unit; empty if it refuses."""
     try:
         reader, writer = await asyncio.open_unix_connection(path)
     except OSError:

@@ -66,7 +66,7 @@ def test_anything_else_is_an_error_that_tells_no_secret(folder: Path, text: str,
 
 @pytest.mark.long
 def test_core_does_not_start_with_a_file_that_it_cannot_read(folder: Path) -> None:
-    """It fails closed, with a sentence in its log, before it has opened anything."""
+    """Core fails closed, with a sentence in its log, before it has opened anything."""
     (folder / "credentials").write_text("ANTHROPIC_APIKEY=typo\n")
     environment = {
         **os.environ,

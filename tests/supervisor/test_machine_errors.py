@@ -1,4 +1,4 @@
-"""What the machine does not give ends a program with a sentence, never with a traceback."""
+"""Missing resources of the machine end a program with a sentence, never with a traceback."""
 
 import errno
 import os

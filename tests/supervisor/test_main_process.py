@@ -1,4 +1,4 @@
-"""What a process tells systemd so that it looks again whose child it is; that it then waits for it is seen in the appliance."""
+"""Notice of a process to systemd, which then looks for its parent again; the appliance tests that it waits for it."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""What a unit holds in memory, with everything that it started."""
+"""Memory of a unit, with all processes that it started."""
 
 import sys
 

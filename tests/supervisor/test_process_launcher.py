@@ -1,4 +1,4 @@
-"""What only the launcher that stands in for systemd does; what every launcher does is in `launcher_contract`."""
+"""Tests of the launcher that stands in for systemd alone; those of every launcher are in `launcher_contract`."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What stands in the files of a unit; that systemd does as they say is seen in the booted appliance."""
+"""Files of a unit; the booted appliance tests that systemd obeys them."""
 
 import subprocess
 import sys

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.process
 
 @dataclass
 class Supervised:
-    """What the web side needs of a supervisor: a summary, and operations, which are noted."""
+    """Supervisor as the web side needs it: a summary, and operations, which are noted."""
 
     port: int = 0
     running: bool = True

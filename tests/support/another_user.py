@@ -49,7 +49,7 @@ def started(script: str, *arguments: str) -> "subprocess.Popen[str]":
 def asked(
     host: str, port: int, *calls: tuple[str, str], body: str = "", tls: bool = False, **headers: str
 ) -> list[tuple[int, Any]]:
-    """What these calls of another user get, over one connection: status and answer of each."""
+    """Send calls as another user over one connection, and return status and answer of each."""
     prepared = json.dumps([(*call, body, headers) for call in calls])
     output, _ = started(_ASK, host, str(port), prepared, "tls" if tls else "").communicate(timeout=90)
     return [(status, answer) for status, answer in json.loads(output)]

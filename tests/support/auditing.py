@@ -1,4 +1,4 @@
-"""What Python opens, makes and renames, heard for the length of a block."""
+"""Paths that Python opens, makes and renames, recorded for the length of a block."""
 
 import sys
 from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ class Gate:
 
     @property
     def is_open(self) -> bool:
-        """Whether streams pass without waiting."""
+        """Return whether streams pass without waiting."""
         return self._open
 
     def open(self) -> None:

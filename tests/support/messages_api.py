@@ -88,12 +88,12 @@ class MessagesAPI:
 
     @property
     def disconnects(self) -> int:
-        """How many clients went away before their answer was complete."""
+        """Return the number of clients that went away before their answer was complete."""
         return self._log.disconnects
 
     @property
     def remaining(self) -> int:
-        """How many scripted replies were not used yet."""
+        """Return the number of scripted replies that were not used yet."""
         with self._lock:
             return len(self._script)
 

@@ -1,4 +1,4 @@
-"""What fake services of messengers have in common: a thread that serves, calls that are counted, refused or held."""
+"""Common base of fake messengers: a thread that serves, calls that are counted, refused or held."""
 
 import asyncio
 import contextlib
@@ -99,7 +99,7 @@ class MessengerAPI:
         self._wake()
 
     def count(self, method: str) -> int:
-        """How often a method was called."""
+        """Count the calls of a method."""
         return sum(each == method for each, _ in self.calls)
 
     async def _carry_out(self, method: str, said: Any, answer: Callable[[], Awaitable[Any]]) -> Any:

@@ -18,7 +18,7 @@ class OAuthServer:
         self.requests: list[dict[str, Any]] = []
         self.before_answer: Callable[[], None] = lambda: None
         self.answer: Answer | None = None
-        """What is answered in place of a login."""
+        """Answer in place of a login."""
         self.access_token = ""
         self.fields: dict[str, Any] = {}
         """Further fields of each login."""

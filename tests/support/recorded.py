@@ -59,7 +59,7 @@ class Log:
 
     @property
     def disconnects(self) -> int:
-        """How many clients went away before their answer was complete."""
+        """Return the number of clients that went away before their answer was complete."""
         with self._changed:
             return self._disconnects
 

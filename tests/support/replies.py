@@ -1,4 +1,4 @@
-"""What the fake Messages API can answer: the parts of a reply, their builders, and their wire shape."""
+"""Replies of the fake Messages API: the parts of a reply, their builders, and their wire shape."""
 
 import json
 import math

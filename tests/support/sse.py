@@ -96,7 +96,7 @@ class ChatStream:
 
     @property
     def ended(self) -> bool:
-        """Whether the terminal event was read."""
+        """Return whether the terminal event was read."""
         return bool(self.events) and self.events[-1].get("type") in TERMINAL
 
     @property

@@ -70,7 +70,7 @@ class TelegramApi(MessengerAPI):
         self.files: dict[str, bytes] = {}
         self.webhook = ""
         self.delivered: Counter[int] = Counter()
-        """How often each update was given out."""
+        """Number of times that each update was given out."""
         self.confirmed: set[int] = set()
         self.now: Callable[[], float] = time.time
         self._updates: list[dict[str, Any]] = []
@@ -135,12 +135,12 @@ class TelegramApi(MessengerAPI):
     # What is seen.
 
     def texts(self, chat: int = 42) -> list[str]:
-        """What a chat shows of the bot's messages."""
+        """Return the bot's messages that a chat shows."""
         return [each.text for each in self.written if each.chat == chat and not each.deleted]
 
     @property
     def waiting(self) -> int:
-        """How many updates nobody has confirmed."""
+        """Return the number of unconfirmed updates."""
         return len(self._updates)
 
     # How it answers.

@@ -21,7 +21,7 @@ from .waiting import SECONDS as DEADLINE
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a command ended."""
+    """Result of a command."""
 
     code: int
     out: str

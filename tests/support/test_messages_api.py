@@ -101,7 +101,7 @@ async def conversation(
 @pytest.mark.long
 @pytest.mark.usefixtures("clean_environment")
 class TestWithTheRealClient:
-    """What the SDK makes of each kind of reply."""
+    """Each kind of reply as the SDK reads it."""
 
     async def test_text_thinking_and_partial_messages(self, api: MessagesAPI, tmp_path: Path) -> None:
         api.script(text("Hello from afar", chunks=3), thinking("Let me see.", then=text("Done.")))

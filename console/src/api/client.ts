@@ -1,7 +1,7 @@
 /** Calls of the server's API: every path is one of its description, so that the console uses nothing but the public API. */
 import type { components, paths } from "schema";
 
-/** What the description of the API calls so. */
+/** Type of the API's description, by its name there. */
 export type Schema<N extends keyof components["schemas"]> = components["schemas"][N];
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -22,7 +22,7 @@ interface Call<M extends Method> {
 }
 
 export interface Options {
-  /** What stands in the braces of the path. */
+  /** Values for the braces of the path. */
   params?: Record<string, string | number>;
   query?: Record<string, string | number | boolean | undefined | null>;
   body?: unknown;

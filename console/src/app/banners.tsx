@@ -1,4 +1,4 @@
-/** What holds for every screen: everything is stopped, or the computer does not answer. */
+/** Banners above every screen: everything is stopped, or the computer does not answer. */
 import { useEffect } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";

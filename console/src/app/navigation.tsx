@@ -31,7 +31,7 @@ const t = messages({
 });
 
 const IN_BAR = 4;
-/** How long the column takes, as its style says, in milliseconds. */
+/** Duration of the column's animation, as in its style, in milliseconds. */
 const COMING_IN = 200;
 const GROUPS = ["daily", "agents", "computer"] as const;
 

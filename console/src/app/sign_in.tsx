@@ -35,7 +35,7 @@ const CODE = /^[0-9a-z]{4}[- ]?[0-9a-z]{4}$/i;
 /** The password on an emergency kit: those that a computer makes have this many characters, and no key has. */
 const KIT = /^[\w-]{43}$/;
 
-/** What confirms who somebody is: besides a code and a key the password on the emergency kit. */
+/** Return the proof of a person's identity: a code, a key or the password on the emergency kit. */
 export function proofOf(text: string): { code: string } | { key: string } | { kit: string } {
   const joined = text.replace(/\s+/g, "");
   return KIT.test(joined) ? { kit: joined } : secretOf(text);

@@ -5,7 +5,7 @@ import { Icon, type IconName } from "./icons";
 
 interface Props {
   label: string;
-  /** What it does; while that runs the button is busy, and an error becomes a note. */
+  /** Action of the button; while that runs the button is busy, and an error becomes a note. */
   onPress?: () => unknown;
   kind?: "plain" | "primary" | "danger" | "quiet";
   icon?: IconName;

@@ -1,4 +1,4 @@
-/** What is decided about, as text: names and values of JSON, long texts as they are, differences with their colours. */
+/** Subject of a decision, as text: names and values of JSON, long texts as they are, differences with their colours. */
 import { Difference } from "./difference";
 
 const LONG = 60;

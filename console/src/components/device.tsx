@@ -66,7 +66,7 @@ type Rights = keyof typeof RIGHTS;
 
 type Code = Schema<"CodeAnswer">;
 
-/** Whether other devices reach this computer, undefined until that is known. */
+/** Return whether other devices reach this computer, undefined until that is known. */
 export function useReach(): boolean | undefined {
   const found = useResource((signal) => api.get("/api/pairing/address", { signal }), "reach");
   // Over whatever way this page came from elsewhere, others come, too.
@@ -75,7 +75,7 @@ export function useReach(): boolean | undefined {
 
 const isLoopback = (name: string) => /^(localhost|127\.|\[::1\])/.test(name);
 
-/** What the device is and may do, then its code or key; `onDone` once it is in, or its key was read. With `isPhone` it is none on this computer. */
+/** Form for a device's kind and rights, then its code or key; `onDone` once it is in, or its key was read. With `isPhone` it is never this computer. */
 export function NewDevice({ onDone, isPhone = false }: { onDone: () => void; isPhone?: boolean }) {
   const isReached = useReach();
   const [chosen, setKind] = useState<"browser" | "app">("browser");
@@ -168,7 +168,7 @@ function ShownKey({ secret, isReached, onDone }: { secret: string; isReached: bo
 
 const COMMANDS = ["parachute keys create phone", "parachute config set host 0.0.0.0", "parachute restart"];
 
-/** What lets other devices reach this computer. */
+/** Notice with the way to let other devices reach this computer. */
 function OnlyHere() {
   return (
     <Notice kind="warning">

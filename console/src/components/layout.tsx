@@ -15,7 +15,7 @@ const t = messages({
 
 interface PageProps {
   title: string;
-  /** Where the back button of a page below a list leads. */
+  /** Target of the back button of a page below a list. */
   back?: string;
   actions?: ComponentChildren;
   children: ComponentChildren;
@@ -60,7 +60,7 @@ export function Section({ title, actions, children }: { title: string; actions?:
   );
 }
 
-/** What a resource holds, or that it is on its way, or why it is not there. */
+/** Content of a resource, its loading or its error. */
 export function Loaded<T>({ of, children }: { of: Resource<T>; children: (value: T) => ComponentChildren }) {
   if (of.value !== undefined) return <>{children(of.value)}</>;
   if (of.error !== undefined) return <Failure error={of.error} again={of.reload} />;
@@ -85,7 +85,7 @@ export function Failure({ error, again }: { error: unknown; again?: () => unknow
   );
 }
 
-/** What a screen without content says: what belongs here, and the button that begins it. */
+/** Text of a screen without content, and the button that begins it. */
 export function Empty({ icon, title, text, children }: { icon: IconName; title: string; text: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -184,7 +184,7 @@ export function Facts({ facts }: { facts: readonly (readonly [string, ComponentC
   );
 }
 
-/** How far something is: 0 to 1, or unknown. */
+/** Progress from 0 to 1, or unknown. */
 export function Progress({ value, label }: { value?: number; label: string }) {
   return <progress max={1} value={value} aria-label={label} />;
 }

@@ -1,4 +1,4 @@
-/** What can be done with one thing: a list of words from which one is chosen, from below on a phone. */
+/** Menu of actions for one thing, from below on a phone. */
 import { ask, Dialog } from "./dialog";
 import { Icon, type IconName } from "./icons";
 

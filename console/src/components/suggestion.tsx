@@ -66,18 +66,18 @@ export interface Suggestion {
 }
 
 const ICONS: Record<Suggestion["action"], IconName> = { create: "plus", update: "edit", delete: "trash", link: "link", batch: "list" };
-/** What is the computer's own stands where a module's name does; only an owner decides about it. */
+/** Targets of the computer itself in place of a module; only an owner decides about them. */
 const OWN = new Set(["settings", "memory", "contexts"]);
 /** Of these nothing is taken back here. */
 const KEPT = new Set(["settings", "memory"]);
-/** Where words came from that neither the owner nor an agent of theirs wrote. */
+/** Origins of text that neither the owner nor the owner's agents wrote. */
 const FROM = ["web", "remote_mcp", "guest", "import", "untrusted_module"] as const;
 
 export function named(suggestion: Suggestion): string {
   return t(suggestion.action, { name: suggestion.title || suggestion.target_id || t("unnamed") });
 }
 
-/** Whether this browser may decide about it: in suggestions, and in everything that it changes. */
+/** Return whether this browser may decide about it: in suggestions, and in everything that it changes. */
 export function mayDecide(suggestion: Suggestion): boolean {
   const parts = suggestion.members ?? [suggestion];
   return (
@@ -86,12 +86,12 @@ export function mayDecide(suggestion: Suggestion): boolean {
   );
 }
 
-/** Whether a decision can be taken back. */
+/** Return whether a decision can be taken back. */
 export function mayUndo(suggestion: Suggestion): boolean {
   return mayDecide(suggestion) && suggestion.status !== "pending" && (suggestion.status === "rejected" || canTakeBack(suggestion));
 }
 
-/** Whether whoever holds what it changes can take it back. */
+/** Return whether the target can take its change back. */
 export function canTakeBack(suggestion: Suggestion): boolean {
   return !KEPT.has(suggestion.target_module);
 }
@@ -114,7 +114,7 @@ export function SuggestionCard({ suggestion, actions }: { suggestion: Suggestion
   );
 }
 
-/** Who proposed it and why, and what it changes; of several, each in its turn. */
+/** Source, reason and change of a suggestion; of several, each in its turn. */
 export function SuggestionBody({ suggestion }: { suggestion: Suggestion }) {
   return (
     <>
@@ -161,7 +161,7 @@ function Origin({ of }: { of: string | null | undefined }) {
   ) : null;
 }
 
-/** What is fetched again when the thing itself has changed. */
+/** Topics with which a preview is fetched again. */
 const TOPICS: Record<string, string> = { daily: "journal", chat: "sessions", contexts: "files" };
 
 function Changed({ suggestion: { id, status, target_module } }: { suggestion: Suggestion }) {

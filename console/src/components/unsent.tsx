@@ -1,4 +1,4 @@
-/** What waits on this device, with a button that sends it and one that throws it away. */
+/** Letters that wait on this device, with a button that sends it and one that throws it away. */
 import { type Letter, letters, remove } from "~/state/letters";
 import { ago, messages, moment } from "~/text/messages";
 import { Button } from "./button";

@@ -65,7 +65,7 @@ interface Props {
   /** Its name for people. */
   title: string;
   icon: IconName;
-  /** What the screen is for. */
+  /** Purpose of the screen. */
   text: string;
   children: ComponentChildren;
 }

@@ -1,7 +1,7 @@
-/** What somebody has begun to write and not sent: per conversation and per day of the journal, in this browser alone. */
+/** Drafts that were not sent: per conversation and per day of the journal, in this browser alone. */
 const PREFIX = "draft/";
 
-/** Where a browser stores nothing: until this page is left. */
+/** Drafts where a browser stores nothing, until this page is left. */
 const unstored = new Map<string, string>();
 
 export function draftOf(name: string): string {

@@ -1,4 +1,4 @@
-/** What the journal takes. */
+/** Entries for the journal. */
 import { api } from "~/api/client";
 
 export interface NewEntry {

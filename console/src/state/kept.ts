@@ -1,4 +1,4 @@
-/** What is kept for reading without a connection, where the browser allows that: over TLS, or on the computer itself. */
+/** Answers kept for reading without a connection, where the browser allows that: over TLS, or on the computer itself. */
 import { KEPT_LISTS } from "./kept_name";
 
 const WORKER = "/console/worker.js";
@@ -37,7 +37,7 @@ export async function keep(path: string, value: unknown): Promise<void> {
   await lists?.put(path, new Response(JSON.stringify(value), { headers: { "content-type": "application/json" } })).catch(() => undefined);
 }
 
-/** What was kept at a path. */
+/** Return the kept answer of a path. */
 export async function kept<T>(path: string): Promise<T | undefined> {
   if (!("caches" in window)) return undefined;
   const answer = await caches.match(path, { cacheName: KEPT_LISTS }).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Whether everything is stopped. */
+/** State of the kill switch: whether everything is stopped. */
 import { signal } from "@preact/signals";
 import { api, type Schema } from "~/api/client";
 import { listen } from "./live";

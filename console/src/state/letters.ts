@@ -1,4 +1,4 @@
-/** What was written or said here and is not on the computer yet, on the disk of this device: letters, and the slices of their sound. */
+/** Entries and recordings that are not on the computer yet, on the disk of this device: letters, and the slices of their sound. */
 import { signal } from "@preact/signals";
 import { clear, createStore, delMany, entries, get, getMany, keys, set, setMany, type UseStore } from "idb-keyval";
 
@@ -6,7 +6,7 @@ export interface Letter {
   /** With which the computer takes it once, however often it is sent. */
   id: string;
   kind: "journal" | "dictation";
-  /** When it was written. */
+  /** Time of writing. */
   at: string;
   /** The day of the journal that it is for. */
   date: string;
@@ -15,11 +15,11 @@ export interface Letter {
   sound?: { type: string; name: string; seconds: number; path?: string };
   /** Nobody has said yet that it is to be sent: a recording that goes on, or was broken off. */
   isHeld?: boolean;
-  /** It was sent, and the computer has not confirmed it: it is sent again. */
+  /** Sent without the computer's confirmation: to be sent again. */
   isWaiting?: boolean;
-  /** Why the computer has not taken it. */
+  /** Reason why the computer has not taken it. */
   problem?: string;
-  /** It was refused, and is not sent again by itself. */
+  /** Refused, and not sent again automatically. */
   isRefused?: boolean;
 }
 

@@ -13,7 +13,7 @@ export const canNotify = isSecureContext && "Notification" in window;
 const wanted = preference<"yes" | "no">("notifications", ["yes", "no"], "no");
 const isPermitted = signal(canNotify && Notification.permission === "granted");
 
-/** Whether this browser shows them: it was switched on here, and the browser permits it. */
+/** Return whether this browser shows them: switched on here, and permitted by the browser. */
 export const notifies = (): boolean => wanted.value === "yes" && isPermitted.value;
 
 /** Switch them on or off; whether that is so now: the browser asks, and remembers a no. */

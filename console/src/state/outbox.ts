@@ -47,7 +47,7 @@ export async function deliver(letter: Letter): Promise<void> {
   await remove(letter.id).catch(() => undefined);
 }
 
-/** Where an upload is, once as much of it is there as was sent. */
+/** Return the path of an upload, once it is complete. */
 export async function arrived(upload: Promise<{ path: string; size: number }>, size: number): Promise<string> {
   const found = await upload;
   if (found.size !== size) throw new Error(t("incomplete"));

@@ -1,4 +1,4 @@
-/** What this browser is set to: language and appearance. Nothing secret is kept here. */
+/** Preferences of this browser: language and appearance. Nothing secret is kept here. */
 import { effect, type Signal, signal } from "@preact/signals";
 
 export type Language = "en" | "de";

@@ -3,7 +3,7 @@ import { newKey } from "./entries";
 import { addSlice, holdRecording, type Letter, put, refresh, remove } from "./letters";
 
 export interface Recorder {
-  /** How long it has run. */
+  /** Seconds since its beginning. */
   seconds: () => number;
   /** End it, and give the letter with what was recorded; it is held until it is sent. */
   stop: () => Promise<Letter>;

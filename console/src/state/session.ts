@@ -1,4 +1,4 @@
-/** Who this browser is: what the server says of its session, and nothing that the page could claim itself. */
+/** Session of this browser, as the server describes it, and nothing that the page could claim itself. */
 import { computed, signal } from "@preact/signals";
 import { api, listeners, type Schema } from "~/api/client";
 import { dropDrafts } from "./drafts";
@@ -33,7 +33,7 @@ export async function signInFirst(key: string): Promise<void> {
   if (me.value?.set_up === false) firstKey = key;
 }
 
-/** Whether the key of the first boot has confirmed who sits here, so that nobody needs to be asked. */
+/** Confirm the person by the key of the first boot, so that nobody needs to be asked; return whether that worked. */
 export async function confirmFirst(): Promise<boolean> {
   if (!firstKey) return false;
   try {
@@ -66,7 +66,7 @@ listeners.signedOut = () => {
   void forget();
 };
 
-/** Whether the session may do something in a module or part of the computer, by its scopes such as `chat:read,write`. */
+/** Return whether the session may do something in a module or part of the computer, by its scopes such as `chat:read,write`. */
 export function may(part: string, capability: "read" | "write" | "admin" = "read"): boolean {
   const current = me.value;
   if (!current?.signed_in) return false;

@@ -1,4 +1,4 @@
-/** Who did something, as records name them: a kind and a name. */
+/** Callers, as records name them: a kind and a name. */
 import { messages } from "./messages";
 
 const t = messages({

@@ -52,7 +52,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** How long ago a time was, such as "5 minutes ago". */
+/** Return the time since a moment, such as "5 minutes ago". */
 export function ago(iso: string, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   if (Number.isNaN(seconds)) return iso;

@@ -168,7 +168,7 @@ class EntityRoutes(Part):
 
     @route("GET", "/neighbourhood")
     async def neighbourhood_route(self, id: str, limit: int = 150) -> Any:
-        """What an entity is linked with in two steps, the nearest first."""
+        """Entities linked with one in two steps, the nearest first."""
         if not 1 <= limit <= MOST_NEAR:
             raise InvalidInput(f"limit: 1 to {MOST_NEAR} is allowed.")
         entity: Found = await self.brain.known(id)

@@ -35,7 +35,7 @@ class MentionOf:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """What is linked with an entity in two steps: `rings` has rows with their distance, `lines` pairs of rows with a note."""
+    """Entities linked with one in two steps: `rings` has rows with their distance, `lines` pairs of rows with a note."""
 
     rings: dict[int, int]
     lines: dict[tuple[int, int], str]

@@ -1,4 +1,4 @@
-"""How sure it is that words which are written large are a name: what stands before and after them."""
+"""Confidence that capitalized words are a name, by the words before and after them."""
 
 import re
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ _FEW = 4
 """Words of a time, such as 10:30, with which a line may begin."""
 
 SHORT = frozenset(("dr", "dra", "prof", "mr", "mrs", "ms", "sr", "sra", "srta", "st", "fr", "hr", "mt"))
-"""What has a point behind it that ends no sentence."""
+"""Abbreviations, whose full stop ends no sentence."""
 
 _ENDS = re.compile(r"[.!?:;\u2026\u00bf\u00a1\u2190-\U0010ffff]")
-"""What ends a sentence: so do pictures."""
+"""Characters that end a sentence, pictures among them."""
 
 _STOPS = re.compile(r"[.!?\u2026]")
 _NEAR = 20
@@ -33,7 +33,7 @@ _IS = frozenset(("hat", "ist", "war", "kam", "kommt", "hatte", "wird", "kann", "
 
 @dataclass(slots=True)  # not frozen: that costs as much as all else here
 class Around:
-    """What stands around a name, in small letters; the `last` word before it, the `second` last, and the `next` one.
+    """Words around a name, in lower case: the `last` word before it, the `second` last, and the `next` one.
 
     `joins`: after the next one comes another name; `is_label`: it begins a line, and a colon follows; `number` is that of its first word.
     """
@@ -49,7 +49,7 @@ class Around:
 
 
 def look_around(line: Line, start: int, words: list[str]) -> Around:
-    """What stands around words that begin at a place of a line."""
+    """Return the words around those that begin at a place of a line."""
     end = start + len(" ".join(words))
     number = line.word_at(start)
     last, second = (line.small[number - 1] if number else ""), (line.small[number - 2] if number > 1 else "")
@@ -74,7 +74,7 @@ def look_around(line: Line, start: int, words: list[str]) -> Around:
 
 
 def judged(words: list[str], around: Around, line: Line, is_label: bool) -> tuple[float, str | None]:
-    """How sure it is that some words are a name, and its type."""
+    """Return the confidence that some words are a name, and its type."""
     language = line.language
     last, first = around.last, words[0].lower()
     if last in language.titles and last not in language.kinds:

@@ -25,7 +25,7 @@ class Part(Base):
     brain: Brain
 
     async def gathered(self, topic: str, tokens: int = TOKENS, *, whole: bool = True) -> Gathered:
-        """What is known about a topic, with the journal's entries if there is a journal.
+        """Return what is known about a topic, with the journal's entries if there is a journal.
 
         Not `whole`: without the instructions of projects, which the computer adds.
         """

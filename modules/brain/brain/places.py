@@ -19,7 +19,7 @@ _NAME = re.compile(rf"(?<![\w#@/.]){_CAPITAL}(?:[ ]+{_JOINED}{{0,2}}{_CAPITAL})*
 _DOING = re.compile(
     r"[A-Z][a-z]{2,}ing|[A-Z][a-z]{2,}(?<!r)ed|Ate|Met|Rode|Saw|Took|Wrote|[A-Z][a-zñ]+(?:[éíó]|[ae]ron|[ai]mos)"
 )
-"""What somebody did, where a sentence begins with it."""
+"""Verb of an action at the beginning of a sentence."""
 
 _SAINTS = frozenset(("san", "santa", "santo", "saint", "sankt", "st", "new", "port", "puerto"))
 
@@ -104,7 +104,7 @@ def _placed(line: Line, start: int, words: list[str]) -> Iterator[Place]:
 
 
 def _cut(line: Line, start: int, words: list[str], around: Around) -> _Cut:
-    """What is left of a run without the words before and after a name that are none of it."""
+    """Return a run without the words before and after a name that do not belong to it."""
     language, words = line.language, list(words)
     begins, is_work = around.begins, around.last in language.titled
     is_told = around.last in language.titles or around.last in language.kinds

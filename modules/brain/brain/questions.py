@@ -114,6 +114,6 @@ def duplicates(connection: sqlite3.Connection, type_: str) -> list[tuple[Pair, F
 def neighbourhood(
     connection: sqlite3.Connection, number: int, limit: int
 ) -> tuple[graph.Neighbourhood, dict[int, Found]]:
-    """What is linked with an entity in two steps, and the entities that it names."""
+    """Return the entities linked with one in two steps, and those named on the way."""
     near = graph.neighbourhood(connection, number, limit)
     return near, {entity.number: entity for entity in found.by_number(connection, near.rings)}

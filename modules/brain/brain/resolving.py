@@ -1,4 +1,4 @@
-"""Which entity a name means: exactly, without case and accents, by an alias, or nearly."""
+"""Resolution of a name to an entity: exactly, without case and accents, by an alias, or nearly."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""Which entities a text mentions, in one pass over its words, and which names in it may be new ones."""
+"""Mentions of entities in a text, found in one pass over its words, and names that may be new ones."""
 
 import json
 import re

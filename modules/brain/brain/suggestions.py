@@ -17,7 +17,7 @@ from .types_file import find
 
 @dataclass(frozen=True, slots=True)
 class NewEntity:
-    """What a new entity is made of."""
+    """Fields of a new entity."""
 
     type: Annotated[str, "A type that Brain has, such as person, project or topic"]
     name: str

@@ -1,4 +1,4 @@
-"""How fast Brain is with 10,000 entities and 100,000 links: `python modules/brain/tests/bench.py [entities]`.
+"""Speed of Brain with 10,000 entities and 100,000 links: `python modules/brain/tests/bench.py [entities]`.
 
 It runs the module in memory as its tests do; times include everything but HTTP.
 """

@@ -37,7 +37,7 @@ def sentences(language: str) -> list[Sentence]:
 
 
 def quality(found: Callable[[str], Iterable[str]], among: Iterable[Sentence]) -> Quality:
-    """How well the names of some sentences are found."""
+    """Return how well the names of some sentences are found."""
     right, wrong, missed = 0, [], []
     for sentence in among:
         said = set(found(sentence.text))

@@ -161,7 +161,7 @@ async def test_a_damaged_index_is_built_anew(tmp_path: Path, write: Write, damag
 
 @contextmanager
 def no_room() -> Iterator[None]:
-    """This process can write no file, as on a full disk."""
+    """Let this process write no file, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
     try:

@@ -45,7 +45,7 @@ def fill(connection: sqlite3.Connection, first: int, last: int) -> None:
 
 
 def steps(connection: sqlite3.Connection, type_: str | None, offset: int) -> int:
-    """How many tens of instructions SQLite needs for a page."""
+    """Count, in tens, the instructions of SQLite for a page."""
     counted = 0
 
     def count() -> int:

@@ -12,7 +12,7 @@ FLOORS = {"en": (0.95, 0.9), "de": (0.95, 0.8), "es": (0.95, 0.85)}
 
 
 def found(text: str) -> list[str]:
-    """What would be proposed at its first sight."""
+    """Return the names that are proposed at first sight."""
     return [name.text for name in new_names(text, Spans([])) if name.confidence >= WORTH_PROPOSING]
 
 

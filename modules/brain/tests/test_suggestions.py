@@ -1,4 +1,4 @@
-"""What others propose and the user approves."""
+"""Suggestions that others make and the user approves."""
 
 from collections.abc import Callable
 from typing import Any

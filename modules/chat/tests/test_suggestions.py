@@ -1,4 +1,4 @@
-"""What others propose for conversations and the user approves."""
+"""Suggestions for conversations that others make and the user approves."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""What others are told about entries, and when."""
+"""Events about entries."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What the journal answers costs the same after years of it (G)."""
+"""The cost of answers does not grow with the years of a journal (G)."""
 
 import datetime
 import os
@@ -26,7 +26,7 @@ async def fill(index: Index, days: range, a_day: int = 12) -> None:
 
 
 async def steps(index: Index, offset: int) -> int:
-    """How many tens of instructions SQLite needs for a page at an offset, and for the number of all entries."""
+    """Count, in tens, the instructions of SQLite for a page at an offset, and for the number of all entries."""
     counted = 0
 
     def count() -> int:

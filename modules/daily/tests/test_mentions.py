@@ -1,4 +1,4 @@
-"""What entries are about, with a Brain that says what a test wants."""
+"""Entities mentioned in entries, with a Brain that answers as a test wants."""
 
 from typing import Any
 

@@ -38,7 +38,7 @@ def days(draw: st.DrawFn) -> Day:
 
 
 def said(day: Day) -> set[tuple[str, str, str]]:
-    """What a day says, whatever the order."""
+    """Return the entries of a day, in no order."""
     return {(entry.key, entry.title, entry.content) for entry in day.entries if entry.key}
 
 
@@ -77,7 +77,7 @@ def test_merging_again_changes_nothing(one: Day, other: Day) -> None:
 
 @given(days(), days())
 def test_a_version_that_only_one_side_changed_wins(base: Day, changed: Day) -> None:
-    """What came from the base without a change of the other side's is what the changed side says, removals included."""
+    """The changed side wins over the base, removals included, where the other side changed nothing."""
     assert said(again(merge(base, changed, DATE, base).day)) == said(changed)
     assert said(again(merge(changed, base, DATE, base).day)) == said(changed)
 

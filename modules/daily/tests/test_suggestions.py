@@ -1,4 +1,4 @@
-"""What others propose for the journal and the user approves."""
+"""Suggestions for the journal that others make and the user approves."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -29,7 +29,7 @@ async def daily() -> AsyncIterator[Running]:
 
 @dataclass
 class Device:
-    """What the app does: it compares hashes, pushes what it changed and pulls the rest."""
+    """Device as the app is: it compares hashes, pushes its changes and pulls the rest."""
 
     daily: Running
     key: str = "shared"

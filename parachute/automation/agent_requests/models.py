@@ -48,7 +48,7 @@ class AgentRequest:
     deadline: str = ""
 
     def __post_init__(self) -> None:
-        """What is shown while it waits stays the same, whatever becomes of `until`."""
+        """Fix the deadline that is shown, whatever becomes of `until`."""
         self.deadline = as_text(datetime.fromtimestamp(self.until, UTC))
 
     @property
@@ -63,7 +63,7 @@ class AgentRequest:
 
     @property
     def details(self) -> dict[str, Any]:
-        """What the owner decides about: what is asked of which agent, and what it may do in this run."""
+        """Return the details for the owner: the question, the agent, and its rights in this run."""
         module = self.module
         tools = [name for name in module.manifest.permissions.mcp if not name.startswith("mcp__")]
         rights = asdict(agent_consent(self.agent, agent_of(module, self.agent)))
@@ -100,6 +100,6 @@ class AgentRequest:
 def fingerprint(
     module: ApprovedModule, agent: str, prompt: str, session_id: str | None, mcp_servers: tuple[str, ...] | None
 ) -> str:
-    """What makes two requests of a module the same one."""
+    """Return the hash by which two requests of a module are the same."""
     asked = [module.name, module.hash, agent, prompt, session_id, mcp_servers]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()

@@ -28,7 +28,7 @@ _KEPT_SECONDS = 24 * 60 * 60.0
 
 
 class AgentRequests:
-    """What a module asks of an agent that needs the owner's word waits here, and starts when the owner says yes.
+    """Requests of modules to agents that wait for the owner's approval, and start with it.
 
     Nothing of it is stored: what waits when the server ends is dropped, and the module asks again. Then it also hears how it
     went: the same question gives the answer once, when the run has ended.
@@ -146,7 +146,7 @@ class AgentRequests:
         session_id: str | None,
         mcp_servers: list[str] | None,
     ) -> AgentRequest:
-        """What became of a question; while that is open, WaitsForOwner."""
+        """Return the answer to a question; error while that is open: WaitsForOwner."""
         if agent_of(module, agent).requires_explicit_invocation:
             raise NotAllowed(
                 f"The agent {agent} of the module {module.name} is started by the owner alone.",

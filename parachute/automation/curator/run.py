@@ -26,7 +26,7 @@ from parachute.security.origin import lowest
 
 @dataclass(frozen=True, slots=True)
 class ReviewServices:
-    """What a review needs; `has_tools` is true while the model in force can use tools, `writes` where the owner allowed it."""
+    """Services of a review; `has_tools` is true while the current model can use tools, `writes` where the owner allowed it."""
 
     suggestions: Suggestions
     agents: ModuleAgents

@@ -1,1 +1,1 @@
-"""What is remembered of conversations: written at once where the owner alone has spoken, and otherwise once they have seen it."""
+"""Memory from conversations: written at once where only the owner has spoken, and otherwise after the owner has seen it."""

@@ -26,7 +26,7 @@ class Lines(BaseModel):
 
 
 class KeptLines(BaseModel):
-    """Where the lines are now: in the memory, or in the suggestion that waits."""
+    """Current place of the lines: the memory, or the suggestion that waits."""
 
     written: bool
     suggestion: str | None

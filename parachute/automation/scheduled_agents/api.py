@@ -19,7 +19,7 @@ router = APIRouter(tags=["scheduled agents"])
 
 _AGENTS = "/api/modules/{module}/agents"
 _WAIT_SECONDS = 170.0
-"""The app waits for 180 seconds; a run that takes longer goes on by itself."""
+"""The app waits for 180 seconds; a longer run goes on without the request."""
 
 
 ServiceDependency = Annotated[ScheduledAgents, Depends(provided(ScheduledAgents))]

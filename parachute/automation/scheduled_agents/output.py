@@ -16,7 +16,7 @@ from parachute.modules.agent_definitions.models import Definition
 from parachute.modules.runtime.models import ApprovedModule
 
 NO_OUTPUT = "NO_OUTPUT"
-"""What an agent answers that has nothing to write; models seldom manage to say nothing at all."""
+"""Answer of an agent with nothing to write; models seldom manage to say nothing at all."""
 
 
 class Output:

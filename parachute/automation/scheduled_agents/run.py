@@ -28,7 +28,7 @@ from parachute.modules.runtime.models import ApprovedModule
 
 NO_TOOLS = "The small model cannot read files."
 _SHOWN = ("file_path", "path", "pattern", "command", "query")
-"""Which part of a tool's input the log shows."""
+"""Fields of a tool's input that the log shows."""
 
 
 @dataclass(frozen=True, slots=True)

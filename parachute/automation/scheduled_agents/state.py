@@ -70,7 +70,7 @@ def ended(record: RunRecord, clock: Clock) -> Callable[[AgentState], None]:
 
 
 def unscheduled(state: AgentState) -> None:
-    """It is due no more."""
+    """Remove the agent from the schedule."""
     state.time = state.retry_at = None
 
 

@@ -26,7 +26,7 @@ class AgentStore:
         self._runs = root / "agent-runs"
 
     def states(self) -> dict[str, AgentState]:
-        """The state of every agent that has one, by its key; error: Unavailable, so that nothing runs by itself."""
+        """The state of every agent that has one, by its key; error: Unavailable, so that nothing runs on schedule."""
         try:
             found = json.loads(read_regular(self._path, _LIMIT))["agents"]
             return {key: _state(fields) for key, fields in found.items()}

@@ -1,4 +1,4 @@
-"""What becomes of suggestions, for others: events on the bus, and records of the audit log."""
+"""Announcements about suggestions: events on the bus, and records of the audit log."""
 
 import asyncio
 import logging

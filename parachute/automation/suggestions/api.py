@@ -50,7 +50,7 @@ class Modification(_Body):
 
 
 class PreviewDocument(BaseModel):
-    """What a suggestion changes, before and after; `diff` has the lines that differ."""
+    """Preview of a suggestion, before and after; `diff` has the lines that differ."""
 
     title: str
     before: str | None
@@ -125,7 +125,7 @@ async def get_suggestion(identifier: str, service: SuggestionsDependency) -> dic
 
 @router.get("/{identifier}/preview")
 async def preview(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> PreviewDocument:
-    """What one suggestion changes, or what it changed: the text before it and after it, from the module that it is about."""
+    """Preview of one suggestion, or its change once applied: the text before it and after it, from the module that it is about."""
     found = await service.get(identifier)
     if found.target_module and not who.may(found.target_module, "read"):
         raise NotAllowed(f"Reading what belongs to {found.target_module} is not allowed to this key.")

@@ -1,4 +1,4 @@
-"""What suggestions are about that is the computer's own and no module's: only an owner with every right decides there."""
+"""Targets of suggestions that belong to the computer and to no module: only an owner with every right decides there."""
 
 import asyncio
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ CONTEXTS = "contexts"
 """In the place of a module's name; no module can have it."""
 
 CURATOR = "curator"
-"""Who writes contexts where the owner allowed it, instead of them: the beginning of `resolved_by`."""
+"""Author of contexts that needs no approval where the owner allowed it: the beginning of `resolved_by`."""
 
 OWN_TARGETS = frozenset((SETTINGS, MEMORY, CONTEXTS))
 
@@ -33,7 +33,7 @@ class OwnTarget(Protocol):
         """Make the change; `by_owner`: they have seen it. Errors: Conflict, InvalidInput."""
 
     async def preview(self, suggestion: Suggestion, payload: dict[str, Any]) -> Previewed:
-        """What it changes now, or what it changed if it does not wait any more."""
+        """Return the change of a suggestion that waits, or the one that it made."""
 
     async def is_applied(self, payload: dict[str, Any]) -> bool:
         """True if the change was made."""

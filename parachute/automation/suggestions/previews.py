@@ -1,4 +1,4 @@
-"""What a suggestion changes, as a person reads it: the text before, the text after, and the lines that differ."""
+"""Previews of suggestions for people: the text before, the text after, and the lines that differ."""
 
 import json
 from collections.abc import Iterator, Mapping

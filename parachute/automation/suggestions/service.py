@@ -41,7 +41,7 @@ def orchestrator(identifier: str) -> str:
 
 
 class Suggestions:
-    """The queue. Nothing here applies anything by itself: also after a crash the user decides again, and it is applied once.
+    """The queue. Nothing here is applied without the user: also after a crash the user decides again, and it is applied once.
 
     `own` are targets that are the computer's own, `origin_of` says of a session the lowest of what has entered it.
     """
@@ -211,7 +211,7 @@ class Suggestions:
             return await self.get(found.id)
 
     async def preview(self, identifier: str) -> Previewed:
-        """What one changes, or changed; errors: NotFound, InvalidInput for an entry of several."""
+        """Return the change that one makes or made; errors: NotFound, InvalidInput for an entry of several."""
         found = await self.get(identifier)
         if found.is_batch:
             raise InvalidInput("An entry of several suggestions changes nothing itself.", "Look at its members.")

@@ -173,7 +173,7 @@ class SuggestionStore:
         return None if row is None else await self._with_members(_suggestion(row))
 
     async def made_for(self, source_module: str, proposal: Proposal, day: str) -> Suggestion | None:
-        """What a module or one of its agents proposed before about the same thing, whatever became of it.
+        """Return an earlier suggestion of a module or its agents about the same thing, in any state.
 
         That is a change of the target with the day in its reasoning, or a new thing of the same name for any day.
         """

@@ -27,7 +27,7 @@ class Unknown(ParachuteError):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a suggestion is about, as it was when it was made; `before` is JSON of the fields that it would replace."""
+    """Target of a suggestion at the time of its creation; `before` is JSON of the fields that it would replace."""
 
     version: Version | None = None
     title: str = ""
@@ -90,7 +90,7 @@ class Targets:
         return answer["result"]
 
     async def preview(self, suggestion: Suggestion) -> Previewed:
-        """What a suggestion changes now, or what it changed; where the module does not say, its payload as text."""
+        """Return the change that a suggestion makes or made; where the module does not say, its payload as text."""
         payload = json.loads(suggestion.modifications or suggestion.payload)
         if (own := self.own.get(suggestion.target_module)) is not None:
             return await own.preview(suggestion, payload)
@@ -157,7 +157,7 @@ class Targets:
 
 
 def _kept(before: dict[str, Any]) -> str | None:
-    """What would be replaced as JSON, nothing if it is too long to be read by anybody."""
+    """Return the replaced fields as JSON, empty if that is too long to be read by anybody."""
     text = json.dumps(before).encode(errors="replace").decode() if before else ""
     return text if 0 < len(text) <= 2 * PAYLOAD_LIMIT else None
 

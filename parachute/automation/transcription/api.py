@@ -16,7 +16,7 @@ Identifier = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 
 
 class Problem(BaseModel):
-    """What is wrong, and what to do about it."""
+    """Problem, and its remedy."""
 
     key: str
     message: str
@@ -24,7 +24,7 @@ class Problem(BaseModel):
 
 
 class VoiceStatus(BaseModel):
-    """What transcribes here; `ready`: nothing is missing, as far as can be told without trying."""
+    """Transcription on this computer; `ready`: nothing is missing, as far as can be told without trying."""
 
     ready: bool
     kind: Literal["model", "server", "none"]
@@ -35,7 +35,7 @@ class VoiceStatus(BaseModel):
 
 
 class Segment(BaseModel):
-    """What was said from one second to another."""
+    """Speech between two seconds of a recording."""
 
     start: float
     end: float
@@ -43,7 +43,7 @@ class Segment(BaseModel):
 
 
 class TranscriptionState(BaseModel):
-    """How far a recording is."""
+    """State of a transcription."""
 
     id: str
     path: str
@@ -59,7 +59,7 @@ class TranscriptionState(BaseModel):
 
 
 class TranscriptionAnswer(TranscriptionState):
-    """How far a recording is, with its text and what was said when."""
+    """State of a transcription, with its text and timed segments."""
 
     text: str | None
     segments: list[Segment]
@@ -84,7 +84,7 @@ class Wanted(BaseModel):
 
 @router.get("")
 async def voice_status(service: TranscriptionsDependency) -> VoiceStatus:
-    """What turns recordings into text, and what is missing for it."""
+    """Status of transcription: its engine, and the parts that are missing."""
     found = await service.check()
     problem = found.problem
     return VoiceStatus(

@@ -1,4 +1,4 @@
-"""What is missing for transcription, and what to do about it."""
+"""Check of the parts that transcription needs."""
 
 import asyncio
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class NotSetUp(ModelUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What transcribes, and what of it is missing; `problem` None: nothing."""
+    """Engine of transcription, and its first missing part; `problem` None: nothing is missing."""
 
     kind: Literal["model", "server", "none"]
     where: str | None

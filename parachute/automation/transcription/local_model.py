@@ -17,7 +17,7 @@ from parachute.supervisor.units import transcriber_socket
 UNIT = "transcriber"
 _LINE_LIMIT = 256 * 1024
 _PIECE_SECONDS = 600.0
-"""What half a minute of sound may take, with the model still to be loaded; after that the process hangs, and is ended."""
+"""Longest time for half a minute of sound, with the model still to be loaded; after that the process hangs, and is ended."""
 
 _PERMANENT = ("no_sound", "recording_too_long", "invalid_input")
 

@@ -22,7 +22,7 @@ OVER = (State.DONE, State.FAILED, State.CANCELLED)
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What was said from one second to another."""
+    """Speech between two seconds of a recording."""
 
     start: float
     end: float

@@ -19,7 +19,7 @@ _PATH = "/v1/audio/transcriptions"
 _PIECE = 256 * 1024
 _LARGEST_ANSWER = 16 * 1024 * 1024
 _SECONDS = 3600.0
-"""What a long recording may take on a slow machine."""
+"""Longest time for a long recording on a slow machine."""
 
 _SENT = 0.5
 """The part that is done when all is sent: what the server does then, it does not tell."""

@@ -64,7 +64,7 @@ class Transcriptions:
                 await asyncio.gather(task, return_exceptions=True)
 
     async def check(self) -> Check:
-        """What transcribes, and what is missing; error: ConfigError."""
+        """Return the engine, and its first missing part; error: ConfigError."""
         return await check(await self._worker.settings())
 
     async def ask(

@@ -119,7 +119,7 @@ class TranscriptionStore:
         return _job(row) if row else None
 
     async def due(self) -> float | None:
-        """When the next job is due, None if there is none."""
+        """Return the time at which the next job is due, None if there is none."""
         row = await self._database.row(
             "SELECT min(due_at) FROM transcriptions WHERE state IN ('waiting', 'transcribed')"
         )

@@ -13,7 +13,7 @@ from parachute.security.keys.models import Caller
 router = APIRouter(prefix="/api/suggestions", tags=["suggestions"])
 
 _WAIT_SECONDS = 170.0
-"""As for the agents that work once a day; a run that takes longer goes on by itself."""
+"""As for the agents that work once a day; a longer run goes on without the request."""
 
 
 OrchestratorDependency = Annotated[Orchestrator, Depends(provided(Orchestrator))]

@@ -22,7 +22,7 @@ _PREVIEW = 200
 
 
 class AgentText(BaseModel):
-    """What an agent is told, and what it has."""
+    """Text and equipment of an agent."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

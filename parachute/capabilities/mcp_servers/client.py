@@ -45,7 +45,7 @@ class Link(Protocol):
 
     @property
     def failure(self) -> ParachuteError | None:
-        """What is known to have gone wrong since the last request began."""
+        """Return the failure since the last request began."""
 
     def asked(self) -> None:
         """Begin a request: the server may send as much again."""

@@ -22,7 +22,7 @@ KEPT_NAMES = re.compile(r"ide|claude.*|computer-use|webagent", re.IGNORECASE)
 """Names under which the agent's program has servers of its own; it loads no other one that is called so."""
 
 PLUGIN_ROOT = "/opt/parachute/plugin"
-"""Where a server that a plugin brings finds the files of the plugin."""
+"""Path of a plugin's files for the server that it brings."""
 
 SECRET = re.compile(r"\$\{secret:([A-Za-z_][A-Za-z0-9_]{0,63})\}")
 """A reference in `env` or `headers` to a secret that is kept in the state directory."""

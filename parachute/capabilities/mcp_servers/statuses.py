@@ -1,4 +1,4 @@
-"""How servers did when they were asked last."""
+"""Status of each server at its last request."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ Status = Literal["connected", "error", "needs_login", "untested"]
 
 
 class Statuses:
-    """What is known since the computer started; `problem` of the last try is for a person."""
+    """Statuses since the computer started; `problem` of the last try is for a person."""
 
     def __init__(self) -> None:
         self._last: dict[str, tuple[Runnable, ParachuteError | None]] = {}

@@ -20,7 +20,7 @@ _FIELDS = frozenset({"url", "slug"})
 
 
 class Approval(BaseModel):
-    """Which parts the caller saw and approves, and the hash that they were shown with."""
+    """Parts that the caller saw and approves, and the hash that they were shown with."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -85,13 +85,13 @@ async def update_plugin(
 
 @router.get("/{slug}/check-update")
 async def check_update(slug: str, service: PluginsDependency) -> dict[str, Any]:
-    """Whether there is a newer commit."""
+    """Look for a newer commit."""
     return await service.check(slug)
 
 
 @router.post("/{slug}/changes")
 async def plugin_changes(slug: str, request: Request, service: PluginsDependency) -> dict[str, Any]:
-    """What the newest commit would change, in files and in rights."""
+    """Preview an update to the newest commit: its changes of files and of rights."""
     await require_owner(request, "Fetching a plugin")
     return await service.changes(slug)
 

@@ -1,4 +1,4 @@
-"""What plugins bring to the lists of agents and skills, under the full names: `PLUGIN:NAME`."""
+"""Agents and skills of plugins, under their full names: `PLUGIN:NAME`."""
 
 import logging
 from collections.abc import Callable, Iterator

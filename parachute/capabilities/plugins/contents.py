@@ -63,10 +63,10 @@ _NOT_RUN = {
     "themes": "themes",
     "workflows": "workflows",
 }
-"""What the agent's program also reads in the folder of a plugin."""
+"""Other files that the agent's program reads in the folder of a plugin."""
 
 UNUSED = frozenset((".claude-plugin", HOOKS, SERVERS, "agents", "commands", "skills", *_NOT_RUN))
-"""What goes into no copy for agents as it is: what stands here is made anew, or has no effect."""
+"""Files that are left out of copies for agents: these are made anew, or have no effect."""
 
 _PROGRAM_FOLDER = "bin"
 
@@ -141,7 +141,7 @@ def _files(hashes: Mapping[str, str], found: Mapping[str, Signature]) -> Iterato
 
 
 def _is_text(folder: Folder, file: PluginFile) -> bool:
-    """True for a file that nothing runs by itself."""
+    """True for a file that nothing runs automatically."""
     path = PurePosixPath(file.path)
     if file.is_executable or not (path.suffix.lower() in _TEXTS or path.name in _NAMED_TEXTS):
         return False

@@ -54,13 +54,13 @@ class Staged:
         return file_changes(self.library.places.files(self.previous.installed), self.files)
 
     def rights(self) -> dict[str, list[str]]:
-        """What it could do that the installed one could not, and the other way round."""
+        """Return the rights that it adds to those of the installed one, and those that it drops."""
         before = set(rights(self.previous.contents)) if self.previous and self.previous.contents else set()
         after = set(rights(self.contents))
         return {"added": sorted(after - before), "removed": sorted(before - after)}
 
     def as_json(self) -> dict[str, Any]:
-        """What changes, as JSON."""
+        """Return the changes as JSON."""
         return {
             "hash": self.installed.hash,
             "commit": self.installed.commit,

@@ -11,7 +11,7 @@ from parachute.capabilities.mcp_servers.models import Server
 from parachute.capabilities.skills.models import Skill
 
 Source = Literal["parachute", "user"]
-"""Who put a plugin there: the computer, from an address, or Claude Code, into the folder of the user."""
+"""Origin of a plugin: the computer, from an address, or Claude Code, into the folder of the user."""
 
 PART_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 

@@ -101,7 +101,7 @@ class Plugins:
         return plugin, changes
 
     async def check(self, slug: str) -> dict[str, Any]:
-        """Whether there is a newer commit; errors: NotFound, and those of fetching."""
+        """Return whether there is a newer commit; errors: NotFound, and those of fetching."""
         from parachute.capabilities.plugins.installation import newest_commit
 
         async with self._fetching:
@@ -115,7 +115,7 @@ class Plugins:
         }
 
     async def changes(self, slug: str) -> dict[str, Any]:
-        """What the newest commit would change, fetched and not installed; errors as for `update`."""
+        """Return the changes of the newest commit, fetched and not installed; errors as for `update`."""
 
         from parachute.capabilities.plugins.installation import staged_update
 

@@ -1,4 +1,4 @@
-"""What a plugin contains and may do, for people and apps."""
+"""Contents and rights of a plugin, for people and apps."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -140,7 +140,7 @@ class AgentClient:
         await self._client.interrupt()
 
     async def close(self) -> None:
-        """End the process; up to ten seconds if it does not end by itself."""
+        """End the process, after up to ten seconds in which it may end on its own."""
         self.ended = True
         await self._server.close()
         if self._client is not None:

@@ -145,7 +145,7 @@ class TurnHandler(Protocol):
         """Return what goes with the message that the agent is about to answer, empty for nothing."""
 
     async def compacting(self, trigger: str) -> None:
-        """The program is about to replace most of the conversation with a summary, as it does by itself or is told to."""
+        """The program is about to replace most of the conversation with a summary, unasked or on request."""
 
     async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
         """Decide about a tool call."""

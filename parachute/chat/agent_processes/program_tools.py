@@ -8,7 +8,7 @@ from parachute.sandbox.engines.execution import Execution
 
 
 class Needs(StrEnum):
-    """What has to be there for a tool to be offered, in words for the documentation."""
+    """Requirement for a tool to be offered, in words for the documentation."""
 
     NOTHING = ""
     NETWORK = "a network: its mode is not `off`"

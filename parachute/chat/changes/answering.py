@@ -32,7 +32,7 @@ def digest_of(held: Sequence[Held]) -> str:
 
 
 def applicable(held: Sequence[Held], waiting: Sequence[Held]) -> list[Held]:
-    """What of `held` an answer can apply, with the folders that wait themselves and without which it has no place.
+    """Return the changes of `held` that an answer can apply, with the folders that wait themselves and without which it has no place.
 
     Error: InvalidInput if it is nothing.
     """
@@ -87,7 +87,7 @@ async def apply_held(places: Places, found: ChangeSet, held: Sequence[Held], beg
 
 
 async def _keep_waiting(places: Places, held: Sequence[Held], outcome: Outcome) -> None:
-    """What could not be written waits again."""
+    """Keep the changes waiting that could not be written."""
     left = [each for each in held if each.path in outcome.left]
     if left:
         await places.store.hold(left)
@@ -97,7 +97,7 @@ async def _keep_waiting(places: Places, held: Sequence[Held], outcome: Outcome) 
 
 
 def _planned(places: Places, project: Folder, held: Sequence[Held]) -> tuple[list[Change], list[Held]]:
-    """What to write; or what is not as it was shown any more, as it is now."""
+    """Return the changes to write, and those whose file differs by now from what was shown, as it is."""
     changes: list[Change] = []
     changed: list[Held] = []
     for each in held:

@@ -43,7 +43,7 @@ _INDEX = 256 << 20
 
 
 def part_of(path: str) -> Part | None:
-    """What a file below `.git` is to a commit; None for what is not applied: settings, hooks, links to other repositories."""
+    """Return the role of a file below `.git` in a commit; None for what is not applied: settings, hooks, links to other repositories."""
     if "/../" in f"/{path}/" or "@{" in path or ".." in path:
         return None
     return next((part for part, pattern in _PARTS if pattern.fullmatch(path)), None)
@@ -82,7 +82,7 @@ def entries_digest(index: bytes) -> str | None:
 
 
 def entries_of(index: bytes) -> list[bytes] | None:
-    """What an index says about each file: mode, id, flags and, from the 26th byte on, its name; None if it is none."""
+    """Return an index's entry of each file: mode, id, flags and, from the 26th byte on, its name; None if it is none."""
     version = int.from_bytes(index[4:8])
     if index[:4] != b"DIRC" or version not in (2, 3, 4) or len(index) < 32:
         return None

@@ -1,4 +1,4 @@
-"""What runs have changed and what waits, for whoever asks."""
+"""History of changes by runs, and changes that wait, for any caller."""
 
 import asyncio
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class History:
         return [each for each in found if each.entries or each.held]
 
     async def entries(self, number: int) -> Sequence[Entry]:
-        """What one run has changed so far."""
+        """Return the changes of one run so far."""
         return await self._store.entries(number)
 
     async def waiting(self) -> Sequence[Shown]:
@@ -54,5 +54,5 @@ class History:
         raise NotFound(f"That run of this conversation has no change of {path[:200]!r}.", key="no_such_change")
 
     async def held(self, session: str | None = None) -> Sequence[Held]:
-        """What waits for the owner, of all sessions or of one."""
+        """Return the changes that wait for the owner, of all sessions or of one."""
         return [each for each in await self._store.held(session) if not each.is_thrown]

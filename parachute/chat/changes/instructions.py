@@ -12,7 +12,7 @@ _VERSIONS = 20
 
 
 def m0002_instructions(connection: sqlite3.Connection) -> None:
-    """What runs have written into the files that agents are told, kept by the database itself, also after the run is forgotten."""
+    """Record what runs write into files of instructions, kept by the database itself, also after the run is forgotten."""
     connection.execute(
         "CREATE TABLE instructions (number INTEGER PRIMARY KEY, file TEXT NOT NULL, hash TEXT NOT NULL, "
         "UNIQUE (file, hash)) STRICT"
@@ -35,13 +35,13 @@ def m0002_instructions(connection: sqlite3.Connection) -> None:
 
 
 class Instructions:
-    """Which contents of these files are an agent's."""
+    """Contents of files of instructions that agents wrote."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def written_by_runs(self, files: Sequence[Path]) -> set[tuple[Path, str]]:
-        """Which contents of these files a run wrote that the owner has not seen since, as (file, hash)."""
+        """Return the contents of these files that a run wrote and that the owner has not seen since, as (file, hash)."""
         query = "SELECT file, hash FROM instructions WHERE file IN (SELECT value FROM json_each(?))"
         rows = await self._database.rows(query, (json.dumps([str(each) for each in files]),))
         return {(Path(file), digest) for file, digest in rows}

@@ -45,12 +45,12 @@ SENTENCES: dict[Reason, str] = {
 }
 
 NEVER_APPLIED = frozenset[Reason](("special", "large", "name", "unreadable", "many"))
-"""What no answer can apply."""
+"""Reasons with which no answer can apply a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is at a path: `hash` is that of a file's content or of a link's text."""
+    """State of a path: `hash` is that of a file's content or of a link's text."""
 
     kind: Kind
     mode: int = 0
@@ -102,7 +102,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What one run did, or the owner, or an undo: `undone` is the number of what it took back.
+    """Changes by one run, by the owner or by an undo: `undone` is the number of those that it took back.
 
     `origin` is the lowest of what had entered the run; None where it is not known.
     """

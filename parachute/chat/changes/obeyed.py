@@ -1,4 +1,4 @@
-"""What programs of the owner obey as soon as it lies in a project: by its name, by git's configuration, and through links."""
+"""Files of a project that programs of the owner obey: by name, by git's configuration, and through links."""
 
 import os
 from collections.abc import Collection
@@ -21,7 +21,7 @@ def linked_instructions(project: Folder) -> frozenset[str]:
 
 
 def reason_of(name: str, names: Collection[str], above: str = "") -> Reason | None:
-    """Why something of this name is held, where `names` are together in a folder called `above`; None if it is not."""
+    """Return why a file of this name is held, where `names` are together in a folder called `above`; None if it is not."""
     if name.casefold() == REPOSITORY:
         return "repository"
     return "obeyed" if is_obeyed(name, names, above) else None

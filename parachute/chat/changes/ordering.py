@@ -8,7 +8,7 @@ from parachute.chat.changes.planning import Change
 
 
 def in_order(changes: Iterable[Change]) -> list[Change]:
-    """What is in the way goes first, then come folders, files and, from the bottom up, what goes; locked folders last."""
+    """Return changes in their order of writing: obstacles first, then folders, files and, from the bottom up, removals; locked folders last."""
     listed = list(changes)
     freed = {each.path for each in listed if each.before.state.kind == "folder" and each.after.kind in ("file", "link")}
     return sorted(listed, key=lambda each: (_phase(each, freed), each.path))

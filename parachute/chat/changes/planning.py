@@ -71,7 +71,7 @@ class Planner:
         self._named = named
         self._told = told
         self._commit: Reason | None = None
-        """Why the rest of a commit waits, once a part of it does."""
+        """Reason why the rest of a commit waits, once a part of it does."""
         self._has_looked = False
         self._references: dict[bytes, bytes] | None = None
         """Those of the owner's repository, once they are needed."""
@@ -235,7 +235,7 @@ class Planner:
         return present, wanted, self._known_again(wanted.signature), reason
 
     def _judge(self, each: Candidate, present: Present, wanted: Present) -> Reason | None:
-        """Why something waits that nothing is known against so far."""
+        """Return why a change waits that nothing is known against so far."""
         if wanted.state.kind == "link":
             text = os.fsdecode(b"".join(wanted.content.chunks())) if wanted.content else ""
             if each.git or obeyed.leads_out(each.path, text) or obeyed.leads_to(each.path, self._named):

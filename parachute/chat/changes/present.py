@@ -1,4 +1,4 @@
-"""What is at a path now: in the owner's folder, or in the layer that a view writes to."""
+"""Present state of a path: in the owner's folder, or in the layer that a view writes to."""
 
 import errno
 import os

@@ -67,5 +67,5 @@ def _left(places: Places, project: Path, entries: Sequence[Entry]) -> tuple[set[
 
 
 def _is_half_done(present: State, after: State) -> bool:
-    """What stood in the way has gone and nothing is there yet, or a folder has no permissions yet."""
+    """Return whether only the obstacle was removed, or a folder has no permissions yet."""
     return present.kind == "none" or (present.kind == after.kind == "folder" and present.mode == 0o700)

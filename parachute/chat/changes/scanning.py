@@ -1,4 +1,4 @@
-"""What the upper layer of a view says: a candidate for each path that may differ from the owner's folder, in the order of writing."""
+"""Scan of the upper layer of a view: a candidate for each path that may differ from the owner's folder, in the order of writing."""
 
 import os
 import stat
@@ -24,14 +24,14 @@ _IN_THE_WAY, _FOLDERS, _FILES, _GONE, _MODES = range(5)
 _NOT_APPLIED = ("objects", "refs/remotes", "logs/refs/remotes")
 """Folders of a repository that stay where the owner has them, whatever a view has done with them."""
 _PLAIN = 1
-"""Where files of the project stand among the parts of its repository."""
+"""Rank of a project's own files among the parts of its repository."""
 
 Seen = Signature | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Why everything from `root` down is held, and whether this is in the project's own repository."""
+    """Reason why everything from `root` down is held, and whether this is in the project's own repository."""
 
     root: str = ""
     reason: Reason | None = None
@@ -208,7 +208,7 @@ class Scan:
         self._add(path, "none", place, seen=seen, order=(_GONE, -path.count("/")), is_folder=is_folder)
 
     def _deleted_in(self, path: str, place: Place, phase: int) -> bool:
-        """What is in a folder of the owner's that the view does not have; True if something of it is held."""
+        """List deletions in a folder of the owner's that the view does not have; return True if one of them is held."""
         is_held = False
         with self._project.folder(path) as top:
             for inner, _, entries in top.walk(deepest=1 << 30, most=_MOST, unreadable=lambda *_: None):

@@ -233,7 +233,7 @@ class Changes:
     async def undo(
         self, session: str, number: int | None = None, paths: Sequence[str] | None = None, *, by_owner: bool = True
     ) -> Undone:
-        """Take back the session's last run, or the run of that number (an undo, too), or what of it is at some paths.
+        """Take back the session's last run, or the run of that number (an undo, too), or its changes at some paths.
 
         Errors: NotFound, NotAllowed for what is the owner's to decide, Conflict during a turn, OSError.
         """
@@ -279,7 +279,7 @@ class Changes:
         return [each.path for each in held]
 
     def _known_view(self, session: str, project: Path, upper: Path) -> View | None:
-        """What is known of a view; None for another one, also of the same name: what it never had would seem deleted in it."""
+        """Return the record of a view; None for another one, also of the same name: what it never had would seem deleted in it."""
         view = self._views.get(session)
         if view is None or (view.project, view.upper) != (project, upper) or view.token != mark_of(upper):
             return None

@@ -26,14 +26,14 @@ _BATCH = 500
 _LEFT_OUT = frozenset(("node_modules", ".venv", "__pycache__", ".direnv"))
 """Folders that programs make anew."""
 _OBJECTS = ".git/objects"
-"""What git never changes: an undo takes back the references to it."""
+"""Folder of objects, which git never changes: an undo takes back the references to it."""
 
 Index = dict[str, tuple[Signature | None, State]]
 
 
 @dataclass(slots=True)
 class Snapshot:
-    """What is in a folder, with every content kept, and a sentence about what is left out."""
+    """Index of a folder, with every content kept, and a sentence about omitted files."""
 
     index: Index
     note: str
@@ -80,7 +80,7 @@ class Snapshots:
 
 
 def compared(blobs: Blobs, number: int, before: Index, after: Index) -> list[Entry]:
-    """What has changed between two snapshots; it waits for the disk."""
+    """Return the changes between two snapshots; it waits for the disk."""
     found = []
     for path in sorted(before.keys() | after.keys()):
         old, new = (index[path][1] if path in index else NOTHING for index in (before, after))

@@ -1,4 +1,4 @@
-"""What runs changed and what waits, in `~/.parachute/changes.db`."""
+"""Changes of runs, and changes that wait, in `~/.parachute/changes.db`."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -128,7 +128,7 @@ class ChangeStore:
             )
 
     async def finish(self, number: int, written: Iterable[str], left: Iterable[str]) -> None:
-        """What was noted is written, or was left: that one is as before this step. What is as before the run goes."""
+        """Finish the noted changes: those left are as before this step. Entries that are as before the run are removed."""
         done, undone = [(number, path) for path in written], [(number, path) for path in left]
         at = "WHERE number = ? AND path = ?"
         async with self._database.transaction() as connection:
@@ -145,7 +145,7 @@ class ChangeStore:
             )
 
     async def unfinished(self) -> Sequence[Entry]:
-        """What was about to be written when the server died."""
+        """Return the changes whose writing the death of the server cut off."""
         query = f"SELECT {_ENTRY} FROM entries WHERE state = 'applying'"  # noqa: S608
         return [_entry(row) for row in await self._database.rows(query)]
 
@@ -155,7 +155,7 @@ class ChangeStore:
         return [_entry(row) for row in await self._database.rows(query, (number, state))]
 
     async def latest(self, session: str, project: Path) -> dict[str, State]:
-        """What a session has last written at each path of a project."""
+        """Return the last state that a session has written at each path of a project."""
         query = (
             "SELECT path, after FROM entries JOIN sets ON sets.id = number WHERE session = ? AND project = ? "
             "AND kind = 'run' ORDER BY number"
@@ -192,7 +192,7 @@ class ChangeStore:
             )
 
     async def held(self, session: str | None = None, number: int | None = None) -> Sequence[Held]:
-        """What waits, of all sessions or one, or of one set, and what was thrown away."""
+        """Return the changes that wait, of all sessions or one, or of one set, and those thrown away."""
         query = (
             f"SELECT {_HELD} FROM held WHERE (?1 IS NULL OR number IN (SELECT id FROM sets WHERE session = ?1)) "  # noqa: S608
             "AND (?2 IS NULL OR number = ?2) ORDER BY number, path"

@@ -11,7 +11,7 @@ from parachute.base.open_files import is_open_for_writing
 from parachute.chat.changes.present import status_of
 
 MEMBERS = ("", "-wal", "-journal")
-"""A database of SQLite, and what of it may lie beside it."""
+"""A database of SQLite, and its files beside it."""
 _SHARED = "-shm"
 _SQLITE = b"SQLite format 3\0"
 _HOT = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"

@@ -112,7 +112,7 @@ def _steers(blobs: Blobs, project: Path, entries: Sequence[Entry]) -> bool:
 
 
 def _planned(blobs: Blobs, project: Folder, entries: Sequence[Entry]) -> tuple[list[Change], list[str], list[str]]:
-    """What to write, what is as before already, and what somebody has changed since."""
+    """Return the changes to write, the paths that are as before already, and those that somebody has changed since."""
     changes: list[Change] = []
     same: list[str] = []
     conflicts: list[str] = []

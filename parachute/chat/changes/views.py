@@ -1,4 +1,4 @@
-"""The view of a session: where it is, and what of it was handled."""
+"""The view of a session: its place, and its handled paths."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ _MARK = "user.parachute.view"
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What was written at a path of the owner's; without a signature its content says whether it is still that."""
+    """State written at a path of the owner's; without a signature its content says whether it is still that."""
 
     state: State
     signature: Signature | None = None
@@ -26,7 +26,7 @@ class Left:
 
 @dataclass(slots=True)
 class View:
-    """What is known of a view while the server runs; `number` is that of the set of changes, `began_ns` when its turn began."""
+    """Record of a view while the server runs; `number` is that of the set of changes, `began_ns` when its turn began."""
 
     session: str
     project: Path
@@ -38,7 +38,7 @@ class View:
     """The folders of the project that the agent sees; no others are looked at."""
     token: bytes = b""
     index: str | None = None
-    """What the owner's git index says when the turn begins: git writes it anew each time somebody asks for the status."""
+    """State of the owner's git index at the beginning of the turn: git writes it anew each time somebody asks for the status."""
     known: dict[str, Seen] = field(default_factory=dict)
     left: dict[str, Left] = field(default_factory=dict)
     waiting: dict[str, Held] = field(default_factory=dict)

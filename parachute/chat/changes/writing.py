@@ -33,7 +33,7 @@ class InUse(Exception):
 
 @dataclass(slots=True)
 class Outcome:
-    """What was written and how it was left; what was not, and why; and the error at which all ended."""
+    """Paths written with their state, paths left with the reason, and the error at which all ended."""
 
     written: dict[str, Left] = field(default_factory=dict)
     left: dict[str, Reason | None] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 
 MANAGED = Path("/etc/claude-code/managed-settings.json")
-"""What an organization sets goes before what the user does."""
+"""Settings of an organization, which go before the user's."""
 
 _DEFAULT_DAYS = 30
 _LIMIT = 1024 * 1024

@@ -50,7 +50,7 @@ class WatchDocument(BaseModel):
 
 
 class WatchesDocument(BaseModel):
-    """Who watches what; `problem` says why some may be absent."""
+    """Watches between contexts; `problem` says why some may be absent."""
 
     watches: list[WatchDocument]
     problem: str | None
@@ -76,7 +76,7 @@ async def get_chain(
 
 @router.get("/watches")
 async def list_watches(service: WatchingDependency, of: Annotated[str, Query(max_length=4096)] = "") -> WatchesDocument:
-    """Who watches what, as the files say it now; `of` leaves those that mean one context file."""
+    """Watches between contexts, as the files declare them now; `of` selects those that match one context file."""
     found = [each for each in await service.all() if not of or of in each.resolved]
     shown = [
         WatchDocument(watcher=each.watcher, pattern=each.pattern, resolved=list(each.resolved), problem=each.problem)
@@ -110,7 +110,7 @@ async def mark_seen(request: Request, body: Seen, service: ContextsDependency) -
 
 
 async def _check_session(request: Request, session: str, sessions: Sessions) -> None:
-    """Whoever says what steers a session has to be allowed to talk to it."""
+    """Check that the caller may talk to a session, since this steers it."""
     found = await sessions.get(session)
     await sessions.check_owner(found, None)
     await check_level(request, found.trust_level, is_decision=False)

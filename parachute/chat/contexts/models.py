@@ -18,7 +18,7 @@ _BYTES_PER_TOKEN = 4
 """A rule of thumb for English text (docs.claude.com, "Token counting"); of bytes, since other alphabets take more tokens."""
 
 Level = Literal["root", "parent", "direct", "directory"]
-"""Why a file is in a chain: the vault's own, above a chosen folder, chosen, or of the working directory."""
+"""Reason why a file is in a chain: the vault's own, above a chosen folder, chosen, or of the working directory."""
 
 Problem = Literal["missing", "large", "binary", "unreadable", "not_left"]
 
@@ -56,12 +56,12 @@ def is_text(name: str) -> bool:
 
 
 def on_one_line(name: str) -> str:
-    """A name as it can stand in a heading: agents name folders, and a line break in one would begin a text of theirs."""
+    """A name as it can stand in a heading: agents name folders, and a line break in one would begin their own text."""
     return "".join(sign if sign.isprintable() else "�" for sign in name)
 
 
 class Words(NamedTuple):
-    """What a file says: `text` is all of it, `body` what follows the front matter; `hash` is that of its bytes."""
+    """Text of a file: `text` is all of it, `body` what follows the front matter; `hash` is that of its bytes."""
 
     text: str
     body: str
@@ -69,7 +69,7 @@ class Words(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What there is in one place: the file's path, relative to the folder that was asked; `unused` is the other of two."""
+    """File of one place: its path, relative to the folder that was asked; `unused` is the other of two."""
 
     path: str
     words: Words | None = None

@@ -16,7 +16,7 @@ DEEPEST = 32
 """Parts of a path."""
 
 TEXTS = (".md", ".markdown", ".txt")
-"""What a single file may be called that older apps choose."""
+"""Suffixes of single files that older apps choose."""
 
 
 class NoContext(InvalidInput):
@@ -66,7 +66,7 @@ def parents_of(place: str) -> list[str]:
 
 
 def depth_of(place: str) -> int:
-    """How deep a place lies."""
+    """Return the depth of a place."""
     return place.count("/")
 
 

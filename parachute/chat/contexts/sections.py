@@ -24,7 +24,7 @@ _LEADING = re.compile(r"\s*<!--.*?-->[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
 class _Section(NamedTuple):
-    """Where the text of a section begins and ends."""
+    """First and last line of a section's text."""
 
     first: int
     last: int
@@ -39,7 +39,7 @@ def named(section: str) -> str:
 
 
 def checked(content: str, field: str = "content") -> str:
-    """What is written into a section: items, so that it can be the beginning of nothing else. Error: InvalidInput."""
+    """Return text for a section if it consists of items, so that it can be the beginning of nothing else. Error: InvalidInput."""
     lines = [line.rstrip() for line in content.strip("\r\n").splitlines()]
     lines = [line for line in lines if line]
     if not lines or not lines[0].startswith("- ") or not all(map(_ITEM.fullmatch, lines)):
@@ -100,7 +100,7 @@ def _with(body: str, name: str, lines: str, newline: str) -> str:
 
 
 def _comments_end(there: str) -> int:
-    """Where the comments end with which a section begins: they tell people what it is for."""
+    """Return the end of a section's leading comments, which tell people its purpose."""
     end = 0
     while match := _LEADING.match(there, end):
         end = match.end()

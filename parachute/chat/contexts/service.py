@@ -25,7 +25,7 @@ class WrittenByAgents(Protocol):
     """Knows which files hold what an agent wrote and the owner has not seen."""
 
     async def written_by_runs(self, files: Sequence[Path]) -> set[tuple[Path, str]]:
-        """Which contents of these files are an agent's, as (file, hash)."""
+        """Return the contents of these files that are an agent's, as (file, hash)."""
 
     async def seen(self, file: Path) -> None:
         """The owner has seen a file as it is."""

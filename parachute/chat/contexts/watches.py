@@ -15,7 +15,7 @@ LONGEST_PATTERN = 200
 
 
 class Declared(NamedTuple):
-    """What the front matter of a file declares; `problem` says why it does not count."""
+    """Watches that the front matter of a file declares; `problem` says why it does not count."""
 
     patterns: tuple[str, ...] = ()
     problem: str | None = None

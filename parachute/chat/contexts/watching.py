@@ -65,7 +65,7 @@ class Watching:
         self._wanted = asyncio.Event()
         self.listener: Listener | None = None
         self.problem: str | None = None
-        """Why some folders may be absent, as a sentence."""
+        """Reason why some folders may be absent, as a sentence."""
 
     def start(self) -> None:
         """Scan by the side, and follow from then on."""

@@ -1,4 +1,4 @@
-"""Imports on the disk, in `{vault}/.parachute/imports`: a folder for each with its record, and what of it is under way.
+"""Imports on the disk, in `{vault}/.parachute/imports`: a folder for each with its record, and its files under way.
 
 `ID/import.json` is the record, `ID/files.jsonl` lists the files that it put into the vault, `ID/upload` is the export and `ID/staged`
 what was read of it and has no place yet: both go when the import ends. `transcripts` has what conversations brought.
@@ -150,7 +150,7 @@ class ImportFolders:
         return digest, size
 
     def compare(self, target: str, digest: str) -> bool | None:
-        """What `place_file` would answer for a file with this hash."""
+        """Return the answer of `place_file` for a file with this hash."""
         with Folder.open(self._vault.root) as vault:
             try:
                 with vault.file(target) as there:

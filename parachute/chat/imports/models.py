@@ -78,7 +78,7 @@ class Import:
 
     @property
     def is_finished(self) -> bool:
-        """True when nothing more happens to it by itself."""
+        """True when it waits for the user, or is over."""
         return self.state not in UNFINISHED
 
     def leave_out(self, counts: dict[str, int]) -> None:

@@ -34,7 +34,7 @@ class ReadingFailed(ParachuteError):
 
 
 async def read(upload: Path, kind: str, staged: Path, *, dry_run: bool) -> AsyncGenerator[dict[str, Any]]:
-    """What the program says of an export, line by line; it waits while nobody takes them, and ends with this generator.
+    """Read an export and yield the program's lines; it waits while nobody takes them, and ends with this generator.
 
     It runs in bubblewrap where that is there. Errors: ReadingFailed when it is killed, or takes longer than six hours; Unavailable.
     """

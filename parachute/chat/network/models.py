@@ -11,7 +11,7 @@ Choice = Literal["always", "never"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the owner decided about a host, for a workspace or with `workspace` empty for all chats without one."""
+    """Decision of the owner about a host, for a workspace or with `workspace` empty for all chats without one."""
 
     workspace: str
     host: str

@@ -227,7 +227,7 @@ def _slug(workspace: Workspace | None) -> tuple[str, str]:
 
 
 def _narrowed(network: Network, within: Network, hosts: AllowedHosts) -> Network:
-    """What is left of a network; git reaches the repositories of the hosts alone."""
+    """Return the intersection of two networks; git reaches the repositories of the hosts alone."""
     if within.mode == "off":
         return NO_NETWORK
     left = AllowedHosts.parse(network.hosts, private=True).common(hosts).texts()

@@ -1,4 +1,4 @@
-"""What a call of a tool brings into a run, and what of it stays outside of the conversation."""
+"""Content that a tool call brings into a run, and the part of it that stays out of the conversation."""
 
 import os
 from collections.abc import Iterable, Mapping

@@ -92,7 +92,7 @@ class Origins:
             await self._changes.lineage.wrote(target, [""], placed)
 
     async def of_cache(self, folder: Path) -> Origin:
-        """The lowest origin of whoever has written to a folder of caches: nobody knows what of it is whose."""
+        """The lowest origin of all that have written to a folder of caches: nobody knows which file is whose."""
         return await self._changes.lineage.of_whole(folder) or Origin.AGENT_FILE
 
     async def cache(self, home: Home, session: Session, project: Path | None) -> int:

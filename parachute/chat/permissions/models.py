@@ -26,7 +26,7 @@ _BASH = "Its commands reach everything that yours do"
 
 @dataclass(frozen=True, slots=True)
 class SessionPermissions:
-    """What is left to a conversation; None narrows nothing, and an empty list leaves nothing.
+    """Restricted permissions of a conversation; None narrows nothing, and an empty list leaves nothing.
 
     `folders` are of the vault, below which `${CWD}` stands for the folder of the conversation; one elsewhere is named by its whole
     path. `mcps` names tools, modules, `mcp__SERVER`, or `parachute` for the tools of all modules. `capabilities` are tools of the
@@ -58,7 +58,7 @@ class SessionPermissions:
 
     @classmethod
     def read(cls, text: str) -> "SessionPermissions":
-        """What `as_json` wrote; nothing at all for what it did not write."""
+        """Read the text of `as_json`; other text leaves no permissions."""
         try:
             stored = json.loads(text)
             network = stored["network"]
@@ -153,7 +153,7 @@ class SessionPermissions:
             )
 
     def sentences(self, shown: Sequence[str], mcp_tools: Sequence[str]) -> tuple[str, ...]:
-        """What the prompt says of them beside its list of tools; `shown` are the folders that are left, as the agent sees them."""
+        """Return the sentences of the prompt about them, beside its list of tools; `shown` are the folders that are left, as the agent sees them."""
         found = []
         if self.folders is not None:
             some = f"Of the owner's folders you can open only: {', '.join(shown)}. There are no others for you."
@@ -177,11 +177,11 @@ class SessionPermissions:
 
 EVERYTHING = SessionPermissions()
 NOTHING = SessionPermissions((), (), (), NO_NETWORK)
-"""What a conversation has whose permissions are not known any more."""
+"""Permissions of a conversation whose own are not known any more."""
 
 
 def names_of(name: str, tools: Sequence[OfferedTool]) -> Collection[str]:
-    """What a list may say for a name of `mcps` to be no more than the list: the name, its module, or all modules."""
+    """Return the entries of a list that cover a name of `mcps`: the name, its module, or all modules."""
     known = {name}
     for tool in tools:
         if name in (tool.name, server_tool_name(MODULE_SERVER, tool.name)):

@@ -10,7 +10,7 @@ Choice = Literal["always", "never"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the owner decided about one access to a repository, for a workspace or with `workspace` empty for all chats without one."""
+    """Decision of the owner about one access to a repository, for a workspace or with `workspace` empty for all chats without one."""
 
     workspace: str
     repository: Repository

@@ -32,7 +32,7 @@ class NotAllowedYet(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Whose repositories: a session, its owner at the egress proxy, its workspace if any, and what that says.
+    """Owner of grants: a session, its owner at the egress proxy, its workspace if any, and what that says.
 
     Decisions count that were made `since` the workspace began. `within` are the only hosts that are left to the session, if any
     were taken.
@@ -183,7 +183,7 @@ class Repositories:
 
 @dataclass(slots=True)
 class _Grants:
-    """What one session may do."""
+    """Access of one session to repositories."""
 
     repositories: Repositories
     place: Place

@@ -79,7 +79,7 @@ def cannot_be_written(project: Path, foreign: Sequence[str]) -> RunWarning:
 
 
 def warnings(applied: Applied) -> list[RunWarning]:
-    """What the person hears of it at the end of a turn, if anything."""
+    """Return the warnings for the person at the end of a turn."""
     found = []
     if applied.held:
         waits = "A change waits" if applied.held == 1 else f"{applied.held} changes wait"

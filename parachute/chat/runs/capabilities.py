@@ -66,7 +66,7 @@ NOTHING = OfferedCapabilities()
 
 
 def narrowed(offered: OfferedCapabilities, permissions: SessionPermissions) -> OfferedCapabilities:
-    """What is left of an offer: skills and helpers are nothing without the tools that use them."""
+    """Return an offer within permissions: skills and helpers are nothing without the tools that use them."""
     names, tools = offered.names, tuple(filter(permissions.offers, offered.tools))
     offered = replace(offered, tools=tools)
     names = replace(names, mcps=tuple(sorted({tool.server for tool in tools})))

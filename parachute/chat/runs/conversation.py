@@ -39,7 +39,7 @@ class Conversation:
 
     @property
     def context_tokens(self) -> int:
-        """What the last request of the conversation and its answer take of the model's context; helpers have their own."""
+        """Tokens of the model's context that the last request of the conversation and its answer take; helpers have their own."""
         return sum(self._tokens.values())
 
     @property

@@ -62,7 +62,7 @@ class EndedRuns:
         return read()
 
     async def events(self, session: str, run: int) -> list[tuple[int, Event]] | None:
-        """What a session's last run has said, if it is this one and nothing interrupted it; None for all others."""
+        """Return the events of a session's last run, if it is this one and nothing interrupted it; None for all others."""
         last = await self._store.last(session)
         if last is None or last[0] != run or last[1] in ("running", "interrupted"):
             return None

@@ -1,4 +1,4 @@
-"""What enters a run before its agent says anything: the message, what goes with it, and what the prompt holds."""
+"""Content that enters a run before its agent speaks: the message, its attachments, and the prompt."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -146,7 +146,7 @@ def _words_of(said: Iterable[dict[str, Any]]) -> str:
 
 
 def _brought(session: Session, quoted: str) -> int:
-    """How many of a session's messages its import brought, of which nothing is missing as long as they can be quoted."""
+    """Return the number of a session's imported messages, which are complete as long as they can be quoted."""
     known = session.metadata.get(IMPORT)
     count = known.get("messages") if quoted and isinstance(known, dict) else 0
     return count if isinstance(count, int) else 0

@@ -158,7 +158,7 @@ class Interaction:
         return ToolDecision(allowed, reason, was_asked)
 
     def _unseen(self, tool: str, tool_input: dict[str, Any]) -> str | None:
-        """Why a call waits for the owner's look: it would keep what others may have had a hand in. None for all others."""
+        """Return why a call waits for the owner: it would store content that others may have influenced. None for all others."""
         origin = self._origin.value
         if not origin.may_record and (module := self._calls.writes_of_module(tool)) is not None:
             return f"{_READ.format(origin.words)} so that it writes nothing into {module} by itself."

@@ -69,7 +69,7 @@ class PersonPreparation:
         self._capabilities = capabilities
         self._proposing = proposing
         self.reading: ReadingTools | None = None
-        """What wings above offer to conversations that may read files."""
+        """Tools of upper wings for conversations that may read files."""
 
     async def prepare_run(self, run: Run, *, resume: bool) -> tuple[Preparation, Knowledge]:
         """Prepare a run and log its warnings and its prompt; errors: ParachuteError."""
@@ -202,7 +202,7 @@ class PersonPreparation:
         return replace(preparation, is_reviewed=apply == "review", refusal_of_page=refusal)
 
     async def _known(self, session: Session, message: str, directory: Path | None) -> Knowledge:
-        """What modules know of a message; nothing where not all of their tools are left: it comes from any of them."""
+        """Return the modules' knowledge about a message, none where not all of their tools are left: it comes from any of them."""
         permissions = await self._services.permissions.of(session)
         if permissions.mcps is not None:
             return Knowledge()
@@ -287,7 +287,7 @@ class PersonPreparation:
 
 
 def shown_of(services: AgentServices, permissions: SessionPermissions, directory: Path | None) -> Shown:
-    """What the sandbox of a conversation shows of the vault; `directory` is the folder in which it would work."""
+    """Return the part of the vault that the sandbox of a conversation shows; `directory` is the folder in which it would work."""
     return Shown(permissions.vault_folders(services.vault, directory), permissions.is_read_only)
 
 

@@ -97,7 +97,7 @@ def permission_item(run: Run, request: Question) -> Item:
 
 
 def source_of(run: Run) -> str:
-    """Who asks, for people."""
+    """Return the name of the asker, for people."""
     return run.session.title or "A new conversation"
 
 

@@ -37,7 +37,7 @@ async def project_folder(services: AgentServices, session: Session, workspace: W
 
 
 def apply_of(services: AgentServices, workspace: Workspace | None) -> Apply:
-    """How what agents of a workspace write gets into its folder."""
+    """Return how changes by agents of a workspace get into its folder."""
     return (workspace and workspace.apply) or services.settings.changes.apply
 
 

@@ -1,4 +1,4 @@
-"""What was said elsewhere, as a quotation in a message: material with its origin, and never words of the owner."""
+"""Quotations in a message of text from elsewhere: material with its origin, and never words of the owner."""
 
 import re
 from collections import deque

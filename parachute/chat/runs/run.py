@@ -86,7 +86,7 @@ class Profile(Protocol):
     """After so long a run is stopped."""
 
     origin: Origin
-    """That of the message and of all that the agent is told with it."""
+    """Origin of the message and of all that the agent is told with it."""
 
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Prepare the next turn of a session; errors: ParachuteError."""

@@ -19,7 +19,7 @@ class KeptPermissions:
         self._change = change
 
     async def of(self, session: Session) -> str | None:
-        """What is left to a session; None where nothing was taken on this machine."""
+        """Return the permissions left to a session; None where nothing was taken on this machine."""
         return await self._trust.permissions(session.id)
 
     async def are_lost(self, session: Session) -> bool:

@@ -19,11 +19,11 @@ _SHORTEST = 3
 
 
 class MeaningSearch(Protocol):
-    """What the list of sessions asks; `progress` is another number when other sessions may be found."""
+    """Search by meaning for the list of sessions; `progress` is another number when other sessions may be found."""
 
     @property
     def progress(self) -> int:
-        """How far the index is."""
+        """Return the progress of the index."""
 
     def changed(self, session: str) -> None:
         """Take notice of a session that says something else now, or is gone."""
@@ -46,7 +46,7 @@ class NoMeaningSearch:
 
 
 class ConversationMeanings:
-    """How much was given is remembered, so that a server that was killed goes on where it was."""
+    """Index of conversations by meaning; it remembers its progress, so that it resumes after the server was killed."""
 
     def __init__(self, store: SessionStore, meaning: MeaningIndex) -> None:
         self._store = store
@@ -57,7 +57,7 @@ class ConversationMeanings:
 
     @property
     def progress(self) -> int:
-        """How far the index is."""
+        """Return the progress of the index."""
         return self._meaning.progress
 
     async def start(self) -> None:

@@ -179,7 +179,7 @@ def create_session_workspaces(connection: sqlite3.Connection) -> None:
 
 
 def create_session_permissions(connection: sqlite3.Connection) -> None:
-    """What the owner has left to a session; in `~/.parachute/trust.db`, since a session without a row has all."""
+    """Create the table of permissions left to a session; in `~/.parachute/trust.db`, since a session without a row has all."""
     connection.execute(
         "CREATE TABLE session_permissions (session TEXT PRIMARY KEY, permissions TEXT NOT NULL, set_at TEXT NOT NULL, "
         "set_by TEXT NOT NULL) STRICT, WITHOUT ROWID"

@@ -81,7 +81,7 @@ class Transcripts:
         return None
 
     def imported(self, session: str) -> Path | None:
-        """What an import brought of a session, which stays as it is and comes before all that is said here."""
+        """Return the imported transcript of a session, which stays as it is and comes before all that is said here."""
         if not is_session_id(session):
             return None
         path = self._vault.state / IMPORTED / f"{session}{_IMPORTED}"
@@ -97,7 +97,7 @@ class Transcripts:
         return [session for name in names if is_session_id(session := name.removesuffix(_IMPORTED))]
 
     def origin(self, session: str) -> dict[str, Any] | None:
-        """What an import says of a session in the first line of what it brought; None without one."""
+        """Return the first line of a session's imported transcript; None without one."""
         path = self.imported(session)
         file = open_file(path) if path else None
         if file is None:

@@ -110,7 +110,7 @@ class TrustStore:
             )
 
     async def permissions(self, session: str) -> str | None:
-        """What was left to a session, as text; None if nothing was taken from it on this machine."""
+        """Return the permissions left to a session, as text; None if nothing was taken from it on this machine."""
         row = await self._database.row("SELECT permissions FROM session_permissions WHERE session = ?", (session,))
         return str(row[0]) if row else None
 

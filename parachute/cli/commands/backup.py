@@ -292,7 +292,7 @@ def _confirm_restore(backup: "Backup", backups: "Backups", trust: bool) -> None:
 
 
 def _print_restored(result: "Restored") -> None:
-    """Where everything is now, and how to undo it."""
+    """Print the place of everything, and the way to undo it."""
     if result.recovered:
         print_note(result.recovered)
     print(f"The backup {result.id} is restored, and every file of it verified.")

@@ -57,7 +57,7 @@ app = group(first_boot)
 
 
 def listening(home: Home) -> tuple[str, int]:
-    """Where the running server listens, or else where it will."""
+    """Return the address of the running server, or else the one that it will have."""
     try:
         status = ask_supervisor(home, "status", 10)
         return str(status["main_server_host"]), int(status["main_server_port"])
@@ -67,7 +67,7 @@ def listening(home: Home) -> tuple[str, int]:
 
 
 def _fingerprint(home: Home, host: str) -> str | None:
-    """What a phone is to show for the computer's authority, which is made here if the server has not yet; None without https."""
+    """Return the fingerprint that a phone shows for the computer's authority, which is made here if the server has not yet; None without https."""
     try:
         found = settings(home)
         if not is_wanted(found.model_copy(update={"host": host})):

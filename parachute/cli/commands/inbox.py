@@ -121,7 +121,7 @@ def _shown(item: dict[str, Any]) -> str:
 
 
 def _changes(details: dict[str, Any]) -> str:
-    """What waits of a run, with the first differences."""
+    """Return the waiting changes of a run, with the first differences."""
     lines = waiting_lines(details["files"])
     if details["more"]:
         lines.append(f"    … {details['more']} more")

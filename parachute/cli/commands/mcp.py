@@ -328,7 +328,7 @@ def _let_run(
 
 
 def _print_who_gets(name: str) -> None:
-    """How conversations get the tools, where the settings do not give them to all."""
+    """Print how conversations get the tools, where the settings do not give them to all."""
     chosen = settings().default_capabilities.mcps
     if chosen == "all" or name in chosen:
         return

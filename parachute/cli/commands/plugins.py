@@ -44,7 +44,7 @@ def list_(as_json: bool = JSON) -> None:
 
 
 def show(slug: str = _SLUG, as_json: bool = JSON) -> None:
-    """Show what a plugin contains, what it may do, and what of it is not run here."""
+    """Show the contents of a plugin, its rights, and the parts that are not run here."""
     from parachute.capabilities.plugins.shown import detail
 
     plugin = _library()[0].get(slug)

@@ -70,13 +70,13 @@ app = group(status)
 
 
 def model_line(provider: dict[str, Any]) -> str:
-    """Which model provider is in force, and why."""
+    """Return the current model provider, and the reason."""
     because = provider.get("because")
     return f"{provider['provider']}, because {because}" if because else str(provider["provider"])
 
 
 def meaning_line(meaning: dict[str, Any]) -> str:
-    """How far the index of meanings is, or why there is none."""
+    """Return the progress of the index of meanings, or the reason why there is none."""
     if not meaning.get("enabled"):
         return "switched off"
     if meaning.get("problem"):

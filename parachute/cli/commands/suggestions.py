@@ -251,14 +251,14 @@ def _payload(payload: dict[str, Any], whole: bool) -> list[str]:
 
 
 def _changed(preview: dict[str, Any], whole: bool) -> list[str]:
-    """What it changes, line by line."""
+    """Return the differences, line by line."""
     lines = [line for line in preview["diff"].splitlines() if not line.startswith("@@")]
     problem = [f"  It cannot be applied now: {preview['problem']}"] if preview["problem"] else []
     return [*problem, *_cut(lines, whole)]
 
 
 def _replaced(before: dict[str, Any], payload: dict[str, Any], whole: bool) -> list[str]:
-    """What it replaces, line by line."""
+    """Return the replaced text, line by line."""
     lines = []
     for name, old in before.items():
         compared = difflib.unified_diff(_text_lines(old), _text_lines(payload[name]), n=2, lineterm="")

@@ -128,7 +128,7 @@ def _settings(document: Mapping[str, Any], wrong: Callable[[list[str], str], Con
 
 
 def _location(error: ErrorDetails) -> list[str]:
-    """Where a mistake is: behind the name of a setting, only the name in its mapping and the place in its list."""
+    """Return the location of a mistake: behind the name of a setting, only the name in its mapping and the place in its list."""
     path = [str(part) for part in error["loc"]]
     length = next((length for length in range(len(path), 0, -1) if field_of(path[:length])), len(path))
     field = field_of(path[:length])

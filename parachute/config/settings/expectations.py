@@ -66,7 +66,7 @@ def not_this(value: object) -> str:
 
 
 def kind_of(field: FieldInfo) -> Kind:
-    """What a setting is, for a field in a form."""
+    """Return the kind of a setting, for a field in a form."""
     if is_mapping(field):
         return "mapping"
     if is_list(field):

@@ -39,7 +39,7 @@ class Home:
 
     @property
     def known_approvals(self) -> Path:
-        """What was approved when the server looked last, so that what others approve leaves a record."""
+        """Approvals that the server knew when it looked last, so that those made by others leave a record."""
         return self.root / "audit-approvals.json"
 
     @property
@@ -52,12 +52,12 @@ class Home:
 
     @property
     def messengers_database(self) -> Path:
-        """Which chats of messengers were let in, and what in them is not answered yet."""
+        """Database of messengers: admitted chats, and messages that are not answered yet."""
         return self.root / "messengers.db"
 
     @property
     def changes(self) -> Path:
-        """What runs have replaced, and what of them waits."""
+        """Contents that runs have replaced, and changes that wait."""
         return self.root / "changes"
 
     @property
@@ -99,7 +99,7 @@ class Home:
 
     @property
     def views(self) -> Path:
-        """What sandboxed agents wrote to their projects, a folder per session, until it is applied."""
+        """Changes by sandboxed agents to their projects, a folder per session, until they are applied."""
         return private_folder(self.root / "views")
 
     @property

@@ -1,4 +1,4 @@
-"""Routes of bots (contract, section 8). An error of theirs has its sentence in `error`, too, where the app looks for it."""
+"""Routes of bots (contract, section 8). An error has its sentence in `error`, too, where the app looks for it."""
 
 from collections.abc import Awaitable
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""What connectors ask for and hand over: what others wrote is stored where the owner let them in, and nowhere else."""
+"""Intake of connectors: messages of others are stored where the owner let them in, and nowhere else."""
 
 import asyncio
 import contextlib
@@ -57,7 +57,7 @@ class Intake:
     revise: Callable[[Platform, Update], Awaitable[None]] = _nothing
 
     async def start(self, platform: str) -> Start:
-        """What a connector needs to begin; error: Conflict if it shall not run."""
+        """Return the configuration with which a connector begins; error: Conflict if it shall not run."""
         name = _platform(platform)
         configuration = await asyncio.to_thread(self.configuration.read)
         token = await asyncio.to_thread(self.configuration.tokens.of, name)

@@ -1,4 +1,4 @@
-"""What the routes of bots take and answer (contract, section 8)."""
+"""Requests and answers of the routes of bots (contract, section 8)."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from parachute.connectors.configuration.models import NoticeSettings, Platform, 
 
 
 class ConnectorStatus(BaseModel):
-    """What one bot is doing: `reason` says why it does not run, or waits; `unsent` is still tried, `undelivered` no more."""
+    """Status of one bot: `reason` says why it does not run, or waits; `unsent` is still tried, `undelivered` no more."""
 
     running: bool
     enabled: bool
@@ -68,14 +68,14 @@ class ConfigurationShown(BaseModel):
 
 
 class Outcome(BaseModel):
-    """Whether it was done, and if not, why."""
+    """Success, or the reason of a failure."""
 
     success: bool
     error: str | None = None
 
 
 class TestOutcome(Outcome):
-    """Who the platform says the bot is."""
+    """Identity of the bot on its platform."""
 
     bot_name: str | None = None
     bot_id: str | None = None
@@ -104,7 +104,7 @@ class PairingRequests(BaseModel):
 
 
 class PairingCount(BaseModel):
-    """How many wait."""
+    """Number of waiting requests."""
 
     pending: int
 
@@ -156,7 +156,7 @@ class DeliveryShown(BaseModel):
 
 
 class Undelivered(BaseModel):
-    """What could not be delivered, the newest first."""
+    """Failed deliveries, the newest first."""
 
     messages: list[DeliveryShown]
 

@@ -87,7 +87,7 @@ class Bots:
         self.changed()
 
     async def status(self) -> dict[str, Any]:
-        """What each bot is doing; error: InvalidInput where the settings cannot be read."""
+        """Return the status of each bot; error: InvalidInput where the settings cannot be read."""
         configuration, has_token = await asyncio.to_thread(
             lambda: (self.configuration.read(), self.configuration.has_tokens())
         )

@@ -72,6 +72,6 @@ def chat_type(kind: ChatKind) -> str:
 
 
 def shown_name(text: str) -> str:
-    """What people call themselves, on one short line without what turns or hides text: it proves nothing."""
+    """Return a person's own name on one short line, without what turns or hides text: it proves nothing."""
     kept = "".join(each for each in text if unicodedata.category(each)[0] != "C" or each.isspace())
     return " ".join(kept.split())[:_NAME]

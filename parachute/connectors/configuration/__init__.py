@@ -1,1 +1,1 @@
-"""What bots do: `~/.parachute/bots.yaml`, and their tokens apart from it"""
+"""Configuration of bots: `~/.parachute/bots.yaml`, and their tokens apart from it"""

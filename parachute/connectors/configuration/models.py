@@ -179,7 +179,7 @@ class ConfigurationChanges(_Strict):
     matrix: RoomBotChanges | None = None
 
     def of(self, platform: Platform) -> dict[str, Any]:
-        """What was sent of a platform, without its token."""
+        """Return the changes sent for a platform, without its token."""
         changes: BotChanges | RoomBotChanges | None = getattr(self, platform)
         if changes is None:
             return {}

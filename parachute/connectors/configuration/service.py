@@ -72,7 +72,7 @@ class BotConfiguration:
         return found
 
     def has_tokens(self) -> dict[Platform, bool]:
-        """Whether each platform has a token; error: InvalidInput."""
+        """Return whether each platform has a token; error: InvalidInput."""
         return {platform: self.tokens.of(platform) is not None for platform in PLATFORMS}
 
     def as_json(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class BotConfiguration:
 
 
 def _said(error: ValidationError) -> str:
-    """What is wrong, with the name of the field and never with what was given there."""
+    """Return the errors with the names of their fields, never with the values given there."""
     found = []
     for each in error.errors(include_input=False, include_url=False)[:5]:
         where = ".".join(map(str, each["loc"])) or "the document"

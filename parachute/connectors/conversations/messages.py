@@ -50,7 +50,7 @@ def joined(stored: Sequence[Stored]) -> list[Stored]:
 
 
 def text_of(chat: LinkedChat, updates: Sequence[Update], notes: Sequence[str] = ()) -> str:
-    """What was written, in a group with who wrote it."""
+    """Return the text of updates, in a group with its senders."""
     lines = []
     for update in updates:
         words = update.text.strip()

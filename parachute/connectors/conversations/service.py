@@ -271,7 +271,7 @@ class Conversations:
         await self._finish(chat, batch)
 
     async def _refusal(self, session: Session, batch: Batch) -> str | None:
-        """Why a message is not answered here, as the name of a sentence."""
+        """Return the reason why a message is not answered here, as the name of a sentence."""
         if batch.tries >= _TRIES:
             return "failed"
         if await self.sessions.level(session) == "direct":

@@ -83,7 +83,7 @@ class VoiceNotes:
         return "voice_failed"
 
     async def _text(self, folder: Path, file: File, path: str, deadline: float) -> tuple[str | None, str]:
-        """What was said in a recording, None without a text, and the sentence about it."""
+        """Return the speech of a recording, None without a text, and the sentence about it."""
         try:
             if asyncio.get_running_loop().time() >= deadline:
                 return None, "voice_slow"

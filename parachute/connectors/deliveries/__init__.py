@@ -1,1 +1,1 @@
-"""What chats are still to be told: it survives restarts, is tried again, and the owner sees what could not be delivered"""
+"""Deliveries to chats: the queue survives restarts, is tried again, and the owner sees what could not be delivered"""

@@ -1,4 +1,4 @@
-"""What could not be delivered, in the inbox."""
+"""Failed deliveries in the inbox."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -53,7 +53,7 @@ class Deliveries:
         return await self._store.has(platform, key)
 
     async def count_begun(self, platform: Platform, begin: str) -> int:
-        """How many of the last messages were taken under keys that begin so."""
+        """Count the last messages whose keys begin so."""
         return await self._store.count_begun(platform, begin)
 
     async def put(self, platform: Platform, key: str, outgoing: Outgoing, *, again: bool = False) -> None:
@@ -66,15 +66,15 @@ class Deliveries:
         self._wake[platform].set()
 
     async def failed(self) -> list[Delivery]:
-        """What could not be delivered."""
+        """Return the failed deliveries."""
         return await self._store.failed()
 
     async def count_failed(self, platform: Platform) -> int:
-        """How much of a platform could not be delivered."""
+        """Count the failed deliveries of a platform."""
         return await self._store.count(platform, "failed")
 
     async def count_waiting(self, platform: Platform) -> int:
-        """How much of a platform is still to be sent."""
+        """Count the deliveries of a platform that wait."""
         return await self._store.count(platform, "waiting")
 
     async def retry(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""What is still to be told, in `~/.parachute/messengers.db`."""
+"""Deliveries to chats, in `~/.parachute/messengers.db`."""
 
 import json
 import sqlite3
@@ -40,7 +40,7 @@ class Delivery:
 
     @property
     def words(self) -> str:
-        """What it says, in short, and the files that go with it."""
+        """Return a short form of its text, and the files that go with it."""
         files = (f"[{file.name}]" for file in self.outgoing.files)
         return " ".join(filter(None, (self.outgoing.markdown, *files)))[:200]
 
@@ -85,7 +85,7 @@ class DeliveryStore:
         return await self._deliveries("platform = ? AND state = 'waiting' ORDER BY number LIMIT ?", (platform, limit))
 
     async def failed(self, limit: int = 200) -> list[Delivery]:
-        """What could not be delivered, the newest first."""
+        """Return the failed deliveries, the newest first."""
         return await self._deliveries("state = 'failed' ORDER BY number DESC LIMIT ?", (limit,))
 
     async def platforms(self) -> set[str]:
@@ -96,7 +96,7 @@ class DeliveryStore:
         }
 
     async def count(self, platform: str, state: str) -> int:
-        """How many messages of a platform are in a state."""
+        """Count the messages of a platform in a state."""
         query = "SELECT count(*) FROM deliveries WHERE platform = ? AND state = ?"
         row = await self._database.row(query, (platform, state))
         return int(row[0]) if row else 0
@@ -107,13 +107,13 @@ class DeliveryStore:
         return await self._database.row(query, (platform, key)) is not None
 
     async def count_begun(self, platform: str, begin: str) -> int:
-        """How many messages were stored under keys that begin so."""
+        """Count the stored messages whose keys begin so."""
         query = "SELECT count(*) FROM deliveries WHERE platform = ? AND substr(key, 1, ?) = ?"
         row = await self._database.row(query, (platform, len(begin), begin))
         return int(row[0]) if row else 0
 
     async def open(self, platform: str, chat: str) -> list[Delivery]:
-        """What a chat is still to be told, and what it could not be."""
+        """Return the deliveries of a chat that wait or failed."""
         return await self._deliveries("platform = ? AND chat = ? AND state != 'sent' LIMIT 10000", (platform, chat))
 
     async def get_failed(self, number: int) -> Delivery | None:

@@ -1,1 +1,1 @@
-"""What waits for the owner, told in the owner's own chat and answered there by buttons"""
+"""Notices to the owner: inbox items in the owner's own chat, answered there by buttons"""

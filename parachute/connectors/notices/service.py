@@ -32,7 +32,7 @@ _THERE_SECONDS = 120.0
 
 _ALWAYS = frozenset({"permission", "question"})
 _NEVER = frozenset({"delivery"})
-"""It may be this chat that cannot be reached."""
+"""Items that are never shown in a chat: it may be this chat that cannot be reached."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What was shown in the owner's chat, in `~/.parachute/messengers.db`: a button means exactly what was written above it."""
+"""Notices shown in the owner's chat, in `~/.parachute/messengers.db`: a button means exactly the text above it."""
 
 import json
 import sqlite3

@@ -38,7 +38,7 @@ class PairingRequest:
 
     @property
     def ends(self) -> datetime:
-        """When it is over."""
+        """Return the time at which it expires."""
         return datetime.fromisoformat(self.since) + WAITS[self.kind]
 
     @property
@@ -49,7 +49,7 @@ class PairingRequest:
 
     @property
     def label(self) -> str:
-        """What it is, by ids alone."""
+        """Return a description of it, by ids alone."""
         place = f"a group on {LABELS[self.platform]}" if self.kind == "group" else LABELS[self.platform]
         return f"{self.sender} on {place}" if self.kind == "private" else f"{place} ({self.chat})"
 

@@ -35,7 +35,7 @@ _NOT_KEPT = "Somebody wants to talk to your bot. What was written is not kept un
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What the owner says with a yes; `response_mode` for a group, which begins at once with one."""
+    """Terms of the owner's approval; `response_mode` for a group, which begins at once with one."""
 
     who: str
     trust_level: str | None = None

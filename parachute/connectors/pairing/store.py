@@ -39,7 +39,7 @@ class PairingStore:
         return [PairingRequest(*row) for row in rows]
 
     async def count(self, kind: str) -> int:
-        """How many requests of a kind there are."""
+        """Count the requests of a kind."""
         row = await self._database.row("SELECT count(*) FROM pairing_requests WHERE kind = ?", (kind,))
         return int(row[0]) if row else 0
 

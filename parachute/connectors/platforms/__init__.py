@@ -1,1 +1,1 @@
-"""What a messenger is to the computer: messages in, messages out; a file for each platform"""
+"""Interface of messengers: messages in, messages out; a file for each platform"""

@@ -1,4 +1,4 @@
-"""What a connector and the server say to each other, as JSON over their sockets.
+"""Messages between a connector and the server, as JSON over their sockets.
 
 From the connector to the server's socket: `POST /start`, which is answered with a `Start`; `POST /updates` with `Updates`, answered
 when all of them are stored; `POST /state` with a `State`. From the server to the connector's socket: `PUT /messages/{key}` with an
@@ -25,7 +25,7 @@ class Chat:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who wrote; `name` is what they call themselves, and proves nothing."""
+    """Sender of a message; `name` is chosen by them, and proves nothing."""
 
     id: str
     name: str = ""
@@ -82,7 +82,7 @@ class Updates:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a connector needs to begin; it is kept nowhere but in its memory. `language`: of what the computer itself says."""
+    """Configuration with which a connector begins, kept only in its memory. `language`: of the computer's own sentences."""
 
     token: str
     position: str = ""
@@ -93,7 +93,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How the connection to the platform is; `sentence` says why it waits or was refused, and never holds the token."""
+    """State of the connection to the platform; `sentence` says why it waits or was refused, and never holds the token."""
 
     kind: StateKind
     sentence: str = ""
@@ -102,7 +102,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """What a message should show now: the same key sent again changes what is there and never writes a second one.
+    """Message as it should be shown now: the same key sent again changes what is there and never writes a second one.
 
     `markdown` is the whole text so far; the connector renders, splits and streams it as its platform can. `is_final` False: more
     follows, and it may be shown as a draft or not at all. `answers`: the platform's id of the message that this replies to.
@@ -126,7 +126,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the platform says the bot is."""
+    """Identity of the bot on its platform."""
 
     id: str
     name: str

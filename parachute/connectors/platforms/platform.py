@@ -7,7 +7,7 @@ from typing import Protocol
 from parachute.connectors.platforms.models import Chat, Identity, Outgoing, Sent, Start, State, Updates
 
 HandOver = Callable[[Updates], Awaitable[None]]
-"""Hands updates to the server and returns when they are stored; it tries again by itself while the server is away."""
+"""Hands updates to the server and returns when they are stored; it retries while the server is away."""
 
 Report = Callable[[State], Awaitable[None]]
 """Tells the server how the connection is."""
@@ -40,7 +40,7 @@ class Platform(Protocol):
 
 
 class Writer(Protocol):
-    """What of a session writes."""
+    """Writer of messages for the length of a session."""
 
     async def show(self, key: str, outgoing: Outgoing) -> Sent:
         """Write or change the messages of a key."""
@@ -54,7 +54,7 @@ class Session(Protocol):
 
     @property
     def writer(self) -> Writer:
-        """What writes."""
+        """Return the writer."""
 
     async def begin(self) -> None:
         """Sign in. Errors: ConnectionError, Refused."""

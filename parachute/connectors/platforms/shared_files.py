@@ -16,7 +16,7 @@ PICTURE_TYPES = frozenset((*_PICTURES.values(), "image/webp"))
 
 
 def has_room(folder: Path, size: int) -> bool:
-    """Whether a file may come in as well; the server takes them away."""
+    """Return whether there is room for another file; the server takes them away."""
     return sum(each.stat().st_size for each in folder.iterdir() if each.is_file()) + size <= _BYTES
 
 

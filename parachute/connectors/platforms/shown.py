@@ -1,4 +1,4 @@
-"""What was shown under which key: kept in a file, so that a process that was killed writes nothing twice."""
+"""Record of the messages shown under each key, kept in a file, so that a process that was killed writes nothing twice."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What was shown so far; `complete` is the digest of the whole, once all of it is shown.
+    """Messages shown so far; `complete` is the digest of the whole, once all of it is shown.
 
     `pending`: the digest of a message that was about to be written, behind the message `after` of the chat. If it is still there
     when the key comes again, nobody knows whether the platform has taken it.

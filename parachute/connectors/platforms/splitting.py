@@ -117,7 +117,7 @@ def _cut(line: str, limit: int, length: Length) -> list[str]:
 
 
 def _end(line: str, most: int) -> int:
-    """Where to cut: after a word if one ends in the second half, else not within what is drawn as one character."""
+    """Return the position for a cut: after a word if one ends in the second half, else not within what is drawn as one character."""
     if (word := _WORD_END.match(line[most // 2 : most])) is not None:
         return most // 2 + word.end()
     end = most

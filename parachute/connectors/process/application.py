@@ -1,4 +1,4 @@
-"""What the server asks of a connector: `PUT /messages/{key}`, `POST /typing`, `POST /identity`, `GET /state`."""
+"""Routes of a connector for the server: `PUT /messages/{key}`, `POST /typing`, `POST /identity`, `GET /state`."""
 
 import asyncio
 import json

@@ -23,7 +23,7 @@ class Masking(logging.Formatter):
         return masking
 
     def hide(self, token: str) -> None:
-        """Hide a token, and each part of it that is a secret by itself."""
+        """Hide a token, and each part that is a secret of its own."""
         parts = {token, token.rpartition(":")[2]}
         self._secrets = tuple(sorted((part for part in parts if len(part) >= _SHORTEST), key=len, reverse=True))
 

@@ -93,7 +93,7 @@ async def _way_out(core_socket: Path) -> asyncio.Server:
 
 
 async def _connect(start: Start, files: Path, platform: Platform, server: Server) -> None:
-    """Have the platform run for ever; what it cannot mend by itself begins anew."""
+    """Run the platform for ever, and start it anew after errors that it cannot recover from."""
     wait = _FIRST_WAIT
     while True:
         begun = time.monotonic()

@@ -26,7 +26,7 @@ class Server:
         self._client = client
         self._masking = masking
         self.state = State("connecting")
-        """What was reported last, for a server that has just started and asks."""
+        """Last reported state, for a server that has just started and asks."""
 
     async def start(self) -> Start:
         """Return what the connector needs to begin."""

@@ -1,4 +1,4 @@
-"""What the server keeps of an open connector, and what answers for it."""
+"""Records of the server about an open connector, and the interface that answers it."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,7 +16,7 @@ class Connection:
 
 
 class Answers(Protocol):
-    """What answers connectors; the socket identifies the platform."""
+    """Interface that answers connectors; the socket identifies the platform."""
 
     async def start(self, platform: str) -> Start:
         """Return what a connector needs to begin; error: Conflict if it shall not."""

@@ -1,4 +1,4 @@
-"""What a connector hands over, read as the words of somebody who may have been taken over by a message."""
+"""Reading of what a connector hands over, which is untrusted: a message may have taken it over."""
 
 import re
 from dataclasses import fields, is_dataclass

@@ -29,7 +29,7 @@ SEND_SECONDS = 180.0
 
 _ASK_SECONDS = 30.0
 LOOK_SECONDS = 300.0
-"""How often somebody looks whether a connector was given up."""
+"""Interval in which connectors that gave up are looked for."""
 
 
 class _Open:
@@ -136,7 +136,7 @@ class Connectors:
         return {**self._refused, **{platform: each.connection for platform, each in self._open.items()}}
 
     async def unit_states(self) -> dict[str, dict[str, Any]]:
-        """What the supervisor says of each unit; error: Unavailable."""
+        """Return the supervisor's state of each unit; error: Unavailable."""
         return await self._units.states()
 
     def files(self, platform: str) -> Path:

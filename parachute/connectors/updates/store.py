@@ -15,7 +15,7 @@ _KEPT_IDS = 20_000
 
 
 def create_updates(connection: sqlite3.Connection) -> None:
-    """What came, what of it is being answered together, and where each platform goes on."""
+    """Create the tables of updates, of batches that are answered together, and of each platform's position."""
     connection.execute(
         "CREATE TABLE updates (number INTEGER PRIMARY KEY, platform TEXT NOT NULL, id TEXT NOT NULL, "
         "chat TEXT NOT NULL, message TEXT NOT NULL, body TEXT NOT NULL, batch TEXT, state TEXT NOT NULL, "
@@ -96,7 +96,7 @@ class UpdateStore:
             )
 
     async def position(self, platform: str) -> str:
-        """Where a platform goes on; empty for one that has not begun."""
+        """Return the position at which a platform goes on; empty for one that has not begun."""
         row = await self._database.row("SELECT position FROM positions WHERE platform = ?", (platform,))
         return str(row[0]) if row else ""
 
@@ -122,7 +122,7 @@ class UpdateStore:
         )
 
     async def count_waiting(self, platform: str | None = None, chat: str | None = None) -> int:
-        """How many updates wait, in one chat or in all."""
+        """Count the waiting updates, in one chat or in all."""
         row = await self._database.row(
             "SELECT count(*) FROM updates WHERE state IN ('waiting', 'taken') AND (?1 IS NULL OR platform = ?1) AND (?2 IS NULL OR chat = ?2)",
             (platform, chat),
@@ -230,7 +230,7 @@ class UpdateStore:
                 )
 
     async def forget(self, platform: str, chat: str) -> None:
-        """Forget what was written in a chat, and what of it is open."""
+        """Forget the messages of a chat, and its open batches."""
         async with self._database.transaction() as connection:
             await connection.execute(
                 "UPDATE updates SET state = 'done', body = '', message = '', batch = NULL WHERE platform = ? AND chat = ?",

@@ -101,7 +101,7 @@ _BY_ITEM = {
     "delivery": "bots",
     "update": "updates",
 }
-"""What else changes with an answer in the inbox, by the kind of the item."""
+"""Further topic that changes with an answer in the inbox, by the kind of the item."""
 
 _NO_IDS = frozenset({"approve-all", "batch", "install", "official", "orchestrate", "reindex", "reload", "staged"})
 _ID = re.compile(r"[A-Za-z0-9_.:@-]{1,128}")

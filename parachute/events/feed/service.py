@@ -15,7 +15,7 @@ from parachute.events.inbox.service import Inbox
 
 _KEPT = 1000
 _GATHER_SECONDS = 0.1
-"""What comes within is told once: a module that writes a hundred entries makes no screen load a hundred times."""
+"""Window in which changes are announced together: a module that writes a hundred entries makes no screen load a hundred times."""
 
 _LOOK_SECONDS = 2.0
 """Between two looks at files that the command line writes, too; only while somebody reads."""

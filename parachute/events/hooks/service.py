@@ -170,7 +170,7 @@ class Hooks:
         return await self._listed(self._read().hooks)
 
     async def memory(self) -> Memory:
-        """Whether notes are made of conversations, by which hooks, and why not."""
+        """Return the hooks that make notes of conversations, and the reason where none does."""
         names = dict.fromkeys(each.hook.name for each in await self.list() if each.makes_memory)
         return Memory(tuple(names), await self.without_model() if self.without_model else None)
 

@@ -37,7 +37,7 @@ Kind = Literal[
 CONFIRMED: frozenset[Kind] = frozenset(
     ("module", "hook", "mcp_server", "plugin", "agent", "agent_run", "chat_agent", "skill", "prompt", "pairing")
 )
-"""What lets code or words in, so that a browser's yes needs its owner's confirmation."""
+"""Kinds that let code or instructions in, so that a browser's yes needs its owner's confirmation."""
 
 ALLOW, DENY = "allow", "deny"
 APPROVE, REJECT = "approve", "reject"

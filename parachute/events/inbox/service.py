@@ -46,7 +46,7 @@ class Inbox:
 
     @property
     def seconds_watched(self) -> float:
-        """How long somebody who can answer is there, as far as is known: without end while the stream is read."""
+        """Return the seconds for which somebody can answer, as far as is known: infinite while the stream is read."""
         return math.inf if self._readers > 0 else max(0.0, self._seen_until - elapsed())
 
     def owner_seen(self, seconds: float) -> None:

@@ -27,7 +27,7 @@ _FIELDS = frozenset(
         "top_p",
     ]
 )
-"""What the agent's program sends and other clients of the Messages API need. Left out is what reaches out (`mcp_servers`,
+"""Fields that the agent's program sends and other clients of the Messages API need. Left out are those that reach out (`mcp_servers`,
 `container`), what is kept at the provider (`thread`), and what costs more than is counted (`speed`, `service_tier`,
 `inference_geo`)."""
 

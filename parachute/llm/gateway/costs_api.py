@@ -19,7 +19,7 @@ GatewayDependency = Annotated[Gateway, Depends(provided(Gateway))]
 
 
 class Limit(BaseModel):
-    """What a subject may use in each period; null for no limit of that kind."""
+    """Limit of a subject in each period; null for no limit of that kind."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -52,7 +52,7 @@ class Cost(Usage):
 
 
 class Costs(BaseModel):
-    """What was used in the last days."""
+    """Costs of the last days."""
 
     by: Grouping
     days: int
@@ -63,7 +63,7 @@ class Costs(BaseModel):
 async def costs(
     gateway: GatewayDependency, by: Grouping = "day", days: Annotated[int, Query(ge=1, le=3660)] = 30
 ) -> Costs:
-    """What was used in the last days, by day, subject, session or model."""
+    """Costs of the last days, by day, subject, session or model."""
     found = await gateway.costs(by, days)
     return Costs(by=by, days=days, costs=[Cost(**(asdict(_rounded(used)) | {by: name})) for name, used in found])
 

@@ -23,7 +23,7 @@ class Answer:
 
 
 def answer_of(body: bytes, count: int, address: str) -> Answer:
-    """What a server said about so many texts; error: Unavailable (`bad_embeddings`)."""
+    """Return a server's embeddings of so many texts; error: Unavailable (`bad_embeddings`)."""
     try:
         document = json.loads(body, parse_constant=_no_number)
         vectors = [_numbers(row) for row in _rows(document)]

@@ -28,7 +28,7 @@ _MEANWHILE = "Words are searched meanwhile; it is tried again."
 
 @dataclass(slots=True)
 class _Said:
-    """What a path of the server said; `answer` is None for an error."""
+    """Answer of a path of the server; `answer` is None for an error."""
 
     path: str
     status: int = 0

@@ -51,7 +51,7 @@ class ModelEndpoint:
 
     @property
     def source(self) -> tuple[str, str]:
-        """Who asks the model through it, as (kind, name) for the audit."""
+        """Return the asker of the model through it, as (kind, name) for the audit."""
         return self.asked_by or ("agent", self.session)
 
     @property

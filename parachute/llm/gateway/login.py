@@ -37,7 +37,7 @@ _YEAR = 366 * 24 * 60 * 60
 _AGAIN = "Sign in again with `claude login`, or store a token of `claude setup-token` with `parachute auth login`."
 
 Client = Callable[[], Awaitable[Any]]
-"""What opens the HTTP client (httpx2.AsyncClient)."""
+"""Factory of the HTTP client (httpx2.AsyncClient)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def _of_older_versions(folder: Path) -> Path:
 
 
 def _checked(answer: Any, url: str) -> dict[str, Any]:
-    """What of an answer goes into the file; error: Unavailable if it is no login."""
+    """Return the fields of an answer for the file; error: Unavailable if it is no login."""
     fields = answer if isinstance(answer, dict) else {}
     access, seconds = fields.get("access_token"), fields.get("expires_in")
     if (

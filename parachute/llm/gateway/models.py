@@ -91,7 +91,7 @@ class Provider:
 
 
 class Payer(StrEnum):
-    """Who pays for a request: an API key in dollars, a subscription, of which tokens are counted, or nobody."""
+    """Payer of a request: an API key in dollars, a subscription, of which tokens are counted, or nobody."""
 
     KEY = "key"
     SUBSCRIPTION = "subscription"
@@ -133,7 +133,7 @@ class Usage:
 
 
 def used_in(usage: Usage) -> dict[str, Any]:
-    """What a record of the audit log says of a usage: tokens by kind, and US dollars where they are known."""
+    """Return a usage for the audit log: tokens by kind, and US dollars where they are known."""
     tokens = {
         "input": usage.input_tokens,
         "output": usage.output_tokens,

@@ -33,7 +33,7 @@ def dollars(model: str, usage: Usage) -> float:
 
 
 def subscription_tokens(usage: Usage) -> int:
-    """What a request takes of a subscription: what it reads from the cache is not counted."""
+    """Return the tokens that a request takes of a subscription: those read from the cache are not counted."""
     return usage.input_tokens + usage.cache_write_tokens + usage.output_tokens
 
 

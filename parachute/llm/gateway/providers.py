@@ -1,4 +1,4 @@
-"""Which provider is asked, and why."""
+"""Choice of the provider, and its reason."""
 
 from urllib.parse import urlsplit
 

@@ -115,7 +115,7 @@ class Gateway:
         return problem
 
     def take_used(self, session: str) -> Usage:
-        """What a session has used since this was last asked."""
+        """Return the usage of a session since the last call."""
         endpoint = self._endpoints.get(session)
         if endpoint is None:
             return Usage()
@@ -123,7 +123,7 @@ class Gateway:
         return used
 
     async def costs(self, by: Grouping, days: int) -> list[tuple[str, Usage]]:
-        """What was used in the last days, today with them, by each of `by`."""
+        """Return the usage of the last days, today included, by each of `by`."""
         first = date.fromisoformat(self._usage.today()) - timedelta(days=days - 1)
         return await self._usage.grouped(by, first.isoformat())
 

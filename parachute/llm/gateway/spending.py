@@ -16,7 +16,7 @@ from parachute.llm.gateway.store import UsageStore
 log = logging.getLogger(__name__)
 
 _EVERYBODY = ""
-"""What stands for all subjects together."""
+"""Name for all subjects together."""
 
 
 class LimitReached(ParachuteError):
@@ -102,7 +102,7 @@ class Spending:
         )
 
     async def used_of(self, limit: SpendingLimit) -> Usage:
-        """What counts for the subject of a limit in the period that it is now."""
+        """Return the usage that counts for the subject of a limit in the present period."""
         since = limit.since(self._store.today())
         known = self._used_by.get((limit.subject, since))
         if known is None:
@@ -159,7 +159,7 @@ class Spending:
         await asyncio.gather(*self._writing)
 
     def limit(self, payer: Payer) -> float | None:
-        """What all together may spend in a day; None where that has no limit."""
+        """Return the daily limit of all together; None where there is none."""
         return self._daily.of(payer)
 
     async def _spent(self, payer: Payer) -> float:

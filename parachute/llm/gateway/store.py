@@ -27,12 +27,12 @@ def create_usage(connection: sqlite3.Connection) -> None:
 
 
 def add_subscription_tokens(connection: sqlite3.Connection) -> None:
-    """What counts against a subscription; until then it was counted in dollars, which stay."""
+    """Add the tokens that count against a subscription; they were counted in dollars before, which stay."""
     connection.execute("ALTER TABLE usage ADD COLUMN subscription_tokens INTEGER NOT NULL DEFAULT 0")
 
 
 def add_subjects(connection: sqlite3.Connection) -> None:
-    """Whom a usage counts for, as `subjects` names them; until then nobody wrote it down."""
+    """Add the subjects of a usage, as `subjects` names them; they were not recorded before."""
     connection.execute(
         """CREATE TABLE usage_by_subject (
             day TEXT NOT NULL, session TEXT NOT NULL, model TEXT NOT NULL, subject TEXT NOT NULL,
@@ -106,7 +106,7 @@ class UsageStore:
         return await self._sum("subject = ? AND day >= ?", subject, since)
 
     async def grouped(self, by: Grouping, since: str, most: int = 1000) -> list[tuple[str, Usage]]:
-        """What was used from a day on, by each day, subject, session or model: the newest day or the largest use first."""
+        """Return the usage from a day on, by each day, subject, session or model: the newest day or the largest use first."""
         order = "1 DESC" if by == "day" else "SUM(dollars) DESC, SUM(input_tokens + output_tokens) DESC"
         sums = ", ".join(f"SUM({column})" for column in _SUMS)
         rows = await self._database.rows(

@@ -22,7 +22,7 @@ _KEPT = 200
 
 
 class Asking:
-    """What the server has said of questions is kept: a person who types asks for the same more than once."""
+    """Embeddings of questions by the server, kept in memory: a person who types asks for the same more than once."""
 
     def __init__(self, settings: MeaningSettings, embeddings: Embeddings) -> None:
         self._embeddings = embeddings
@@ -30,7 +30,7 @@ class Asking:
         self.model = ServerModel.at(embeddings.address, settings.server_model)
         self.where = f"{settings.server_model} at {embeddings.address}"
         self.problem: str | None = None
-        """What went wrong with the last question."""
+        """Problem with the last question."""
         self._known: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._silent_until = 0.0
 

@@ -188,7 +188,7 @@ class Index:
                 raise disk_problem(error) from error
 
     def status(self) -> dict[str, Any]:
-        """How far it is, and what its vectors are of."""
+        """Return the progress, and the source of the vectors."""
         with self._lock:
             store = self._open()
             waiting, total = store.count(self._wanted(store, None))
@@ -234,7 +234,7 @@ class Index:
         return self._tables[name]
 
     def _by_words(self, store: Store, model: Model, collection: str, question: str, limit: int) -> list[Near]:
-        """What is near by the words of a table: a new one is not in use until it has every text."""
+        """Return the nearest texts by the words of a table: a new one is not in use until it has every text."""
         table = self._table_of(model)
         if table is None:
             # The table that the vectors are of is there no more: another one is being read.

@@ -116,7 +116,7 @@ class MeaningIndex:
         return str(answer["index"]), [Near(str(key), float(score)) for key, score in answer["results"]]
 
     def status(self) -> dict[str, Any]:
-        """How far it is; nothing is started for this."""
+        """Return the progress; nothing is started for this."""
         missing = self._source.problem if self.is_on else None
         problem = missing or self.problem or (self._server and self._server.problem)
         return {

@@ -167,7 +167,7 @@ class Store:
         return [(row[0], row[1], row[2]) for row in self.connection.execute(query, (model.id, limit))]
 
     def count(self, model: Model | None) -> tuple[int, int]:
-        """How many texts wait for the model, and how many there are."""
+        """Count the texts that wait for the model, and all texts."""
         (total,) = self.connection.execute("SELECT count(*) FROM texts").fetchone()
         if model is None:
             return total, total
@@ -240,7 +240,7 @@ class Store:
             yield rows
 
     def vector_count(self, model: Model, collection: str) -> int:
-        """How many vectors a collection has."""
+        """Count the vectors of a collection."""
         query = (
             "SELECT count(*) FROM texts JOIN vectors ON vectors.model = ? AND vectors.text = texts.number "
             "WHERE texts.collection = ?"

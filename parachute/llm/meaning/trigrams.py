@@ -1,4 +1,4 @@
-"""How alike words are by their letters: forms of one word, and compounds, of which a table of another language knows nothing."""
+"""Similarity of words by their letters: forms of one word, and compounds, of which a table of another language knows nothing."""
 
 import unicodedata
 from collections.abc import Iterable

@@ -28,7 +28,7 @@ _USUAL_WORDS, _SHORT, _LENGTH = 20, 8, 0.25
 """A longer text has more words that could fit by chance."""
 _COMMON, _FEW, _SAME = 10, 100, 0.99
 _GUESSED, _LETTERS, _ENOUGH_LETTERS = 0.5, 0.8, 0.4
-"""What the direction of a word counts that the table does not know, and what its letters do, if so many are the same."""
+"""Weight of the direction of a word that is not in the table, weight of its letters, and the share of equal letters that counts."""
 _AT_ONCE = 4096
 
 
@@ -89,7 +89,7 @@ class Vocabulary:
         self._trigrams: Trigrams | None = None
 
     def likeness_of_guessed(self, word: str, likeness: Any) -> Any:
-        """How alike each word is to one that the table does not know, by its letters as well as by its direction."""
+        """Return the similarity of each word to one that is not in the table, by its letters as well as by its direction."""
         import numpy
 
         if self._trigrams is None:
@@ -101,7 +101,7 @@ class Vocabulary:
         return numpy.maximum(likeness, numpy.where(letters >= _ENOUGH_LETTERS, letters * _LETTERS, 0))
 
     def likeness(self, vectors: Any) -> Any:
-        """How alike each word is to each of some directions, from 0 to 1: a row for each direction."""
+        """Return the similarity of each word to each of some directions, from 0 to 1: a row for each direction."""
         import numpy
 
         found = numpy.empty((len(vectors), len(self.vectors)), "f4")

@@ -19,7 +19,7 @@ FILE_LIMIT = 64 * 1024
 """Bytes of an agent file."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-"""What an agent may be called; its file is the name with `.md`."""
+"""Pattern of an agent's name; its file is the name with `.md`."""
 
 BOUNDS = Bounds()
 _SCHEDULE = re.compile(r"^schedule[ \t]*:", re.MULTILINE)

@@ -6,7 +6,7 @@ from datetime import date
 from parachute.events.scheduler.times import TimeOfDay
 
 DATE, PREVIOUS_DATE = "{date}", "{previous_date}"
-"""What stands in prompts and outputs for the day of a run, and for the day before it."""
+"""Placeholders in prompts and outputs for the day of a run, and for the day before it."""
 
 
 @dataclass(frozen=True, slots=True)

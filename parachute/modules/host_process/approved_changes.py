@@ -107,7 +107,7 @@ class ApprovedChanges:
         return {"applied": False}
 
     async def _preview(self, identifier: str, record: Record, document: Record) -> Record:
-        """What was made, if it was, or else what would be now."""
+        """Return the change that was made, or else the one that would be made now."""
         if record.get("state") == _APPLIED:
             kept = await asyncio.to_thread(self._kept.read, identifier)
             return {"preview": kept["preview"] if kept else None}

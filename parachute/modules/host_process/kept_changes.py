@@ -1,4 +1,4 @@
-"""What was there before an approved change, so that the user may look at it and have it taken back."""
+"""Contents before an approved change, so that the user may look at it and have it taken back."""
 
 import json
 import logging
@@ -59,7 +59,7 @@ class KeptChanges:
             raise Unavailable(f"What the suggestion {identifier} replaces cannot be stored: {error}.") from error
 
     def read(self, identifier: str) -> Record | None:
-        """What was kept of a try; None if nothing was, or nobody can read it."""
+        """Return the record of a try; None if there is none, or it cannot be read."""
         try:
             found = json.loads(read_regular(self._path(identifier), _LIMIT))
         except (OSError, ValueError, InvalidInput):

@@ -1,4 +1,4 @@
-"""What a manifest asks for and does not get: the specification has these fields, and here they change nothing."""
+"""Fields of a manifest without effect: the specification has them, and here they change nothing."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the owner takes from an agent of a module: folders, tools, the network. A limit never gives anything."""
+"""Limits of a module's agent by the owner: folders, tools, the network. A limit never gives anything."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

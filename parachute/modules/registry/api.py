@@ -54,7 +54,7 @@ _BUSY_SECONDS = 20.0
 
 
 def _busy_seconds(service: Modules) -> float:
-    """How long a change waits for another one: a list of what came along holds the lock for some seconds, too."""
+    """Return how long a change waits for another one: a list of what came along holds the lock for some seconds, too."""
     return min(_BUSY_SECONDS, service.limits.wait_seconds)
 
 
@@ -63,7 +63,7 @@ LiveDependency = Annotated[Live, Depends()]
 
 
 class Approval(BaseModel):
-    """Which content the caller saw and approves."""
+    """Hash of the content that the caller saw and approves."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -71,7 +71,7 @@ class Approval(BaseModel):
 
 
 class NewLimit(BaseModel):
-    """What is left to an agent: only these paths and tools of those that it has, and `network: none`."""
+    """New limit of an agent: only these of its paths and tools, and `network: none`."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

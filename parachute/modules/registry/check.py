@@ -38,7 +38,7 @@ class Report:
     hash: str | None = None
     problems: list[str] = field(default_factory=list)
     without_effect: list[str] = field(default_factory=list)
-    """What the manifest asks for and does not get; the module can be installed all the same."""
+    """Requests of the manifest without effect; the module can be installed all the same."""
 
 
 def check_folder(folder: Path) -> Report:

@@ -14,7 +14,7 @@ from parachute.base.folders import Folder, TooMany
 from parachute.base.opening import NEW, open_regular
 
 LEFT_OUT = frozenset({".git", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"})
-"""Entries that never belong to a module: what git keeps, and what Python makes by itself."""
+"""Entries that never belong to a module: git's own, and Python's caches."""
 
 _CHUNK = 1 << 20
 _DEEPEST = 64

@@ -126,7 +126,7 @@ class ModuleStatus:
         return replace(self, unit=ModuleUnit.from_json(unit) if unit else None, confinement=tuple(confinement))
 
     def _said(self, name: str) -> str | None:
-        """What the approved manifest says of its author and its looks."""
+        """Return a field of the approved manifest about its author or its looks."""
         permissions = self.module and self.module.permissions
         return str(permissions.get(name) or "") or None if permissions else None
 

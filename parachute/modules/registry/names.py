@@ -22,7 +22,7 @@ _EVENTS = "context session suggestion"
 """First parts of the server's own events, which a module of that name could publish; `vault` is below."""
 
 _SOURCES = "conversation outside"
-"""What suggestions name as their source, where no module is one."""
+"""Sources of suggestions that are no modules."""
 
 _UNITS = (
     "api core direct egress gateway host model module parachute parachute_runner pip site sitecustomize system "

@@ -11,7 +11,7 @@ from parachute.web.access.routing import SCOPES
 
 
 class KnownScopes(ScopeNames):
-    """What is known in one state directory. It waits for the disk."""
+    """Scopes of one state directory. It waits for the disk."""
 
     def __init__(self, home: Path) -> None:
         self._registry = Registry(home / "modules.yaml")

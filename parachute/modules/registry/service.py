@@ -68,7 +68,7 @@ class Modules:
         self.settings = ModuleSettings(self.places, self.declared.all)
         self.limits = limits or Limits()
         self.listeners: list[Callable[[str | None], Awaitable[None]]] = []
-        """What core does when something changed; it hears the name of a module that the user has just enabled."""
+        """Callbacks of core after a change; they get the name of a module that the user has just enabled."""
         self._projects = projects
         self._hashes: dict[str, tuple[dict[str, Signature], str]] = {}
 

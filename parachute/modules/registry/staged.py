@@ -35,7 +35,7 @@ _ID = re.compile(r"[0-9a-f]{12}")
 
 
 class _Dropped(Exception):
-    """Whoever staged it does not want it any more, or the server ends."""
+    """Staging that was given up by its caller, or by the end of the server."""
 
 
 @dataclass(slots=True, eq=False)

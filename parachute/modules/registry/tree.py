@@ -85,7 +85,7 @@ def signatures(root: Path) -> dict[str, Signature]:
 
 
 def is_unchanged(root: Path, known: dict[str, Signature]) -> bool:
-    """Whether a folder and all that is below it have these signatures still; a third of the work of taking them again."""
+    """Return whether a folder and all that is below it have these signatures still; a third of the work of taking them again."""
     # A name that is new, gone or in the place of another one changes the signature of the folder that it lies in. As text:
     # a path would be put together again for each file, on every request.
     top = str(root)

@@ -32,13 +32,13 @@ _SENT = frozenset(
     b"accept accept-language content-type if-match if-modified-since if-none-match if-range if-unmodified-since "
     b"last-event-id range user-agent".split()
 )
-"""What of a request is passed on: never the caller's key, and nothing that says who asks but what core knows itself."""
+"""Headers of a request that are passed on: never the caller's key, and no identity but the one that core knows itself."""
 
 _RETURNED = frozenset(
     b"accept-ranges allow cache-control content-disposition content-language content-length content-range content-type "
     b"etag expires last-modified retry-after vary".split()
 )
-"""What of an answer is passed on: no cookies, nothing that changes how a browser treats this whole computer."""
+"""Headers of an answer that are passed on: no cookies, nothing that changes how a browser treats this whole computer."""
 
 _ADDED = (
     # What a module answers comes from the address of core: as a page it must not act in the user's name.

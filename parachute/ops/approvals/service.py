@@ -20,7 +20,7 @@ _LIMIT = 4 * 1024 * 1024
 APPROVED, WITHDRAWN = "approval", "withdrawal"
 
 Found = Mapping[str, str]
-"""What is approved: a name for people, and what exactly, as a hash or in words."""
+"""Approved things: a name for people, and the exact content, as a hash or in words."""
 
 
 @dataclass(frozen=True, slots=True)

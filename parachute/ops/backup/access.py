@@ -23,7 +23,7 @@ RESTIC_REST_USERNAME RESTIC_REST_PASSWORD RCLONE_CONFIG RCLONE_CONFIG_PASS RCLON
 """
 
 VARIABLES = frozenset(_NAMES.split())
-"""What the environment file may name; nothing by which restic would run another program or take another password."""
+"""Variables that the environment file may set; none by which restic would run another program or take another password."""
 
 SECRETS = VARIABLES - frozenset(
     [
@@ -36,7 +36,7 @@ SECRETS = VARIABLES - frozenset(
         "SSH_AUTH_SOCK",
     ]
 )
-"""What may be typed on another device, and stands on the emergency kit: values, and no files, which could name programs."""
+"""Variables that may be typed on another device, and are on the emergency kit: values, and no files, which could name programs."""
 
 _REMOTE = re.compile(r"(sftp|rest|s3|b2|azure|gs|swift|rclone):")
 _STARTING = re.compile(r"(sftp|rclone):")

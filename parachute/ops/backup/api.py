@@ -37,7 +37,7 @@ class Running(BaseModel):
 
 
 class Status(BaseModel):
-    """How backups are: sentences about what needs attention, and how the last of each operation ended.
+    """Status of backups: problems as sentences, and the result of the last of each operation.
 
     `started` of `drill` is whether the computer has started from the backup, `not_started` why that could not be tried.
     `concerns` has nothing of the kit: they are `protected` since `kit_opened_at`, when the emergency kit has opened them; `credentials` are the names of those of the place.
@@ -84,7 +84,7 @@ Credentials = Annotated[
 
 
 class Wanted(BaseModel):
-    """Where backups shall go: a folder on another disk, or what else restic takes; and what such a place asks for."""
+    """New place of backups: a folder on another disk, or another repository of restic; and its credentials."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -93,7 +93,7 @@ class Wanted(BaseModel):
 
 
 class NewCredentials(BaseModel):
-    """What the place of the backups asks for, instead of what was written down."""
+    """New credentials of the place of the backups, in place of the stored ones."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -118,7 +118,7 @@ async def put_credentials(body: NewCredentials, home: HomeDependency, jobs: Jobs
 
 @router.get("")
 async def backup_status(home: HomeDependency, jobs: JobsDependency) -> Status:
-    """How the last backup, verification and drill ended, and what is under way; `problem` is why the last one here failed."""
+    """Status of the last backup, verification and drill, and of the running operation; `problem` is why the last one here failed."""
     return await asyncio.to_thread(_status, home, jobs)
 
 
@@ -152,7 +152,7 @@ async def check_set_up(home: Home) -> None:
 
 
 def running(job: Job) -> Running:
-    """What is under way, as the API has it."""
+    """Return the running operation, as the API has it."""
     return Running.model_validate(asdict(job))
 
 

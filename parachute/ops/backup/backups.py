@@ -15,7 +15,7 @@ FILES, CLOSED = "files", "closed"
 _DIGITS = 19
 
 _FIRST = {VAULT: "vault-first", TRUST: "trust-first"}
-"""Which of the two folders of a whole snapshot comes first by its name."""
+"""First by name of the two folders of a whole snapshot."""
 
 _RUN, _INSTALLATION, _BYTES = "run-", "installation-", "bytes-"
 
@@ -49,7 +49,7 @@ class Backup:
 
     @property
     def bytes(self) -> int | None:
-        """What is in it, None where nobody has written that down."""
+        """Return its size, None where that was not recorded."""
         whole = self.whole
         if whole is None:
             return None

@@ -38,7 +38,7 @@ _FAILED = (
     ),
     (_FULL, "There is no room: {last}.", _ROOM),
 )
-"""What has nothing to do with what is in the repository: what restic says, the sentence, and what to do."""
+"""Failures that are independent of the repository's contents: restic's words, the sentence, and the remedy."""
 
 
 def is_broken_off(said: str) -> bool:

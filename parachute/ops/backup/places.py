@@ -11,7 +11,7 @@ FOLDER = "backup"
 DRILLED = "parachute-drill"
 
 UPDATES = ("updates/update.json", "updates/kept", "updates/units")
-"""How far an update of this machine is, and the way back from it; elsewhere it would be taken up without its versions."""
+"""Progress of an update of this machine, and its way back; elsewhere it would be resumed without its versions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What belongs to this computer and to this moment: a state directory that was restored takes it over before it is put in place."""
+"""State of this computer at this moment, which a restored state directory takes over before it is put in place."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ class Browser:
     id: str
 
     def found(self, home: Path) -> Key | None:
-        """What is stored of it now; error: KeysUnreadable."""
+        """Return the key as it is stored now; error: KeysUnreadable."""
         return next((key for key in KeyStore(home, BROWSERS).load().keys if key.id == self.id), None)
 
 

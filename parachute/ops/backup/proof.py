@@ -23,7 +23,7 @@ Start = Callable[[Path, Path], str | None]
 
 
 class DoesNotStart(Damaged):
-    """What a backup has brought back is whole, and no computer starts from it."""
+    """Restored state that is whole, but with which no computer starts."""
 
     key = "backup_does_not_start"
 

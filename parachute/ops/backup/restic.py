@@ -23,7 +23,7 @@ from parachute.supervisor.command_runner.children import Finished
 
 _LARGEST = 1 << 62
 _QUICK = ("cat", "snapshots", "unlock", "version")
-"""What takes moments where the repository answers; else restic itself would try for a quarter of an hour."""
+"""Commands that take moments where the repository answers; else restic itself would try for a quarter of an hour."""
 
 _WAITS_SINCE = (0, 16)
 """The version of restic since which it can wait for a lock."""

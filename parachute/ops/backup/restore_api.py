@@ -56,7 +56,7 @@ class WantedRestore(BaseModel):
 
 
 class LastRestore(BaseModel):
-    """How the last restore ended: `result` is `restored`, `failed` (nothing has changed) or `back` (what was before is back).
+    """Result of the last restore: `restored`, `failed` (nothing has changed) or `back` (the state before is back).
 
     `kept` are the folders of before that are still there, `problem` why it has failed or came back by itself.
     """
@@ -78,7 +78,7 @@ class Restored(BaseModel):
 
 
 class Done(BaseModel):
-    """It is done."""
+    """Answer of a finished request."""
 
     success: Literal[True] = True
 
@@ -103,7 +103,7 @@ async def restore_backup(
 
 @router.get("/restore")
 async def last_restore(service: RestoresDependency) -> Restored:
-    """How the last restore ended, and what it has kept."""
+    """Result of the last restore, and the folders that it has kept."""
     note = await service.last()
     return Restored(last=await asyncio.to_thread(_last, note) if note is not None else None)
 

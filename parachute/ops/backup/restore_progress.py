@@ -1,4 +1,4 @@
-"""How far a restore has come: restic before 0.16 does not say it, but what it has written can be counted."""
+"""Progress of a restore: restic before 0.16 does not report it, but the bytes written can be counted."""
 
 import stat
 import threading

@@ -37,7 +37,7 @@ class ShownCheck(BaseModel):
 
 
 class Shown(BaseModel):
-    """What the doctor knows; `examined_at` is when all checks ran last."""
+    """Findings of the doctor; `examined_at` is the time at which all checks ran last."""
 
     examined_at: str | None
     is_examining: bool
@@ -53,7 +53,7 @@ class Problem(BaseModel):
 
 
 class Fixed(BaseModel):
-    """What was done."""
+    """Repair that was made."""
 
     key: str
     message: str
@@ -61,7 +61,7 @@ class Fixed(BaseModel):
 
 @router.get("")
 async def examination(examiner: ExaminerDependency, home: HomeDependency) -> Shown:
-    """What the doctor found last; where it has never looked at everything, it begins to."""
+    """Last findings of the doctor; without any, an examination begins."""
     findings = await asyncio.to_thread(Findings.read, home.root)
     if findings.examined_at is None and not examiner.is_busy:
         examiner.soon()

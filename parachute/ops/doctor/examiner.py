@@ -52,7 +52,7 @@ class Examiner:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def found(self) -> list[Finding]:
-        """What was found and is not solved, as far as is known; what was known for an hour is examined anew in the background."""
+        """Return the known problems that are not solved; those older than an hour are examined anew in the background."""
         findings = await asyncio.to_thread(Findings.read, self._home.root)
         now = datetime.now(UTC)
         old = [each.id for each in findings.found.values() if now - datetime.fromisoformat(each.examined_at) > _OLD]

@@ -1,4 +1,4 @@
-"""What the doctor has found and is not solved yet: `doctor.json` in the state directory, which each of its examinations writes."""
+"""Unsolved findings of the doctor: `doctor.json` in the state directory, which each of its examinations writes."""
 
 import json
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ class Findings:
 
     @classmethod
     def read(cls, root: Path) -> "Findings":
-        """What the file holds; nothing where there is none or it cannot be understood: the next examination writes it anew."""
+        """Return the contents of the file; empty where there is none or it cannot be understood: the next examination writes it anew."""
         try:
             document = json.loads(read_regular(root / _FILE, _LIMIT))
             found = {

@@ -18,11 +18,11 @@ class Level(StrEnum):
 
     OK = "ok"
     WARNING = "warning"
-    """It works, and will be trouble one day."""
+    """Works now, and will cause trouble one day."""
     PROBLEM = "problem"
     """Something does not work, data are in danger, or others could get in."""
     SKIPPED = "skipped"
-    """It does not apply here, or is unknown; the message says why."""
+    """Not applicable here, or unknown; the message says why."""
 
 
 class Group(StrEnum):
@@ -45,7 +45,7 @@ class Fix:
     summary: str
     apply: Callable[[], str]
     ends_server: bool = False
-    """Whoever asks for it over HTTP would hear no answer, and nothing would be left that carries it out."""
+    """Ends the server: a request over HTTP would get no answer, and nothing would be left that carries it out."""
 
 
 @dataclass(frozen=True, slots=True)

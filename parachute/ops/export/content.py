@@ -1,4 +1,4 @@
-"""What goes into the archive: files of the vault as they are, conversations, and suggestions."""
+"""Contents of the archive: files of the vault as they are, conversations, and suggestions."""
 
 import contextlib
 import json
@@ -44,7 +44,7 @@ class Content:
         self._suggestions = suggestions
 
     def about(self) -> Iterator[Part]:
-        """What the archive is, for people and programs."""
+        """Return the description of the archive, for people and programs."""
         yield Part(README, [TEXT.encode()])
         yield Part(ABOUT, [json.dumps({"format": FORMAT, "version": VERSION}).encode() + b"\n"])
 

@@ -32,7 +32,7 @@ def find(home: Home, name: str) -> str:
 
 
 def size(path: Path) -> int:
-    """How many bytes the file has now, 0 if it is not there."""
+    """Return the size of the file in bytes, 0 if it is not there."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -25,7 +25,7 @@ RESIDENT_MEGABYTES = 135
 """One and a half times the budget of server and supervisor at rest."""
 
 _LEAST_MEGABYTES, _LARGEST_MEGABYTES = 500, 1500
-"""What all processes of the new version together may take: half of what is free, within these."""
+"""Memory for all processes of the new version together: half of the free one, within these."""
 
 _WAITS = ("pending_approval", "not_installed")
 _DOWN = (500, 502, 503, 504)

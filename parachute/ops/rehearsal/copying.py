@@ -29,7 +29,7 @@ class DamagedDatabase(ParachuteError):
 
 @dataclass(slots=True)
 class Measured:
-    """What a folder holds: bytes of its files, and of its databases with their logs."""
+    """Contents of a folder: bytes of its files, and of its databases with their logs."""
 
     files: int = 0
     databases: int = 0

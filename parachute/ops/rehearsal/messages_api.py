@@ -12,7 +12,7 @@ _TOOL = "Bash"
 
 
 class ScriptedModel(ThreadingHTTPServer):
-    """Whoever sends it a message with `marker` gets a call of Bash with `command`, and when that has a result, `answer`.
+    """Model that answers a message with `marker` with a call of Bash with `command`, and its result with `answer`.
 
     Whatever else is asked for, such as a title, is answered with two letters.
     """

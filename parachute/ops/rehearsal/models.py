@@ -26,7 +26,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """How a rehearsal ended.
+    """Result of a rehearsal.
 
     `changes` says in sentences what the new version would change. `impossible` is the reason why nothing can be rehearsed on
     this machine: then nothing is known of the new version.

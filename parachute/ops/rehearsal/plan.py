@@ -16,7 +16,7 @@ Purpose = Literal["rehearsal", "probe", "restored"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is mounted where, and what runs on it.
+    """Mounts of a rehearsal, and the programs that run on them.
 
     `binds` are folders of copies and where they are mounted, `views` folders and the copy-on-write views that take their place;
     `databases` are whole copies of databases and where they belong, once everything is mounted. `shown` are folders below /tmp and

@@ -73,6 +73,6 @@ RIGHTS = frozenset(
 
 
 def caution_of(name: str) -> Caution | None:
-    """What a change of a setting may bring about."""
+    """Return the caution that a change of a setting needs."""
     whole = name if name in RIGHTS else name.rpartition(".")[0]
     return "reach" if name in REACH else "rights" if whole in RIGHTS else None

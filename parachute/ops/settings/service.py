@@ -101,7 +101,7 @@ def _setting(row: SettingRow, running: dict[str, Any]) -> Setting:
 
 @lru_cache(512)
 def _described(name: str) -> tuple[Kind, str, bool]:
-    """What a setting is, what it expects, and whether it may be empty."""
+    """Return the kind of a setting, its expected values, and whether it may be empty."""
     if (field := field_of(name.split("."))) is None:
         # What is inside of a mapping is a list of its own.
         return "list", "a list such as [one, two]", False

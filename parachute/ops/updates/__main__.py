@@ -74,7 +74,7 @@ async def _run(home: Home, settings: Settings, options: argparse.Namespace) -> i
 
 
 def source_of(settings: Settings) -> Path:
-    """Where new versions come from; error: Conflict if nobody has said so."""
+    """Return the source of new versions; error: Conflict if none is known."""
     named = settings.updates.source or (Path(running().source) if running().source else None)
     if named is None:
         raise Conflict(

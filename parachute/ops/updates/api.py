@@ -51,7 +51,7 @@ class RehearsalCheck(BaseModel):
 
 
 class LastUpdate(BaseModel):
-    """How far an update is, or how the last one ended.
+    """Progress of an update, or the result of the last one.
 
     `done`: the new version stays. `refused`: nothing has changed. `newest`: the newest version runs, and nothing was done.
     `cancelled`: its owner ended it, and nothing has changed. `back`: the version before is in place again; `since` names where
@@ -74,7 +74,7 @@ class LastUpdate(BaseModel):
 
 
 class Updates(BaseModel):
-    """What runs, the update under way or the last one, and whether there is a version to go back to.
+    """Running version, the update under way or the last one, and whether there is a version to go back to.
 
     `source` is where the next update comes from, null if that is not known.
     """
@@ -98,7 +98,7 @@ class Wanted(BaseModel):
 
 @router.get("")
 async def get_updates(home: HomeDependency) -> Updates:
-    """What runs, and how far an update is."""
+    """Running version, and the progress of an update."""
     return await _updates(home)
 
 

@@ -1,4 +1,4 @@
-"""What runs, as it says itself: its program, and whether it serves."""
+"""Health of the running program, as it reports itself: its version, and whether it serves."""
 
 import asyncio
 import http.client

@@ -1,4 +1,4 @@
-"""Updates in the inbox: one that came back by itself, and one that nobody watches over."""
+"""Updates in the inbox: one that was rolled back automatically, and one that nobody watches over."""
 
 import asyncio
 from collections.abc import Sequence

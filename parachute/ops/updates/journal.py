@@ -1,4 +1,4 @@
-"""What is written down about the update under way, so that whoever starts next knows what to do; and its lock."""
+"""Journal of the update under way, so that the next process knows how to go on; and its lock."""
 
 import json
 from collections.abc import Iterator

@@ -16,7 +16,7 @@ class UpdateFailed(ParachuteError):
 
 
 class Phase(StrEnum):
-    """How far an update has come; each begins when it is written down.
+    """Phase of an update; each begins when it is written down.
 
     Until `PUTTING` nothing has changed. From then to `BLESSING` the version before comes back whenever it is started.
     """
@@ -29,7 +29,7 @@ class Phase(StrEnum):
     RETURNING = "returning"
     DONE = "done"
     REFUSED = "refused"
-    """It was not put in place: nothing has changed."""
+    """Not put in place: nothing has changed."""
     NEWEST = "newest"
     """There was nothing to do: the newest version runs."""
     CANCELLED = "cancelled"
@@ -68,20 +68,20 @@ class Update:
     """The version that can be gone back to; an update that is refused leaves it as it is."""
     began: str
     at: str
-    """When the phase began."""
+    """Time at which the phase began."""
     until: str | None = None
     step: str | None = None
     problem: str | None = None
     hint: str | None = None
     checks: tuple[Check, ...] = ()
     changes: tuple[str, ...] = ()
-    """What the new version changes, in sentences of its rehearsal."""
+    """Changes by the new version, in sentences of its rehearsal."""
     since: tuple[str, ...] = field(default=())
     manager: str = "process"
-    """Who starts the computer: `process`, `systemd`, or `nixos` for units of the system's configuration."""
+    """Manager that starts the computer: `process`, `systemd`, or `nixos` for units of the system's configuration."""
     host: str = ""
     port: int = 0
-    """Where it serves."""
+    """Port on which it serves."""
 
     @property
     def can_be_taken_up(self) -> bool:

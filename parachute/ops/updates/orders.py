@@ -1,4 +1,4 @@
-"""What a person orders: begin an update, go back, cancel, and how far it is. It is the supervisor that starts it."""
+"""Orders of a person: begin an update, go back, cancel, and show its progress. The supervisor starts it."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ _LEAST_ROOM = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What runs, how far an update is, and whether something can be done about it.
+    """Running version, progress of an update, and whether it can be changed.
 
     `number` is of what runs, `runs` False if nothing does: then it is of this program.
     """

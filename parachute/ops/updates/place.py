@@ -27,11 +27,11 @@ _KEEPER = f"{rendering.PREFIX}keep-state.service"
 
 
 class Place(Protocol):
-    """How the computer is started on this machine."""
+    """Way in which the computer is started on this machine."""
 
     manager: str
     has_link: bool = True
-    """Whether a link says which version is started."""
+    """True if a link decides which version is started."""
 
     async def put(self, new: Version) -> None:
         """Let a version take the place of the running one; its state is kept in between. Errors: ParachuteError, OSError."""

@@ -28,7 +28,7 @@ from parachute.sandbox.image import programs
 _SECONDS = 3600.0
 _NAME_LENGTH = 12
 _OWN = re.compile(r"_?parachute")
-"""What installs this program itself; the rest of the environment is linked."""
+"""Packages of this program itself; the rest of the environment is linked."""
 _REQUIREMENTS = "parachute/requirements.txt"
 
 

@@ -1,4 +1,4 @@
-"""What a server does before it opens anything: if an update was cut off, or is taken back, its state is put back with the old version."""
+"""Recovery of a server before it opens anything: if an update was cut off, or is taken back, its state is put back with the old version."""
 
 import logging
 import sqlite3

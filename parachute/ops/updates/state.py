@@ -112,7 +112,7 @@ class State:
         ]
 
     def _plan(self, whole: bool) -> tuple[Path, list[tuple[str, str]]]:
-        """Where what was written since goes, and what is put back; decided once: half of it done, the databases would look alike."""
+        """Return the place for data written since, and the files to put back; decided once: half done, the databases would look alike."""
         path = self._kept / _PLAN
         if not path.exists():
             files = [

@@ -20,7 +20,7 @@ class Versions:
         """The link to the version that is started; it is not there before the first update."""
 
     def path(self, name: str) -> Path:
-        """Where a version is, or would be."""
+        """Return the path of a version, whether it exists or not."""
         return self.folder / name
 
     def find(self, name: str, source: str = "") -> Version | None:

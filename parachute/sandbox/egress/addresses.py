@@ -1,4 +1,4 @@
-"""Which addresses are of the internet, and which are of this machine or of its neighbours."""
+"""Distinction of addresses of the internet from those of this machine and its neighbours."""
 
 import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network

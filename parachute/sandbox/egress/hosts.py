@@ -188,7 +188,7 @@ class AllowedHosts:
         return not is_refused and any(pattern.covers(wanted) for pattern in self.patterns)
 
     def common(self, other: "AllowedHosts") -> "AllowedHosts":
-        """What both lists allow."""
+        """Return the hosts that both lists allow."""
         both = [each for each in self.patterns if any(wide.covers(each) for wide in other.patterns)]
         both += [each for each in other.patterns if any(wide.covers(each) for wide in self.patterns)]
         return AllowedHosts(tuple(dict.fromkeys(both)), (*self.refused, *other.refused))

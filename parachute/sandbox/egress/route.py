@@ -45,7 +45,7 @@ def as_text(refused: Refused) -> Said:
 
 
 class Service(Protocol):
-    """Whatever judges requests to a name, records them, and says where they go."""
+    """Interface that judges requests to a name, records them, and routes them."""
 
     def describe(self, asked: ProxyRequest) -> str:
         """Return a request as it may be recorded."""

@@ -1,4 +1,4 @@
-"""The reason of a sandbox that ended by itself, in sentences."""
+"""Reasons why a sandbox ended unasked, in sentences."""
 
 import asyncio
 import re

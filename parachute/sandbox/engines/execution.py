@@ -11,7 +11,7 @@ from parachute.sandbox.engines.limits import NO_LIMITS, Limits
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a sandbox shows of the vault: these `folders` of it, None for all; `is_read_only`: the project as well."""
+    """Part of the vault that a sandbox shows: these `folders` of it, None for all; `is_read_only`: the project as well."""
 
     folders: tuple[str, ...] | None = None
     is_read_only: bool = False

@@ -69,7 +69,7 @@ class OpenSandboxes:
             connection.connect(str(units.agent_socket(self._home, session)))
 
     async def why_ended(self, session: str) -> str | None:
-        """The reason why a session's sandbox has ended by itself, in sentences; None where it has none."""
+        """Return the reason why a session's sandbox ended unasked, in sentences; None where there is none."""
         if session in self._full:
             return str(self._too_full())
         specification = self._open.get(session)

@@ -41,7 +41,7 @@ class View:
 
     @property
     def upper(self) -> Path:
-        """What differs from the folder below."""
+        """Layer of differences from the folder below."""
         return self.folder / "upper" / self.part
 
     @property

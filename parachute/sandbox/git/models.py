@@ -59,7 +59,7 @@ class Repository:
 
     @property
     def target(self) -> Target:
-        """Where its host answers."""
+        """Return the address of its host."""
         host, port = split(self.host, _PORT)
         return Target(host, port or _PORT)
 

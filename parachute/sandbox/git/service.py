@@ -23,7 +23,7 @@ Verdict = Literal["allowed", "refused", "undecided"]
 
 
 class Grants(Protocol):
-    """What a sandbox may do with repositories."""
+    """Interface of a sandbox's access to repositories."""
 
     def verdict(self, repository: Repository, access: Access) -> Verdict:
         """Return what is decided now."""

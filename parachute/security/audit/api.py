@@ -49,7 +49,7 @@ class RecentGraph(Graph):
 
 
 class ShownProblem(BaseModel):
-    """What is wrong at a line of a day, with a sentence."""
+    """Problem at a line of a day, with a sentence."""
 
     day: str
     line: int | None

@@ -13,7 +13,7 @@ from parachute.security.audit.service import Audit
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _APP = b"Parachute-Chat/"
-"""How the app's requests begin to say what they come from (contract, section 0)."""
+"""Beginning of the header by which the app names its requests (contract, section 0)."""
 
 
 class AuditMiddleware:

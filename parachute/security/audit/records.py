@@ -82,7 +82,7 @@ def digest(written: bytes) -> str:
 
 
 def previous_of(written: bytes) -> str | None:
-    """What a line says is the hash of the one before; None for a line of an older version, and for one that is no record."""
+    """Return the hash of the record before, as a line has it; None for a line of an older version, and for one that is no record."""
     try:
         fields = json.loads(written)
     except (ValueError, RecursionError):

@@ -21,7 +21,7 @@ class SealsUnreadable(ParachuteError):
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What was known of a day: so many chained records, the hash before the first and that of the last one.
+    """Seal of a day: so many chained records, the hash before the first and that of the last one.
 
     `removed`: the day was taken away when it was old enough. `broken` are earlier seals of the day, with their records and heads,
     that did not fit any more what was there: what came after them is a new segment, and they stay for ever.

@@ -67,7 +67,7 @@ class Audit:
         self._is_new_day = False
         self._has_decision = False
         self._unsealed: float | None = None
-        """When the first record was written that no seal covers."""
+        """Time of the first record that no seal covers."""
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.listener: Callable[[Mapping[str, Any]], None] = lambda record: None
@@ -195,7 +195,7 @@ class Audit:
             remove_old(self.days, self.seals, self._keep_days, self._keep_megabytes)
 
     def _known(self, day: str) -> Seal:
-        """What is there of a day: what was sealed, what a process left that did not end well, or only the day before."""
+        """Return the seal of a day: the stored one, one from the records that a killed process left, or one from the day before."""
         sealed = self.seals.read().get(day) if self.seals else None
         head = _head(self.days, day)
         if sealed is not None and head is not None and sealed.head == head:

@@ -35,7 +35,7 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, with the day and the number of the line, from 1."""
+    """Problem in the log, with the day and the number of the line, from 1."""
 
     day: str
     line: int | None
@@ -43,7 +43,7 @@ class Problem:
 
     @property
     def sentence(self) -> str:
-        """What that means."""
+        """Return its meaning."""
         return _SENTENCES[self.kind]
 
 

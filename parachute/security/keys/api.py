@@ -52,7 +52,7 @@ class KeyList(BaseModel):
 
 
 class AuthSettings(BaseModel):
-    """Who needs a key, and how many there are."""
+    """Mode of authentication, and the number of keys."""
 
     require_auth: AuthMode
     key_count: int

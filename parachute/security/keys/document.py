@@ -60,7 +60,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file holds."""
+    """Contents of a file of keys."""
 
     keys: tuple[Key, ...] = ()
     refused: tuple[Refused, ...] = ()

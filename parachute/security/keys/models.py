@@ -16,7 +16,7 @@ CAPABILITIES: tuple[Capability, ...] = ("read", "write", "admin")
 EVERY_MODULE = "*"
 
 FIRST_BOOT = "First boot"
-"""What the key is called that sets the computer up, and no other one: it ends with set-up."""
+"""Name of the key that sets the computer up, and of no other one: it expires with set-up."""
 
 _RANK: dict[str, int] = {name: rank for rank, name in enumerate(CAPABILITIES)}
 _MODULE = re.compile(r"[a-z][a-z0-9_-]{0,63}")

@@ -43,7 +43,7 @@ class KeyStore:
 
     @property
     def noun(self) -> str:
-        """What the entries are called."""
+        """Return the noun for the entries."""
         return self._form.noun
 
     def signature(self) -> Signature | None:

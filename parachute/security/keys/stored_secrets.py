@@ -30,7 +30,7 @@ class _Cached:
 
 
 class StoredSecrets:
-    """What Keys and BrowserSessions have in common; safe to use from several threads and programs.
+    """Common base of Keys and BrowserSessions; safe to use from several threads and programs.
 
     Times of last use are collected for `flush_seconds`, and not written for those that were written within `seldom`.
     """

@@ -1,4 +1,4 @@
-"""What the routes of files open of the vault: neither hidden files nor secrets, and nothing outside."""
+"""Files of the vault that the routes of files open: neither hidden files nor secrets, and nothing outside."""
 
 import os
 import unicodedata

@@ -37,7 +37,7 @@ from parachute.server.composition.storage import Installation, Storage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorServices:
-    """What others may ask of bots."""
+    """Services of bots for other parts of the server."""
 
     bots: Bots
     pairing: Pairing

@@ -62,7 +62,7 @@ async def _resume(home: Home, sandboxes: Sandboxes, connectors: ConnectorService
 
 
 async def _who_stopped(home: Home) -> str | None:
-    """Who stopped all agents, where only the supervisor knows because no disk could be written."""
+    """Return who stopped all agents, where only the supervisor knows because no disk could be written."""
     with contextlib.suppress(ParachuteError):
         if panic := (await control.ask(home, "status")).get("panic"):
             return str(panic["by"])

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 
 class Service(Protocol):
-    """A part of the server that works by itself: it may be closed whether or not its start succeeded."""
+    """A part of the server with background work: it may be closed whether or not its start succeeded."""
 
     def start(self) -> Awaitable[None] | None:
         """Begin to work; error: ParachuteError if the server cannot run without."""

@@ -30,7 +30,7 @@ from parachute.supervisor import control
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpsServices:
-    """What an operator asks a running computer."""
+    """Services for the operation of a running computer."""
 
     examiner: Examiner
     logs: Logs

@@ -31,7 +31,7 @@ BrowsersDependency = Annotated[BrowserSessions, Depends(provided(BrowserSessions
 
 
 class Setup(BaseModel):
-    """What is known of a computer before anybody has chosen anything; `is_open` while it waits for being set up.
+    """Facts about a computer before its set-up; `is_open` while it waits for being set up.
 
     `model_chosen` is false while nothing but the small model answers, and nobody has chosen that.
     """
@@ -47,7 +47,7 @@ class Setup(BaseModel):
 
 
 class Done(BaseModel):
-    """It is done."""
+    """Answer of a finished request."""
 
     success: Literal[True] = True
 

@@ -26,7 +26,7 @@ class Engaged(BaseModel):
 
 
 class Released(BaseModel):
-    """What had stopped all agents, null if nothing had."""
+    """Stop of all agents that has ended, null if there was none."""
 
     panic: None = None
     was: Panic | None

@@ -178,7 +178,7 @@ class AccessMiddleware:
 
 
 def _while_valid(held: StoredSecrets, key: str, send: Send) -> Send:
-    """End a stream when its key is revoked, or its browser signed out; an answer that says how long it is ends by itself."""
+    """End a stream when its key is revoked, or its browser signed out; an answer of known length ends anyway."""
     is_stream, is_over = True, False
 
     async def send_while_valid(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Routes that are read when somebody asks for a path of theirs: hardly anybody asks for all of them, and they cost 7 MB."""
+"""Routes that are loaded with the first request to one of their paths: hardly anybody asks for all of them, and they cost 7 MB."""
 
 import asyncio
 import threading
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 Find = Callable[[], APIRouter]
 
 _QUIET_SECONDS = 0.1
-"""Who waits for the start asks within this time; reading would hold up the answer."""
+"""Interval within which clients ask that wait for the start; reading would hold up the answer."""
 
 
 def part_of(path: str) -> str:

@@ -16,7 +16,7 @@ _SEALED_AT_ONCE = 4 * _RECORD
 
 
 class TlsTransport(asyncio.Transport):
-    """What `transport` carries, sealed: what arrives on it goes to `receive`.
+    """Encryption of `transport`: what arrives on it goes to `receive`.
 
     Asyncio's own protocol for TLS would stand between the two and hold 256 KB for each connection, also of those who do not
     end their handshake.
@@ -41,7 +41,7 @@ class TlsTransport(asyncio.Transport):
             self._flush()
 
     def opened(self) -> Iterator[bytes]:
-        """What was sent, as far as it is complete; the connection is closed when the other side ends it."""
+        """Yield the decrypted bytes that have arrived completely; the connection is closed when the other side ends it."""
         # What is left of a record lies in neither, and the error that would say so costs as much as reading it.
         while (self._incoming.pending or self._tls.pending()) and self.is_open and not self.is_closing():
             try:
@@ -77,7 +77,7 @@ class TlsTransport(asyncio.Transport):
         self._transport.abort()
 
     def is_closing(self) -> bool:
-        """Whether nothing is sent any more."""
+        """Return whether nothing is sent any more."""
         return self._transport.is_closing()
 
     def pause_reading(self) -> None:
@@ -89,7 +89,7 @@ class TlsTransport(asyncio.Transport):
         self._transport.resume_reading()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """What is known of the connection."""
+        """Return a fact about the connection."""
         return self._transport.get_extra_info(name, default)
 
     def _fail(self, error: ssl.SSLError) -> None:

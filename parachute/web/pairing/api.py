@@ -98,7 +98,7 @@ class AddressAnswer(BaseModel):
 
 
 class Me(BaseModel):
-    """Who asks: `kind` is null for somebody without any rights, `needs` what lets a browser in that is not signed in.
+    """Caller: `kind` is null for somebody without any rights, `needs` what lets a browser in that is not signed in.
 
     `set_up` is for those with admin rights: whether this computer was set up, null for others and where that is not known.
     """
@@ -134,14 +134,14 @@ class SessionList(BaseModel):
 
 
 class Done(BaseModel):
-    """It is done."""
+    """Answer of a finished request."""
 
     success: Literal[True] = True
 
 
 @router.get("/me")
 async def me(request: Request, response: Response, service: PairingDependency, browsers: BrowsersDependency) -> Me:
-    """Who asks and what they may do, also for callers without credentials; a browser's cookie is renewed."""
+    """Caller and its rights, also for callers without credentials; a browser's cookie is renewed."""
     caller = _caller(request)
     response.headers["cache-control"] = "no-store"
     if caller.kind == "browser":

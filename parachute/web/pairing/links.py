@@ -15,7 +15,7 @@ def link(base: str, code: str) -> str:
 
 
 def base_address(own: str | None, host: str, port: int, name: str | None) -> str:
-    """Where other devices reach this computer: as the page that asks did (`own`), unless that was on this machine.
+    """Return the address of this computer for other devices: that of the asking page (`own`), unless that was on this machine.
 
     Else an address with numbers is preferred, since not every phone asks the network for names.
     """

@@ -1,4 +1,4 @@
-"""What a browser is called that says nothing else."""
+"""Names of browsers that give none."""
 
 _BROWSERS = (("Firefox", "Firefox"), ("Edg", "Edge"), ("OPR/", "Opera"), ("Chrome", "Chrome"), ("Safari", "Safari"))
 _SYSTEMS = (
@@ -10,7 +10,7 @@ _SYSTEMS = (
     ("CrOS", "Chromebook"),
     ("Linux", "Linux"),
 )
-"""What stands in User-Agent, and what that is for a person; the first one counts."""
+"""Parts of User-Agent and their names for people; the first match counts."""
 
 
 def name_of(user_agent: str) -> str:

@@ -17,7 +17,7 @@ from parachute.web.pairing.tries import Tries
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What somebody shows to sign in or to confirm: a code or a key, and the address that it came from.
+    """Proof for signing in or confirming: a code or a key, and the address that it came from.
 
     To confirm, the password on the emergency kit will do as well.
     """
@@ -120,7 +120,7 @@ class Pairing:
         self._browsers.confirm(browser.key)
 
     def _taken(self, proof: Proof) -> _Shown:
-        """What is shown, a code being used up by that; errors: TooManyTries, WrongCode."""
+        """Return the proven rights, a code being used up by that; errors: TooManyTries, WrongCode."""
         self._tries.check(proof.address)
         if proof.key is not None:
             if key := self._keys.authenticate(proof.key):

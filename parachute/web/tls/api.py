@@ -32,7 +32,7 @@ class Certificate(BaseModel):
 
 
 class Authority(BaseModel):
-    """This home's authority: `permitted` are the names and networks that it may sign, `download` and `profile` its certificate."""
+    """Authority of this home: `permitted` are the names and networks that it may sign, `download` and `profile` its certificate."""
 
     name: str
     fingerprint: str

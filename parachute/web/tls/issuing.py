@@ -37,7 +37,7 @@ _Pair = tuple[ec.EllipticCurvePrivateKey, x509.Certificate]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What the server asks for: `hostnames` and `own` as the settings say, `force` a new certificate also if none is due.
+    """Request of the server for certificates: `hostnames` and `own` as the settings say, `force` a new certificate also if none is due.
 
     With `anew` there is another authority, too.
     """

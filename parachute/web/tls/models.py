@@ -39,7 +39,7 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """What was made: `left_out` are names that the authority may not sign, since it is older than they are.
+    """Issued certificates: `left_out` are names that the authority may not sign, since it is older than they are.
 
     `own` is the certificate that the settings name, `own_problem` why it cannot be used, `own_files` tells that it is another.
     """

@@ -48,7 +48,7 @@ def _addresses() -> list[str]:
 
 
 def permits(permitted: Iterable[str], name: str) -> bool:
-    """Whether an authority that is limited to these names and networks may sign a name or an address (RFC 5280, 4.2.1.10)."""
+    """Return whether an authority that is limited to these names and networks may sign a name or an address (RFC 5280, 4.2.1.10)."""
     address = parse_address(name)
     for each in permitted:
         if "/" in each:
@@ -60,7 +60,7 @@ def permits(permitted: Iterable[str], name: str) -> bool:
 
 
 def limits(names: Iterable[str]) -> list[str]:
-    """What an authority for these names may sign at all: the names, private networks, and each other address by itself.
+    """Return the constraints of an authority for these names: the names, private networks, and every other single address.
 
     A name without a dot would stand for all names that end in it: a machine that is called `dev` must not sign for `.dev`.
     """

@@ -54,7 +54,7 @@ class Tls:
 
     @property
     def problems(self) -> list[str]:
-        """What keeps a certificate from being used, or a name from being in it."""
+        """Return the reasons why a certificate is not used, or a name is missing from it."""
         found = [self._problem, self._own_problem]
         if self.issued is not None and self.issued.left_out:
             found.append(
@@ -65,7 +65,7 @@ class Tls:
 
     @property
     def renews_at(self) -> datetime | None:
-        """When another certificate is made, if nothing changes before."""
+        """Return the time of the next renewal, if nothing changes before."""
         if self.issued is None:
             return None
         return datetime.fromisoformat(self.issued.certificate.expires_at) - RENEWED_BEFORE

@@ -28,7 +28,7 @@ class Store:
         private_folder(self.folder)
 
     def read(self) -> Issued | None:
-        """What was made, None before the first time and where the file is not understood: then it is made once more."""
+        """Return the issued certificates, None before the first time and where the file is not understood: then it is made once more."""
         try:
             return _parsed(json.loads(read_regular(self._issued, _LIMIT)))
         except (OSError, ValueError, TypeError, KeyError, RecursionError, ParachuteError):
@@ -40,7 +40,7 @@ class Store:
 
 
 def context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
-    """What a connection needs to be this certificate's; error: Unavailable."""
+    """Return the TLS context of a certificate; error: Unavailable."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     # A client could otherwise have us calculate without end on one connection.

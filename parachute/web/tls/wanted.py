@@ -1,4 +1,4 @@
-"""Whether a computer answers https."""
+"""Decision whether a computer answers https."""
 
 from parachute.base.addresses import is_loopback
 from parachute.config.settings.models import Settings

@@ -1,4 +1,4 @@
-"""This machine's end of the serial line: asks the agent in the guest, from any number of threads."""
+"""Host's end of the serial line, which asks the agent in the guest, from any number of threads."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""This guest is what the tests take it for, its failures are reported, and nothing of it stays behind."""
+"""The guest is as the tests assume, its failures are reported, and nothing of it stays behind."""
 
 import base64
 import hashlib

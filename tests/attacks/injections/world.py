@@ -148,7 +148,7 @@ class World:
         return await self.core.answered(said, **fields)
 
     async def proposed(self, session: str) -> list[Suggestion]:
-        """What a conversation has proposed and waits; it waits no more."""
+        """Return the suggestions that a conversation made, and reject them."""
         found = [each for each in await self.suggestions.waiting(200) if each.source_session == session]
         for each in found:
             await self.suggestions.reject(each.id, "the owner")

@@ -1,4 +1,4 @@
-"""What nobody answers in time is no."""
+"""Requests that nobody answers in time are refused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a suggestion about a context may hold, and what is written, told and taken back of it: real files and databases."""
+"""Suggestions about contexts: their checks, and how they are applied, announced and taken back, with real files and databases."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Who can call the maintenance agent, and what does not."""
+"""Ways to call the maintenance agent, and ways that do not."""
 
 import json
 from secrets import token_hex
@@ -18,7 +18,7 @@ PROMPT = "You are the maintenance agent"
 
 
 def prompted(server: MaintenanceServer) -> bool:
-    """Whether the last conversation was that of the maintenance agent."""
+    """Return whether the last conversation was that of the maintenance agent."""
     return PROMPT in str(server.model.conversation[-1].body["system"])
 
 

@@ -1,4 +1,4 @@
-"""What the maintenance agent reaches, and what it does not: each refusal beside something like it that works."""
+"""Reach of the maintenance agent and its limits: each refusal beside something like it that works."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the maintenance agent reads of the logs: their end, and no secret."""
+"""Logs for the maintenance agent: their end, and no secret."""
 
 import os
 from pathlib import Path

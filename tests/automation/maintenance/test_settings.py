@@ -27,7 +27,7 @@ def propose(server: MaintenanceServer, name: str, value: str, **more: Any) -> st
 
 
 def pending(server: MaintenanceServer) -> list[dict[str, Any]]:
-    """What waits."""
+    """Return the suggestions that wait."""
     found: list[dict[str, Any]] = server.value("/api/suggestions?status=pending&module=settings")["suggestions"]
     return found
 

@@ -1,4 +1,4 @@
-"""Which files and folders the patterns of a manifest stand for; what they do not name is never among them."""
+"""Files and folders that match the patterns of a manifest, and no others."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What agents of modules write is applied from a view, and can be taken back; what others write meanwhile stays theirs."""
+"""Changes by agents of modules are applied from a view, and can be taken back; changes by others meanwhile stay."""
 
 import os
 import stat
@@ -36,7 +36,7 @@ async def works(
 
 
 def listed(vault: Path) -> dict[str, str]:
-    """What is in the folders of the agent."""
+    """Return the contents of the agent's folders."""
     found = {}
     for top in ("Letters", "Brain"):
         for folder, folders, files in os.walk(vault / top):

@@ -1,4 +1,4 @@
-"""What an agent of a module is: its prompt, its tools, its folders, as the manifest says and no more."""
+"""Agents of modules: prompt, tools and folders as the manifest says, and no more."""
 
 import json
 from typing import Any

@@ -36,7 +36,7 @@ def server(model: MessagesAPI) -> Iterator[ModuleServer]:
 
 
 def run(server: ModuleServer, agent: str, module: str = "letters") -> str:
-    """What the agent said."""
+    """Return the answer of the agent."""
     answer = server.post(f"/api/{module}/run", json={"agent": agent})
     assert answer.status_code == 200, answer.text
     return str(answer.json()["text"])

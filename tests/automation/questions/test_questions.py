@@ -52,7 +52,7 @@ async def asking(made: Core) -> Questions:
 
 
 def left(made: Core) -> list[Path]:
-    """What lies on the disk of sessions and questions."""
+    """Return the files on the disk of sessions and questions."""
     run, projects = made.services.home.run, made.services.vault.transcripts / "projects"
     folders = (run / "questions", run / "sandbox", projects)
     return [path for folder in folders if folder.exists() for path in folder.iterdir() if path.is_dir()]

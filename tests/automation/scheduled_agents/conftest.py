@@ -57,7 +57,7 @@ class Gardening(WithModules):
         return path
 
     def agent(self, name: str) -> dict[str, Any]:
-        """What core says of one agent."""
+        """Return core's description of one agent."""
         found: dict[str, Any] = self.value(f"{AGENTS}/{name}")
         return found
 

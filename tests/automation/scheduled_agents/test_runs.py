@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 
 
 def page(garden: Gardening, day: str) -> Path:
-    """What the agent `page` writes for a day."""
+    """Return the page that the agent `page` writes for a day."""
     return garden.vault / f"Garden/page/{day}.md"
 
 

@@ -1,4 +1,4 @@
-"""When agents run by themselves: the real service, scheduler and store, with a clock that the test sets, and no model."""
+"""Schedule of agents, with the real service, scheduler and store, with a clock that the test sets, and no model."""
 
 import asyncio
 import contextlib
@@ -83,7 +83,7 @@ class Agents:
         yield {"type": "text", "content": answer}
 
     async def note_written(self, path: str, session: str | None) -> None:
-        """Which run has written a page is nothing that these tests ask for."""
+        """Ignore which run has written a page."""
 
 
 class Nursery:

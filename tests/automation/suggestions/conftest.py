@@ -123,7 +123,7 @@ class Suggesting(WithModules):
         return found
 
     def made(self, **payload: Any) -> int:
-        """How often this change was made."""
+        """Count how often this change was made."""
         return int(self.value("/api/people/made")["made"].count(payload))
 
 

@@ -56,7 +56,7 @@ class Modules:
         return self.known[name]
 
     async def host(self, name: str) -> None:
-        """Whether there is one."""
+        """Check that the module exists."""
         if name not in self.known:
             raise NotFound(f"The module {name} is not installed.")
 

@@ -23,7 +23,7 @@ def batch(server: SuggestionsServer, ids: list[str], status: int = 200, title: s
 
 
 def order(server: SuggestionsServer, word: str) -> list[str]:
-    """What was made with this word, in order."""
+    """Return the names made with this word, in order."""
     return [each["name"] for each in server.value("/api/people/made")["made"] if each.get("name", "").startswith(word)]
 
 

@@ -1,4 +1,4 @@
-"""What was decided is applied exactly once, whichever process is killed in the middle."""
+"""Decided suggestions are applied exactly once, whichever process is killed in the middle."""
 
 import contextlib
 import os
@@ -32,7 +32,7 @@ def own(computer: SuggestionsComputer) -> Iterator[SuggestionsComputer]:
 
 
 def go_file(computer: SuggestionsComputer) -> Path:
-    """What `people` waits for."""
+    """Return the file that `people` waits for."""
     return computer.home.root / "module-data/people/go"
 
 

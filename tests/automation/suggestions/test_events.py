@@ -1,4 +1,4 @@
-"""What became of a suggestion is published at least once, whatever happens in between."""
+"""The outcome of a suggestion is published at least once, whatever happens in between."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -49,7 +49,7 @@ class Everybody:
         return self._module
 
     async def host(self, name: str) -> None:
-        """It is."""
+        """Take every module for installed."""
 
     def changes(self) -> tuple[AcceptedChange, ...]:
         """None that is declared."""
@@ -57,7 +57,7 @@ class Everybody:
 
 
 async def at_the_owners(session: str) -> Origin:
-    """Where every session came from."""
+    """Return the owner as the origin of every session."""
     return Origin.OWNER
 
 
@@ -77,7 +77,7 @@ class Place:
         self.published.append((name, data["id"]))
 
     def process(self) -> Suggestions:
-        """What a process makes of the database."""
+        """Return the suggestions of a process with this database."""
         return Suggestions(
             self.store,
             cast(Hosts, Everybody(self.module)),

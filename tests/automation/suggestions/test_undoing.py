@@ -1,4 +1,4 @@
-"""What a suggestion changes is read before it is decided about, and a decision can be taken back."""
+"""The change of a suggestion is shown before the decision, and a decision can be taken back."""
 
 import json
 from typing import Any
@@ -7,12 +7,12 @@ from tests.automation.suggestions.conftest import SuggestionsServer
 
 
 def previewed(server: SuggestionsServer, identifier: str) -> dict[str, Any]:
-    """What is shown of a suggestion."""
+    """Return the preview of a suggestion."""
     return dict(server.value(f"/api/suggestions/{identifier}/preview"))
 
 
 def notes(server: SuggestionsServer, person: str) -> list[str]:
-    """What `people` keeps about somebody."""
+    """Return the notes of `people` about a person."""
     return list(server.value(f"/api/para/{person}")["item"]["notes"])
 
 

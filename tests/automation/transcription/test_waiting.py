@@ -31,7 +31,7 @@ pytestmark = pytest.mark.process
 
 
 class Chats:
-    """Whether somebody waits for an agent, and how often that was asked."""
+    """Chats with a flag whether somebody waits for an agent, and a count of calls."""
 
     def __init__(self) -> None:
         self.are_active = False

@@ -14,7 +14,7 @@ from tests.automation.transcription.tiny_model import WORDS, make_model
 _FLOAT, _LONG, _INT = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32
 _STATE = 8
 _MEMORY = 1024
-"""What sherpa-onnx takes the width of Canary's memory for."""
+"""Value that sherpa-onnx takes for the width of Canary's memory."""
 
 _STACKED = 560
 """Features of seven moments of sound, which some models take at a time."""

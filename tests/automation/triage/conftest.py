@@ -21,7 +21,7 @@ class Orchestrating(Suggesting):
     """The installation; `journal` and `diary` propose."""
 
     def waiting(self) -> list[dict[str, Any]]:
-        """What waits for the user."""
+        """Return the suggestions that wait for the user."""
         found: list[dict[str, Any]] = self.value("/api/suggestions?status=pending&limit=200")["suggestions"]
         return found
 

@@ -1,4 +1,4 @@
-"""When the orchestrator runs by itself: the real service, store and scheduler, with a clock that the test sets, and no model."""
+"""Schedule of the orchestrator, with the real service, store and scheduler, with a clock that the test sets, and no model."""
 
 import asyncio
 import contextlib

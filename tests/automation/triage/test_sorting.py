@@ -1,4 +1,4 @@
-"""What the orchestrator does with suggestions on a whole computer: the real command line, sandbox and agent program."""
+"""Sorting of suggestions by the orchestrator on a whole computer: the real command line, sandbox and agent program."""
 
 import json
 

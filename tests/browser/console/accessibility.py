@@ -1,4 +1,4 @@
-"""What axe-core finds on a page; its context has to be made with `bypass_csp=True`."""
+"""Findings of axe-core on a page; its context has to be made with `bypass_csp=True`."""
 
 from pathlib import Path
 

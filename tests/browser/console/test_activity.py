@@ -1,4 +1,4 @@
-"""Who asked whom, and the records of it."""
+"""Requests between callers, and their records."""
 
 import pytest
 from playwright.sync_api import expect

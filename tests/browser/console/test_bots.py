@@ -43,7 +43,7 @@ def bot(shared: Bot) -> Iterator[Bot]:
 
 
 def card(page: Page, name: str = "Telegram") -> Locator:
-    """What a screen says of a messenger."""
+    """Return the card of a messenger."""
     return page.get_by_role("article", name=name)
 
 

@@ -1,4 +1,4 @@
-"""What requests to models cost, who made them, and limits."""
+"""Costs of requests to models, their callers, and limits."""
 
 import pytest
 from playwright.sync_api import expect

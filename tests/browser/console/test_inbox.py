@@ -1,4 +1,4 @@
-"""What waits: it is counted everywhere, read before it is answered, and answered once."""
+"""Items that wait: each is counted everywhere, read before it is answered, and answered once."""
 
 import re
 from collections.abc import Iterator

@@ -120,7 +120,7 @@ def test_it_is_scanned_with_the_camera(browser: Browser, computer: Computer, tmp
 
 
 def computer_place(computer: Computer) -> str:
-    """Where its backups go."""
+    """Return the place of its backups."""
     return str(next(line for line in computer.home.config.read_text().splitlines() if "repository" in line).split()[1])
 
 

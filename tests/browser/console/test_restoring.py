@@ -24,7 +24,7 @@ pytestmark = [
 
 @dataclass
 class Kept:
-    """What is left of a computer: a disk, and a sheet of paper."""
+    """Remains of a computer: a disk, and a sheet of paper."""
 
     place: Path
     paper: str
@@ -103,7 +103,7 @@ def test_a_new_computer_becomes_the_old_one(computer: Computer, browser: Browser
 
 
 def is_of_the_way(problem: str) -> bool:
-    """Whether a browser has written it about what was refused, or about a computer that was away for a moment."""
+    """Return whether a browser has written it about a refusal, or about a computer that was away for a moment."""
     return any(word in problem for word in ("Failed to load resource", "ERR_", "net::"))
 
 

@@ -18,7 +18,7 @@ def furnished(computer: Computer) -> None:
 
 
 def entries(page: Page, words: str) -> int:
-    """How many entries of today, as the computer has them, say this."""
+    """Count today's entries on the computer with these words."""
     found = page.evaluate("async () => (await (await fetch('/api/daily/today')).json()).entries")
     return sum(words in entry["content"] for entry in found)
 

@@ -37,7 +37,7 @@ class Installation:
         catalog.approve(catalog.review(name, **options))
 
     def state(self, name: str = "notes") -> str:
-        """Whether it may run."""
+        """Return the state of a server."""
         return self.catalog.get(name).state
 
 

@@ -238,7 +238,7 @@ async def test_changing_servers_needs_admin_rights(house: ModuleServer) -> None:
 
 
 def command(house: ModuleServer, *arguments: str) -> Any:
-    """What the command line answers as JSON."""
+    """Return the command line's answer as JSON."""
     ran = house.command("mcp", *arguments, "--json")
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)

@@ -28,7 +28,7 @@ async def servers(tmp_path: Path) -> AsyncIterator[RemoteServers]:
 
 
 class Authority:
-    """What a server says about signing in, sound but for what a test changes."""
+    """Server's metadata for signing in, valid except for a test's changes."""
 
     def __init__(self) -> None:
         self.server: HostileServer | None = None

@@ -1,4 +1,4 @@
-"""Which conversations get which servers, and what their agents are let call."""
+"""MCP servers of each conversation, and the tools that its agent may call."""
 
 import asyncio
 import contextlib

@@ -28,7 +28,7 @@ def has_tool(api: MessagesAPI) -> bool:
 
 
 def listed(api: MessagesAPI) -> bool:
-    """Whether the model was told of the skill, and has the tool for it."""
+    """Return whether the model was told of the skill, and has the tool for it."""
     told = "skills:tides: Reads tide tables." in last(api)
     assert told == has_tool(api)
     return told

@@ -15,7 +15,7 @@ def offered(name: str, schema: dict[str, Any] | None = None, description: str = 
 
 
 class Reading:
-    """What is on offer, and what a call answers: a text or an error by the tool's name, `hang` for ever.
+    """Offered tools, and their answers: a text or an error by the tool's name, `hang` for ever.
 
     `calls` holds (tool, arguments, caller); `hanging` and `stopped` say how far a call of `hang` has come.
     """
@@ -28,7 +28,7 @@ class Reading:
         self.stopped = asyncio.Event()
 
     def tools(self) -> tuple[OfferedTool, ...]:
-        """What is on offer now."""
+        """Return the tools that are offered now."""
         return tuple(self.offer)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], caller: str) -> str:

@@ -1,4 +1,4 @@
-"""What the agent's program sends to the model, and what its newer tools do: helpers, commands in the background, pages of the web."""
+"""Requests of the agent's program to the model, and its newer tools: helpers, commands in the background, pages of the web."""
 
 import itertools
 import json
@@ -197,7 +197,7 @@ async def test_who_stops_an_agent_stops_its_helpers(make_core: MakeCore, api: Me
 
 
 def kept(core: Core) -> str:
-    """What the program has written down."""
+    """Return the transcripts of the program."""
     return "".join(path.read_text() for path in (core.vault / ".claude" / "projects").rglob("*.jsonl"))
 
 

@@ -1,4 +1,4 @@
-"""Which tools of the program an agent gets, and who its helpers are."""
+"""Tools of the program that an agent gets, and its helpers."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What goes with a message is cut so that the agent's program hands all of it on."""
+"""Additions to a message are cut so that the agent's program hands all of it on."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What an agent's program gets for its messages of MCP, which the SDK hands over."""
+"""Answers to the MCP messages of an agent's program, which the SDK hands over."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which tools of modules an agent gets, and what its program can have of them."""
+"""Tools of modules that an agent gets, and the part that its program can have."""
 
 import asyncio
 import subprocess

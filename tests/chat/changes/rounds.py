@@ -41,7 +41,7 @@ class Round:
         self._random = random.Random(seed)
         self._world = World(folder)
         self._theirs: dict[str, str] = {}
-        """What waits as a conflict: the owner's version, which nobody may touch."""
+        """Conflicts that wait: the owner's version, which nobody may touch."""
         self.kills = self.saves = 0
 
     async def play(self) -> None:

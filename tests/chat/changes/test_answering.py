@@ -1,4 +1,4 @@
-"""What waits is applied exactly as it was shown, or thrown away; and is shown to people in lists and in the inbox."""
+"""Changes that wait are applied exactly as shown, or thrown away, and are shown to people in lists and in the inbox."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What a view has becomes the owner's project, but for what waits."""
+"""Changes in a view are applied to the owner's project, except for those that wait."""
 
 import asyncio
 from collections.abc import AsyncIterator

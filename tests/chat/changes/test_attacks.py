@@ -1,4 +1,4 @@
-"""What programs of the owner run later does not change by what an agent does in a view, whatever it tries."""
+"""Nothing that an agent does in a view changes the code that the owner's programs run later."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the owner has changed meanwhile is theirs until they answer, however many turns the agent has afterwards."""
+"""Changes by the owner meanwhile are kept until the owner answers, however many turns the agent has afterwards."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What runs wrote into AGENTS.md and CLAUDE.md stays known."""
+"""Changes by runs to AGENTS.md and CLAUDE.md stay known."""
 
 import asyncio
 import hashlib

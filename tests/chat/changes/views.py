@@ -54,7 +54,7 @@ class Overlay:
         self.close()
 
     def run(self, script: str, *, here: bool = False) -> str:
-        """What a script in the view prints; it has to succeed."""
+        """Return the output of a script in the view, which has to succeed."""
         assert self._shell.stdin
         assert self._shell.stdout
         block = f"{{ {script}\n}} </dev/null" if here else f"( set -e; {script}\n) </dev/null"
@@ -135,7 +135,7 @@ class World:
         return applied
 
     async def reasons(self) -> dict[str, str]:
-        """What waits, and why."""
+        """Return the changes that wait, with their reasons."""
         return {each.path: each.reason for each in await self.changes.history.held("s")}
 
     def write(self, path: str, text: str = "mine\n") -> None:

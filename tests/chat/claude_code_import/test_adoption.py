@@ -1,4 +1,4 @@
-"""What was said to Claude Code is gone on with here, by the real program, and the original stays as it is."""
+"""Conversations of Claude Code are continued here, by the real program, and the original stays as it is."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Which files come with chosen folders, in which order, and how much of each."""
+"""Files that come with chosen folders, their order, and how much of each."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""What the curator writes into a file: its three sections, and nothing else of it."""
+"""Sections that the curator writes: three in a file, and nothing else."""
 
 import pytest
 

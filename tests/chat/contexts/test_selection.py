@@ -1,4 +1,4 @@
-"""What is chosen for a session, and how places are named."""
+"""Choice of contexts for a session, and names of places."""
 
 import pytest
 

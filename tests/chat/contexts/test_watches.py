@@ -1,4 +1,4 @@
-"""Which contexts watch which: declared in front matter, kept as a table, and told at every change."""
+"""Watches between contexts: declared in front matter, kept as a table, and told at every change."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -14,7 +14,7 @@ SECONDS = 400
 
 @dataclass
 class Read:
-    """What was read: conversations by their title, with (role, text) of each message."""
+    """Result of a reading: conversations by their title, with (role, text) of each message."""
 
     kind: str | None = None
     conversations: list[dict[str, Any]] = field(default_factory=list)

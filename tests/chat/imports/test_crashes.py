@@ -75,7 +75,7 @@ def transcripts(computer: Computer) -> set[str]:
 
 
 def left(computer: Computer) -> list[Path]:
-    """What is there only while an import runs."""
+    """Return the files that exist only while an import runs."""
     return [
         path for path in (computer.vault / ".parachute" / "imports").glob("*/*") if path.name in ("upload", "staged")
     ]

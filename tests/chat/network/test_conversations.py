@@ -54,7 +54,7 @@ async def test_a_page_of_a_host_that_nobody_allowed_is_refused_with_the_way_to_a
     supervisor: Launcher, api: MessagesAPI
 ) -> None:
     async def leaves(*_: object) -> None:
-        """It speaks no TLS."""
+        """Open a connection without TLS."""
 
     internet = Internet()
     await internet.serve(PUBLIC, 443, leaves)

@@ -1,4 +1,4 @@
-"""What conversations reach, what is refused and asked about, and that decisions hold."""
+"""Hosts that conversations reach, refusals and requests, and decisions that hold."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What each tool brings into a run, and which calls wait for the owner's look."""
+"""Origins that each tool brings into a run, and calls that wait for the owner."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ TOOLS = (
 
 
 class Places(Origins):
-    """What is at each place: an import in Imported, and otherwise a file of the owner's."""
+    """Origin of each place: an import in Imported, and otherwise a file of the owner's."""
 
     def __init__(self) -> None:
         self.asked: list[Path] = []

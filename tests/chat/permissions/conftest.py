@@ -87,7 +87,7 @@ class Talk:
         return stream
 
     async def use(self, tool: str, **arguments: Any) -> str:
-        """What the agent hears when it uses a tool, of its own or one that it only believes to have."""
+        """Return the answer to the agent's use of a tool, of its own or one that it only believes to have."""
         self.api.script(tool_use(tool, arguments), text("Done."))
         stream = await answered(self.client, "Do it.", self.session)
         self.session = session_of(stream)

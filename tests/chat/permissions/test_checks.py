@@ -1,4 +1,4 @@
-"""What the owner asks for is less than there is, or an error that changes nothing."""
+"""A request of the owner narrows permissions, or is an error that changes nothing."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is left to a conversation is what its agent has, in real turns."""
+"""The agent has the permissions left to its conversation, in real turns."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a system prompt is made of."""
+"""Parts of a system prompt."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What conversations may do with repositories, what is asked about, and that decisions hold."""
+"""Access of conversations to repositories, requests, and decisions that hold."""
 
 import asyncio
 import json

@@ -62,7 +62,7 @@ async def test_an_agent_clones_installs_compiles_commits_and_pushes(supervisor: 
         talk = ""
 
         async def does(script: str, session: str = "new") -> str:
-            """What the script of one turn prints."""
+            """Return the output of the script of one turn."""
             api.script(tool_use("Bash", {"command": f"({script}) 2>&1; true"}), text("Done."))
             answer = await made.answered("Work.", session, workspace_id=workspace.slug)
             assert answer.end["type"] == "done", answer.events

@@ -1,4 +1,4 @@
-"""What most tests of runs do: send a message and read its whole answer."""
+"""Helpers of tests of runs: send a message and read its whole answer."""
 
 from typing import Any
 

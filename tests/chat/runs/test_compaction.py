@@ -31,7 +31,7 @@ def api() -> Iterator[MessagesAPI]:
 
 
 def heard_by(made: Core) -> list[dict[str, Any]]:
-    """What is told of conversations that are nearly full."""
+    """Return the announcements about conversations that are nearly full."""
     heard: list[dict[str, Any]] = []
 
     async def hear(name: str, data: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Where the events of runs lie: what is left of them after a crash, on a full disk, and when they are dropped."""
+"""Files of the events of runs: after a crash, on a full disk, and when they are dropped."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""When the model's service does not answer as it should."""
+"""Failures of the model's service."""
 
 import socket
 from collections.abc import Iterator

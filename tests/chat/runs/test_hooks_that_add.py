@@ -1,4 +1,4 @@
-"""What hooks add reaches the model whole in the first turn, once, and stays out of what the app shows."""
+"""Additions by hooks reach the model whole in the first turn, once, and stays out of what the app shows."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is said where the model in force cannot do, or is not, what a message asks for."""
+"""Warnings where the current model cannot do, or is not, what a message asks for."""
 
 import pytest
 

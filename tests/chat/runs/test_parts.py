@@ -70,10 +70,10 @@ class Unknown:
     value = Origin.OWNER
 
     async def of(self, tool: str, tool_input: dict[str, Any], now: Origin) -> None:
-        """It brings nothing."""
+        """Return no origin: the call brings nothing."""
 
     async def note_written(self, tool: str, origin: Origin) -> None:
-        """It writes nothing."""
+        """Write nothing."""
 
     def writes_of_module(self, tool: str) -> None:
         """None does."""

@@ -1,4 +1,4 @@
-"""What an agent may do in a run, and who is asked."""
+"""Permissions of an agent in a run, and the people who are asked."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was said elsewhere is quoted so that no line of it can pass for anything but a quotation."""
+"""Text from elsewhere is quoted so that no line of it can pass for anything but a quotation."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""How a run begins: folders, earlier words, attachments, prompts."""
+"""Beginning of a run: folders, earlier words, attachments, prompts."""
 
 import base64
 from pathlib import Path

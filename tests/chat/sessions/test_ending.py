@@ -18,7 +18,7 @@ LONG_AGO = "2025-01-01T00:00:00.000Z"
 
 
 class Listener:
-    """What is told of the sessions of a storage; those in `busy` are being answered."""
+    """Announcements about the sessions of a storage; those in `busy` are being answered."""
 
     def __init__(self, storage: SessionStorage) -> None:
         self.storage = storage

@@ -1,4 +1,4 @@
-"""What a list or a search costs does not grow with the number of sessions, and a long transcript holds nobody up (G, F4)."""
+"""The cost of a list or a search does not grow with the number of sessions, and a long transcript holds nobody up (G, F4)."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ async def ids(storage: SessionStorage, **query: object) -> list[str]:
 
 
 async def steps(storage: SessionStorage, work: Awaitable[object]) -> int:
-    """How many hundreds of instructions SQLite needs to read for this."""
+    """Count, in hundreds, the instructions of SQLite for reading this."""
     counted = 0
 
     def count() -> int:

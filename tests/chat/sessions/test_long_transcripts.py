@@ -40,7 +40,7 @@ def restart(storage: SessionStorage) -> None:
 
 
 def read_bytes() -> int:
-    """How many bytes this process has read from files."""
+    """Count the bytes that this process has read from files."""
     return int(Path("/proc/self/io").read_text().split()[1])
 
 

@@ -83,7 +83,7 @@ def tools_of(api: MessagesAPI) -> list[str]:
 
 
 async def run_line(client: httpx2.AsyncClient, api: MessagesAPI, line: str, session: str = "new", **fields: Any) -> str:
-    """What a command line says that the agent runs."""
+    """Return the output of a command line that the agent runs."""
     api.script(tool_use("Bash", {"command": line}), text("Done."))
     stream = await answered(client, "Do it.", session, **fields)
     (result,) = stream.of_type("tool_result")

@@ -51,7 +51,7 @@ def _modules(home: Home, vault: Path) -> Modules:
 
 
 def _look(modules: Modules) -> dict[str, Any]:
-    """What a person finds after the next start."""
+    """Return the state of the module after the next start."""
     outcomes = [outcome.as_json() for outcome in reconcile(modules, Silent(), lambda: None)]
     (status,) = modules.list()
     assert status.module is not None

@@ -21,7 +21,7 @@ def write(path: Path, **parts: Any) -> Path:
 
 
 def module(source: Path | str, **fields: Any) -> dict[str, Any]:
-    """What is declared of a module; a folder with the hash that it has now."""
+    """Return the declaration of a module; a folder with the hash that it has now."""
     digest = tree_hash(source) if isinstance(source, Path) else None
     return {"enable": True, "source": str(source), "hash": digest, "settings": {}, **fields}
 

@@ -26,7 +26,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give fi
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the declaration is looked for."""
+    """Return the path of the declaration."""
     found = tmp_path / "declared.json"
     monkeypatch.setenv(VARIABLE, str(found))
     return found

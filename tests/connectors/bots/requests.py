@@ -1,4 +1,4 @@
-"""What the agent's program asked the model, and what stands in a conversation."""
+"""Requests of the agent's program to the model, and messages of a conversation."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def asked_with(bot: Bot, part: str) -> list[str]:
 
 
 def spoken(session: dict[str, Any], begin: str = "") -> list[str]:
-    """What people have written in a conversation, message by message of the platform."""
+    """Return the messages of people in a conversation, message by message of the platform."""
     found: list[str] = []
     for message in session["messages"]:
         if message["role"] == "user":

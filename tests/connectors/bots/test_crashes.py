@@ -256,7 +256,7 @@ def _script_of_a_file(bot: Bot) -> None:
 
 
 def _said(bot: Bot) -> list[tuple[str, str]]:
-    """What stands in the conversation, by whom."""
+    """Return the messages of the conversation, with their roles."""
     return [
         (each["role"], "".join(part.get("text", "") for part in each["content"])) for each in bot.session()["messages"]
     ]

@@ -35,7 +35,7 @@ def settle(bot: Bot) -> None:
 
 
 def answers(bot: Bot) -> list[dict[str, object]]:
-    """What the tools said in the newest request."""
+    """Return the tools' answers in the newest request."""
     parts = [part for each in bot.model.conversation[-1].body["messages"] for part in each["content"]]
     return [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
 

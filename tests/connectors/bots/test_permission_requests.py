@@ -1,4 +1,4 @@
-"""What an agent in a chat may not do by itself: the owner's own chat answers at once, and where nobody is there nobody is waited for."""
+"""Permission requests in a chat: the owner's own chat answers at once, and where nobody is there, nothing waits."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def own_chat(bot: Bot) -> None:
 
 
 def entries(bot: Bot) -> list[str]:
-    """What stands in the journal."""
+    """Return the entries of the journal."""
     found = bot.call("GET", "/api/daily/entries")["entries"]
     return [each["content"] for each in found]
 

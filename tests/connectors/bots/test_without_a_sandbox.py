@@ -1,4 +1,4 @@
-"""Where no sandbox works, strangers get a sentence, and no agent."""
+"""Strangers get a sentence and no agent where no sandbox works."""
 
 import os
 from pathlib import Path

@@ -23,7 +23,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def changes(**fields: object) -> ConfigurationChanges:
-    """What the app sends."""
+    """Return changes as the app sends them."""
     return ConfigurationChanges.model_validate(fields)
 
 

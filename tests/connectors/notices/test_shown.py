@@ -1,4 +1,4 @@
-"""What of the inbox gets buttons in the owner's chat: nothing that needs the owner, and nothing that was not shown."""
+"""Items of the inbox with buttons in the owner's chat: none that needs the owner, and none that was not shown."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What was shown under which key, also after a crash."""
+"""Record of the messages shown under each key, also after a crash."""
 
 from pathlib import Path
 

@@ -28,7 +28,7 @@ LINE = st.one_of(
 
 
 def letters(text: str) -> str:
-    """What a reader sees of a text, whichever way its lines are cut: no fences, no space."""
+    """Return the visible letters of a text, whichever way its lines are cut: no fences, no space."""
     lines = (line for line in text.splitlines() if not re.match(r"[ \t>]*(```|~~~)", line))
     return re.sub(r"\s", "", "".join(lines))
 

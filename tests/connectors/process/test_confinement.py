@@ -1,4 +1,4 @@
-"""What a connector sees of this computer and reaches outside of it."""
+"""Confinement of a connector: what it sees of this computer and reaches outside."""
 
 import asyncio
 import json

@@ -25,7 +25,7 @@ def number(chat: Chat) -> int:
 
 
 def shown(api: TelegramApi, chat: Chat) -> list[Written]:
-    """What the bot has written there."""
+    """Return the bot's messages in a chat."""
     return [each for each in api.written if each.chat == number(chat) and not each.deleted]
 
 
@@ -79,7 +79,7 @@ async def test_the_platforms_clock_may_be_wrong(telegram: Server, api: TelegramA
 
 
 def entity(kind: str, text: str, part: str, **fields: Any) -> dict[str, Any]:
-    """Where a part of a text is something special."""
+    """Return an entity for a part of a text."""
     return {"type": kind, "offset": text.index(part), "length": len(part), **fields}
 
 

@@ -1,4 +1,4 @@
-"""What a connector hands over is read as the words of somebody who may have been taken over."""
+"""Data from a connector is read as untrusted."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a connector's unit leaves behind."""
+"""Files that a connector's unit leaves behind."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""What was changed or deleted on the platform counts until an agent is asked, and is told to it afterwards."""
+"""Changes and deletions on the platform count until an agent is asked, and are told to it afterwards."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

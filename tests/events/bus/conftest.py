@@ -17,7 +17,7 @@ QUICK = Limits(first_seconds=0.01, most_seconds=0.05, tries=4)
 
 
 class Inbox:
-    """What was delivered, as (subscriber, name, data); `refuse` says which deliveries fail, and how."""
+    """Deliveries, as (subscriber, name, data); `refuse` says which deliveries fail, and how."""
 
     def __init__(self) -> None:
         self.tried: list[tuple[str, Event]] = []

@@ -1,4 +1,4 @@
-"""What is published is delivered, whatever happens to core."""
+"""Published events are delivered, whatever happens to core."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""What changes is told by topic, once, to those who may read it, and what was missed is known."""
+"""Changes are announced by topic, once, to those who may read them, and missed ones are known."""
 
 import asyncio
 import contextlib

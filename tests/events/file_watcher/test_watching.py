@@ -12,7 +12,7 @@ _SECONDS = 60.0
 
 
 class Heard:
-    """What a listener was told."""
+    """Paths that a listener was told."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()

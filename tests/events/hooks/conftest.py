@@ -57,12 +57,12 @@ class Place:
         return await asyncio.wait_for(self.hooks.fire(event, data), SECONDS)
 
     def messages(self) -> list[str]:
-        """What went wrong, newest first."""
+        """Return the errors, newest first."""
         return [each.message for each in self.hooks.errors()]
 
 
 def said(path: Path) -> dict[str, Any]:
-    """What a hook was told, which it wrote to a file."""
+    """Return the input of a hook, which it wrote to a file."""
     told: dict[str, Any] = json.loads(path.read_text())
     return told
 

@@ -34,7 +34,7 @@ class CommandLine:
         return result
 
     def json(self, *arguments: str, code: int = 0) -> Any:
-        """What it prints with --json."""
+        """Return the output with --json."""
         result = self.run(*arguments, "--json")
         assert result.exit_code == code
         return json.loads(result.stdout)

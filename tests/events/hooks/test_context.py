@@ -1,4 +1,4 @@
-"""What hooks of session.start want the agent to know."""
+"""Context that hooks of session.start give the agent."""
 
 import json
 from pathlib import Path

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Where the memory is."""
+    """Return the path of the memory."""
     return tmp_path / "parachute" / "memory.md"
 
 

@@ -1,4 +1,4 @@
-"""What a hook is told, what it may answer, and how it ends."""
+"""Input of a hook, its possible answers, and its end."""
 
 import asyncio
 import json

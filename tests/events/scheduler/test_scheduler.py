@@ -48,7 +48,7 @@ class Diary:
 
 
 async def looked(diary: Diary, scheduler: Scheduler) -> list[tuple[date, bool]]:
-    """What one look begins, and brings to its end."""
+    """Return the runs that one look begins and ends."""
     before = len(diary.days)
     await scheduler.run_due()
     while scheduler.running and diary.gate.is_set():

@@ -1,4 +1,4 @@
-"""What a gateway would send, and where."""
+"""Request and address of a gateway."""
 
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings

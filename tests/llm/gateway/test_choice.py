@@ -41,7 +41,7 @@ def stored(home: Home) -> Any:
 
 
 def source_of(home: Home, **environment: str) -> CredentialSource:
-    """Where credentials are looked for; `environment` is what the starting shell said."""
+    """Return a source of credentials; `environment` is that of the starting shell."""
     return CredentialSource(home, environment, home.root / "nobody")
 
 

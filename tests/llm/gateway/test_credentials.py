@@ -1,4 +1,4 @@
-"""Which credential is found, and how it is put in."""
+"""Search for a credential, and its place in a request."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What each may spend, and whom a usage counts for."""
+"""Limits of spending, and the subjects that a usage counts for."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""Where the model is asked."""
+"""Address of the model."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What may go through a model endpoint, and how it goes."""
+"""Requests that may go through a model endpoint, and their form."""
 
 import asyncio
 import json

@@ -21,7 +21,7 @@ def test_a_model_of_the_users_is_used(tmp_path: Path) -> None:
 
 
 def _pickled(folder: Path) -> None:
-    """What unpickling would do leaves a file behind."""
+    """Write a pickle that would leave a file behind when loaded."""
 
     class Harm:
         def __reduce__(self) -> tuple[object, tuple[str]]:

@@ -37,7 +37,7 @@ def process(folder: Path, short_folder: Path) -> Iterator[IndexProcess]:
 
 @pytest.fixture
 async def asked(process: IndexProcess) -> AsyncIterator[list[dict[str, Any]]]:
-    """What the supervisor was asked."""
+    """Start a supervisor, and give the requests to it."""
     found: list[dict[str, Any]] = []
 
     async def handle(request: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from parachute.llm.meaning.store import Store
 
 @contextmanager
 def no_room() -> Iterator[None]:
-    """This process can write no file, as on a full disk."""
+    """Let this process write no file, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
     try:

@@ -93,7 +93,7 @@ class OfflineModel(Activator):
         return Stream(connection, connection.getresponse())
 
     def health(self) -> dict[str, Any]:
-        """What the process says about itself."""
+        """Return the process's own report."""
         return self.request("GET", "/health").document
 
 

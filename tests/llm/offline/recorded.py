@@ -1,4 +1,4 @@
-"""What the command line program really sends: a second turn with two tools, recorded from version 2.1.330 and trimmed."""
+"""Request as the command line program really sends it: a second turn with two tools, recorded from version 2.1.330 and trimmed."""
 
 from typing import Any
 

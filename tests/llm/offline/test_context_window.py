@@ -1,4 +1,4 @@
-"""Which turns a small context window keeps."""
+"""Turns that a small context window keeps."""
 
 from collections.abc import Sequence
 

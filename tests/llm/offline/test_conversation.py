@@ -1,4 +1,4 @@
-"""What of the command line program's request reaches the model."""
+"""Parts of the command line program's request that reach the model."""
 
 import json
 from typing import Any

@@ -117,7 +117,7 @@ def test_no_connection_is_lost_while_it_leaves() -> None:
 
 
 def _accepts(process: int, listener: socket.socket) -> bool:
-    """Whether the event loop of a process waits for connections on a socket."""
+    """Return whether the event loop of a process waits for connections on a socket."""
     folder = Path(f"/proc/{process}/fd")
     opened = {int(each.name): str(each.readlink()) for each in folder.iterdir()}
     waits_for = {

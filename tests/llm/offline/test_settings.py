@@ -1,4 +1,4 @@
-"""What the environment may say."""
+"""Settings in the environment."""
 
 from pathlib import Path
 

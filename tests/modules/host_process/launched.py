@@ -53,7 +53,7 @@ class LaunchedModule:
         return self.request("GET", path)
 
     async def process(self) -> psutil.Process:
-        """What the launcher has started for it; the host is the last below that."""
+        """Return the process that the launcher has started; the host is the last below that."""
         return psutil.Process((await self.launcher.unit(self.unit))["process"])
 
 

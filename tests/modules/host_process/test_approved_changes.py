@@ -16,7 +16,7 @@ from parachute.modules.host_process.approved_changes import ApprovedChanges
 
 
 class Notes(Module):
-    """What is applied is in `made`."""
+    """Module with its applied suggestions in `made`."""
 
     name = "notes"
     version = "1.0.0"
@@ -47,12 +47,12 @@ async def notes() -> AsyncIterator[Running]:
 
 @pytest.fixture
 def changes(notes: Running) -> ApprovedChanges:
-    """What its host remembers; another one is what a new process remembers."""
+    """Return the changes that its host remembers; another object stands for a new process."""
     return ApprovedChanges(notes.application)
 
 
 def change(identifier: str = "a.0", **payload: Any) -> dict[str, Any]:
-    """What core sends."""
+    """Return a change as core sends it."""
     return {"id": identifier, "action": "create", "target_id": None, "payload": payload, "expected_version": 3}
 
 

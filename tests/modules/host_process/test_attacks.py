@@ -1,4 +1,4 @@
-"""What a hostile module uses up has an end, and the computer that runs it goes on."""
+"""Resources of a hostile module are limited, and the computer that runs it goes on."""
 
 import asyncio
 import http.client
@@ -92,7 +92,7 @@ class Hostile(Module):
 
 
 async def ask(module: LaunchedModule, path: str) -> Any:
-    """What the module answers, as JSON."""
+    """Return the module's answer, as JSON."""
     return (await asyncio.to_thread(module.get, path)).json()
 
 

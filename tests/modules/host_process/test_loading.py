@@ -1,4 +1,4 @@
-"""What a module's code can be, and what is said when it cannot."""
+"""Forms of a module's code, and the errors about others."""
 
 import py_compile
 from pathlib import Path

@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _look(modules: Modules) -> dict[str, Any]:
-    """What a person finds after the next command."""
+    """Return the state of the module after the next command."""
     modules.recover()
     folder = modules.places.source("hello")
     states = [str(status.state) for status in modules.list()]

@@ -1,4 +1,4 @@
-"""What tests do with modules."""
+"""Steps of tests with modules."""
 
 from pathlib import Path
 

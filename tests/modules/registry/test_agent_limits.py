@@ -1,4 +1,4 @@
-"""What the owner takes from agents of modules: never more than there is, and never lost."""
+"""Limits of modules' agents by the owner: never more than there is, and never lost."""
 
 from pathlib import Path
 from typing import Any

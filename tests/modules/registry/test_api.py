@@ -21,7 +21,7 @@ from .building import write_module
 
 
 class Core:
-    """What core would do with a change: it notes which modules there were."""
+    """Core's listener to changes, which notes the present modules."""
 
     def __init__(self, modules: Modules) -> None:
         self._modules = modules
@@ -33,7 +33,7 @@ class Core:
 
 
 class Hosts(RunningModules):
-    """What core knows of processes; `failure` is why it does not."""
+    """Hosts as core knows them; `failure` is the reason why it does not."""
 
     def __init__(self) -> None:
         self.units: dict[str, dict[str, object]] = {}
@@ -51,7 +51,7 @@ class Hosts(RunningModules):
 
 @pytest.fixture
 def core(modules: Modules) -> Core:
-    """Who listens to changes."""
+    """Add a listener to changes."""
     listener = Core(modules)
     modules.listeners.append(listener)
     return listener

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where a version of a module is made."""
+    """Create the folder for a version of a module."""
     (tmp_path / "version").mkdir()
     return tmp_path / "version"
 

@@ -1,4 +1,4 @@
-"""Which modules can be enabled beside each other, and who comes first."""
+"""Modules that can be enabled beside each other, and their order."""
 
 import itertools
 from random import Random

@@ -1,4 +1,4 @@
-"""What the user sets for modules."""
+"""Settings of modules by the user."""
 
 import json
 import os

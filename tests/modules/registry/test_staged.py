@@ -21,7 +21,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def staged(modules: Modules) -> StagedModules:
-    """What is staged on that computer."""
+    """Return the staged modules of that computer."""
     return StagedModules(modules)
 
 
@@ -33,7 +33,7 @@ def waiting(staged: StagedModules, source: Path | str, **options: Any) -> Staged
 
 
 def left(modules: Modules) -> list[str]:
-    """What lies among the copies of modules and is none of them."""
+    """Return the files among the copies of modules that are none."""
     return sorted(path.name for path in modules.places.copies.glob(".*") if path.name != ".lock")
 
 

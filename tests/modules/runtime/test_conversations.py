@@ -59,7 +59,7 @@ def say(server: ModuleServer, message: str, **fields: Any) -> str:
 
 
 def asked(model: MessagesAPI, words: str) -> bool:
-    """Whether the model was asked with these words."""
+    """Return whether the model was asked with these words."""
     return any(words in json.dumps(request.body["messages"][-1]) for request in model.conversation)
 
 

@@ -142,7 +142,7 @@ def test_a_module_that_is_always_on_comes_back(fragile: ModuleComputer) -> None:
     ],
 )
 def test_a_module_that_answers_by_itself(fragile: ModuleComputer, name: str, answer: bytes) -> None:
-    """It holds its own listening socket, and may say what it likes on it."""
+    """A module holds its own listening socket, and may send anything on it."""
     # In a thread, since its own server accepts as well: whichever comes first answers.
     top = f"""
     import socket

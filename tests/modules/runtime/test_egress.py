@@ -42,7 +42,7 @@ def outgoing(computer: ModuleComputer) -> ModuleComputer:
 
 
 def fetch(outgoing: ModuleComputer, name: str, url: str) -> Any:
-    """What a module gets of an address."""
+    """Return a module's answer from an address."""
     return outgoing.post(f"/api/{name}/fetch", json={"url": url}).json()
 
 

@@ -1,4 +1,4 @@
-"""What a hostile module reaches from inside of its sandbox, tried by the module itself."""
+"""Reach of a hostile module from inside of its sandbox, tried by the module itself."""
 
 import json
 from typing import Any
@@ -101,7 +101,7 @@ def probing(computer: ModuleComputer) -> ModuleComputer:
 
 
 def attempt(probing: ModuleComputer, name: str, what: str, **document: Any) -> Any:
-    """What came of it: a value, or None where it was not possible."""
+    """Return the result of an attempt: a value, or None where it was not possible."""
     answer = probing.post(f"/api/{name}/{what}", json=document)
     assert answer.status_code in (200, 500), answer.text
     if answer.status_code == 500:

@@ -1,4 +1,4 @@
-"""What a key may do with modules, and which names modules cannot take."""
+"""Rights of a key to modules, and names that modules cannot take."""
 
 from secrets import token_hex
 

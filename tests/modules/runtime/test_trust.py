@@ -1,4 +1,4 @@
-"""What is not as it was approved does not run."""
+"""Modules that differ from what was approved do not run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is approved leaves a record, whichever program wrote it, and whether or not the server ran."""
+"""Approvals leave a record, whichever program wrote them, and whether or not the server ran."""
 
 import json
 from collections.abc import AsyncIterator

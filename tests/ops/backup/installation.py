@@ -84,7 +84,7 @@ class Installation:
 
     @contextmanager
     def held_up(self) -> Iterator[None]:
-        """Whatever checks the repository meanwhile takes its lock, and then waits for the index until it is killed."""
+        """Hold up checks of the repository: each takes its lock, and then waits for the index until it is killed."""
         aside = {path: path.rename(path.with_suffix(".aside")) for path in (self.repository_folder / "index").iterdir()}
         for path in aside:
             os.mkfifo(path)
@@ -113,7 +113,7 @@ class Installation:
         ).stdout
 
     def environment(self) -> dict[str, str]:
-        """What opens the repository."""
+        """Return the environment that opens the repository."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),

@@ -35,7 +35,7 @@ async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 async def ended(client: httpx2.AsyncClient) -> dict[str, Any]:
-    """How backups are when nothing is under way."""
+    """Return the status of backups when nothing is under way."""
     found: dict[str, Any] = {}
 
     async def is_over() -> bool:
@@ -103,7 +103,7 @@ async def test_a_backup_is_made_listed_and_drilled(computer: Computer, owner: ht
 
 
 async def waits_in_the_inbox(client: httpx2.AsyncClient) -> bool:
-    """Whether the inbox says that nobody has tried the kit."""
+    """Return whether the inbox says that nobody has tried the kit."""
     items = (await client.get("/api/inbox")).json()["items"]
     return NOT_PROTECTED in [item["title"] for item in items]
 

@@ -1,4 +1,4 @@
-"""What home-manager declares is in no backup and holds after each restore, whatever computer the backup is from."""
+"""Declarations of home-manager are in no backup and holds after each restore, whatever computer the backup is from."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def generation(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def declare(generation: Path) -> None:
-    """What switching to the generation does."""
+    """Switch to the generation, as home-manager does."""
     generation.parent.mkdir(parents=True, exist_ok=True)
     folder = next(each for each in generation.parents if (each / "store").is_dir())
     generation.symlink_to(folder / "store" / "declared.json")

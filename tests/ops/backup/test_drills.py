@@ -22,7 +22,7 @@ def drills(installation: Installation) -> tuple[Drills, BackupJobs]:
 
 
 async def due(found: Drills, moment: str) -> tuple[date, bool] | None:
-    """What is due at a moment, in UTC."""
+    """Return the drill that is due at a moment, in UTC."""
     clock = Clock(lambda: datetime.fromisoformat(moment), UTC)
     return next((job.due(clock) for job in await found.jobs(clock)), None)
 

@@ -1,4 +1,4 @@
-"""What goes wrong with repositories and disks, each said in a sentence, and visible afterwards."""
+"""Failures of repositories and disks, each reported in a sentence, and visible afterwards."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.long
 
 
 def concerns(installation: Installation) -> str:
-    """What status says somebody should look at."""
+    """Return the problems in the status."""
     return " ".join(State.read(installation.home).concerns())
 
 

@@ -33,7 +33,7 @@ class Backup:
 
 @pytest.fixture(scope="module")
 def backup(empty_repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Backup:
-    """What is left of a household."""
+    """Make a backup of a household, and remove its computer."""
     repository = tmp_path_factory.mktemp("usb") / "repository"
     shutil.copytree(empty_repository / "repository", repository)
     password = (empty_repository / "password").read_text().strip()
@@ -59,7 +59,7 @@ def place(computer: Computer, password: str) -> None:
 
 
 def ended(computer: Computer) -> dict[str, Any]:
-    """How backups are when nothing is under way."""
+    """Return the status of backups when nothing is under way."""
 
     def over() -> Any:
         found = owners(computer, "GET", "/api/backups").json()
@@ -70,7 +70,7 @@ def ended(computer: Computer) -> dict[str, Any]:
 
 
 def outcome(computer: Computer, other_than: str | None = None) -> dict[str, Any]:
-    """How the next restore has ended, as soon as the computer says so."""
+    """Return the result of the next restore, as soon as the computer says so."""
 
     def last() -> Any:
         try:
@@ -107,7 +107,7 @@ def use(browser: Browser, backup: Backup, password: str | None = None) -> httpx2
 
 
 def names(computer: Computer) -> list[str]:
-    """What lies beside the vault and the state directory."""
+    """Return the names beside the vault and the state directory."""
     return sorted(path.name for path in computer.folder.iterdir())
 
 

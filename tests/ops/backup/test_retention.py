@@ -1,4 +1,4 @@
-"""Which backups go, and what is known of how they ended."""
+"""Backups that expire, and records of their results."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -23,13 +23,13 @@ FOLDERS = {"vault": "/x/Parachute", "trust": "/x/.parachute"}
 
 
 def whole(run: str, moment: datetime, made_by: str = "aa") -> Snapshot:
-    """What `create` stores."""
+    """Return a backup as `create` stores it."""
     names = frozenset(("parachute", *tags(run, made_by, FOLDERS)))
     return Snapshot(f"{run}-id", moment, "pi", tuple(sorted(FOLDERS.values())), names)
 
 
 def of_before(run: str, moment: datetime, parts: tuple[str, ...] = PARTS) -> list[Snapshot]:
-    """What `create` of earlier versions stored."""
+    """Return a backup as `create` of earlier versions stored it."""
     return [
         Snapshot(
             f"{run}-{part}-{kind}", moment, "pi", ("/x",), frozenset((part, kind, f"run-{run}", "installation-aa"))
@@ -47,7 +47,7 @@ def store(installation: Installation, ago: int, made_by: str | None = None) -> N
 
 
 def removable(installation: Installation, retention: Retention) -> set[str]:
-    """What would go."""
+    """Return the backups that would be removed."""
     return {backup.id for backup in create.prune(installation.places, installation.repository, retention, really=False)}
 
 

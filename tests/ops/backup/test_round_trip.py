@@ -1,4 +1,4 @@
-"""What comes back is what was there, whatever it is called and however it lies there."""
+"""Restored files are as before, whatever their names and kinds."""
 
 # Path holds no names that are bytes.
 # ruff: noqa: PTH103, PTH211

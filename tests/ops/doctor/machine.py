@@ -59,7 +59,7 @@ class Machine:
         self.path = ""
 
     def computer(self, **changes: Any) -> Computer:
-        """What checks look at."""
+        """Return the computer that checks examine."""
         computer = Computer(
             home=self.home,
             # Leftovers of other tests in /tmp are none of this machine.

@@ -33,7 +33,7 @@ def build_image(home: Home, made_by: str | None = None) -> None:
 
 
 def row(machine: Machine, session: str = SESSION) -> dict[str, Any]:
-    """What `podman ps --format json` says of a container."""
+    """Return a container as `podman ps --format json` describes it."""
     identifier = ("b" * 64)[: 64 - len(session)] + session.replace("-", "0")
     return {
         "AutoRemove": True,
@@ -155,7 +155,7 @@ def test_root_needs_no_ids(machine: Machine) -> None:
 
 
 def kernel(machine: Machine, most: str = "127000", switch: str | None = None, apparmor: str | None = None) -> None:
-    """What a kernel says about user namespaces."""
+    """Write a kernel's files about user namespaces."""
     machine.file("/proc/sys/user/max_user_namespaces", f"{most}\n")
     if switch is not None:
         machine.file("/proc/sys/kernel/unprivileged_userns_clone", f"{switch}\n")

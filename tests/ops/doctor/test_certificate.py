@@ -14,7 +14,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def own(machine: Machine) -> Path:
-    """Where the owner's own certificate lies, on a computer that others reach."""
+    """Return the path of the owner's own certificate, on a computer that others reach."""
     path = machine.home.root.parent / "own.pem"
     machine.settings.update(host="0.0.0.0", hostnames=["parachute.local"], tls={"certificate": str(path)})
     return path

@@ -1,4 +1,4 @@
-"""What the doctor finds waits in the inbox until it is solved; the doctor itself is the real program."""
+"""Findings of the doctor wait in the inbox until it is solved; the doctor itself is the real program."""
 
 import json
 import os

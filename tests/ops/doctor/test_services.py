@@ -26,13 +26,13 @@ UNKNOWN_USER = "Failed to get user: User ID 1000 is not logged in or lingering"
 
 
 def own_groups() -> str:
-    """Where the controllers stand that a user's manager was given."""
+    """Return the path of the controllers that a user's manager was given."""
     user = os.getuid()
     return f"/sys/fs/cgroup/user.slice/user-{user}.slice/user@{user}.service/cgroup.controllers"
 
 
 def status(**changes: object) -> dict[str, object]:
-    """What the supervisor of a computer tells that is well."""
+    """Return a healthy supervisor's status."""
     core = {"name": "core", "state": "running", "process": 7, "reason": None, "failure": None}
     told: dict[str, object] = {"main_server_healthy": True, "main_server_version": "1", "units": [core]}
     return {**told, "main_server_host": "127.0.0.1", "main_server_port": 3333, **changes}
@@ -330,7 +330,7 @@ def test_nothing_left_is_fine(machine: Machine) -> None:
 
 
 def leave_something(machine: Machine) -> list[Path]:
-    """What a computer that was killed leaves: a socket, a file that was being written, the arguments of an agent."""
+    """Leave the remains of a killed computer: a socket, a file that was being written, the arguments of an agent."""
     path = machine.home.root / "run" / "direct" / "agent.sock"
     path.parent.mkdir()
     with closing(socket.socket(socket.AF_UNIX)) as server:

@@ -183,7 +183,7 @@ def test_the_archive_is_the_owners_alone(second: ModuleComputer) -> None:
 
 
 def export(computer: ModuleComputer) -> Files:
-    """What the archive holds, by path."""
+    """Return the files of the archive, by path."""
     path = computer.folder / "brain.zip"
     path.unlink(missing_ok=True)
     said = json.loads(_run(computer, "export", str(path), "--json"))

@@ -1,4 +1,4 @@
-"""What stands around an update: its item in the inbox, the link that shells find, and the job of the night."""
+"""Surroundings of an update: its item in the inbox, the link that shells find, and the job of the night."""
 
 import sys
 from collections.abc import Callable

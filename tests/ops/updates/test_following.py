@@ -18,7 +18,7 @@ WHO = {
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git says."""
+    """Return git's output."""
     ran = subprocess.run(
         ["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True, env={**os.environ, **WHO}
     )

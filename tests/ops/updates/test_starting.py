@@ -69,7 +69,7 @@ def test_the_program_is_the_version_before_again(home: Home, tmp_path: Path, mon
 async def test_one_whose_version_before_is_gone_is_left_alone(
     home: Home, tmp_path: Path, phase: Phase, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It came with a backup of another machine, or somebody has removed that version."""
+    """The version before is missing: the journal came with a backup of another machine, or somebody has removed it."""
     journal = Journal(home.root)
     journal.write(Update(phase=phase, old=Version("gone", Path("/gone")), new=NEW, began=NOW, at=NOW))
     await Orders(home).take_up()

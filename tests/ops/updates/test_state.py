@@ -38,7 +38,7 @@ class Roots:
         return self.home / "trust.db", self.vault / "sessions.db"
 
     def migrate(self) -> None:
-        """What a new version does to one of them, and what it writes to both."""
+        """Migrate one of them and write to both, as a new version does."""
         for database in self.databases:
             with closing(sqlite3.connect(database, isolation_level=None)) as connection:
                 if database.name == "sessions.db":

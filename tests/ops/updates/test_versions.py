@@ -1,4 +1,4 @@
-"""What the versions of the long tests change is there."""
+"""Code that the versions of the long tests change exists."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What makes a newer version of this one, and one that fails in some way."""
+"""Changes for a newer version of this one, and for some that fail."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ _SPOILING = """    with home.config.open("a") as file:
     raise SystemExit('broken')
     first_boot = FirstBoot("""
 SPOILS_SETTINGS: Changes = {**NEWER, "parachute/server/app.py": ("    first_boot = FirstBoot(", _SPOILING)}
-"""It leaves settings behind with which the version before does not start."""
+"""Leaves settings behind with which the version before does not start."""
 FAILS_AFTER_MIGRATING: Changes = {
     **MIGRATES,
     "parachute/server/composition/storage.py": ("    recovery.start()\n", "    raise SystemExit('broken')\n"),
@@ -46,7 +46,7 @@ _ON_DEMAND = f"""
     failing = asyncio.create_task(fail_on_demand())
 {_WATCHED}"""
 FAILS_ON_DEMAND: Changes = {**MIGRATES, _MAIN: (_WATCHED, _ON_DEMAND)}
-"""It ends as soon as there is a file `fail-now` in the vault."""
+"""Ends as soon as there is a file `fail-now` in the vault."""
 SUPERVISOR_FAILS: Changes = {
     **NEWER,
     "parachute/supervisor/main.py": ("    keep_private()\n", "    raise SystemExit('broken')\n"),

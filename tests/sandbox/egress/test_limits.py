@@ -1,4 +1,4 @@
-"""What a client may take, and what is told of it."""
+"""Limits of a client, and their records."""
 
 import asyncio
 import json

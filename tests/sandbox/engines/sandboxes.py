@@ -19,7 +19,7 @@ RUNNER = Path(parachute_runner.__path__[0]) / "runner.py"
 
 @dataclass
 class Sandbox:
-    """Where commands run: the socket of a runner and the working directory inside."""
+    """Place in which commands run: the socket of a runner and the working directory inside."""
 
     socket: Path
     directory: str
@@ -65,7 +65,7 @@ class Sandbox:
         return done.stdout.decode()
 
     def python(self, code: str, *arguments: str) -> Any:
-        """What a piece of Python prints as JSON."""
+        """Return the JSON that a piece of Python prints."""
         done = self.run(interpreter(), "-ISc", code, *arguments)
         assert done.returncode == 0, done.stderr.decode()
         return json.loads(done.stdout)

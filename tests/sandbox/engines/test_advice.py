@@ -1,4 +1,4 @@
-"""What is said about a folder in which agents may not work never opens the disk, the home or the system."""
+"""Advice about a folder in which agents may not work never opens the disk, the home or the system."""
 
 import shlex
 from pathlib import Path

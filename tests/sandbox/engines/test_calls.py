@@ -14,7 +14,7 @@ NEW_USER, THREAD = 0x10000000, 0x3D0F00  # what glibc starts a thread with
 
 
 def verdict(machine: int, number: int, *arguments: int, architecture: int | None = None) -> str:
-    """What the program says to a call: `allowed`, or the name of the error."""
+    """Return the program's verdict on a call: `allowed`, or the name of the error."""
     found = architecture if architecture is not None else (0xC000003E, 0xC00000B7)[machine]
     data = struct.pack("=IIQ6Q", number, found, 0, *arguments, *[0] * (6 - len(arguments)))
     steps, place, word = calls.program(machine), 0, 0

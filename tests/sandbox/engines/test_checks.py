@@ -1,4 +1,4 @@
-"""What the runner looks at before it takes a connection, against real mounts in a sandbox, each beside one that is right."""
+"""Checks of the runner before it takes a connection, against real mounts in a sandbox, each beside one that is right."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ except checks.Differs as error:
 
 
 def check(name: str, expected: str, *mounts: str) -> str:
-    """What a check says in a sandbox with these mounts; empty when it finds what it expects."""
+    """Return the output of a check in a sandbox with these mounts; empty when it finds what it expects."""
     code = Path(parachute_runner.__path__[0]).parent
     sandbox = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/mnt", *mounts]
     command = [*sandbox, "--", sys.executable, "-IS", "-c", CHECK, str(code), name, expected]

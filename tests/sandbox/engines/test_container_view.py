@@ -1,4 +1,4 @@
-"""What Podman records of a container against what was asked for; whatever is not recorded counts as not done."""
+"""Podman's record of a container, compared with the request; anything that is not recorded counts as not done."""
 
 import copy
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which engine is taken, with a Podman that is a program of the test's."""
+"""Choice of the engine, with a Podman that is a program of the test's."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where programs are found first; who asks is an ordinary user."""
+    """Create the first folder of PATH, for an ordinary user."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")

@@ -1,4 +1,4 @@
-"""What a configuration of git has it obey, compared with what git itself reads in it."""
+"""Files that a configuration of git has it obey, compared with git's own reading of it."""
 
 import subprocess
 from pathlib import Path

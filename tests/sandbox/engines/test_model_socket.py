@@ -59,7 +59,7 @@ async def opened(sandboxes: SandboxFactory, line: ModelEndpoint, session: str, e
 
 
 async def asked(sandbox: Sandbox, *arguments: str) -> dict[str, Any]:
-    """What the attempts on the model's socket say; core answers meanwhile."""
+    """Return the answers to the attempts on the model's socket; core answers meanwhile."""
     done = await asyncio.to_thread(sandbox.run, interpreter(), "-ISc", ATTEMPTS.read_text(), *arguments)
     assert done.returncode == 0, done.stderr.decode()
     answers: dict[str, Any] = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""What programs of the user run later cannot be written from a sandbox, by no way; the work of the project itself can."""
+"""Files that programs of the user run later cannot be written from a sandbox in any way; other work on the project can."""
 
 import shlex
 import subprocess

@@ -21,7 +21,7 @@ def read(sandbox: Sandbox, path: str) -> bytes:
 
 
 def refused(sandbox: Sandbox, path: str) -> ParachuteError:
-    """Why a file is not given."""
+    """Return the error for a file that is not given."""
     with pytest.raises(ParachuteError) as caught:
         read(sandbox, path)
     return caught.value

@@ -1,4 +1,4 @@
-"""What passes between the SDK's side and an agent's program, in both engines."""
+"""Messages between the SDK's side and an agent's program, in both engines."""
 
 import hashlib
 import json

@@ -97,13 +97,13 @@ class World(EgressWorld):
         return process.returncode or 0, output.decode()
 
     async def works(self, *arguments: str, at: Path | None = None) -> str:
-        """What git says that has to succeed."""
+        """Return the output of a git command that has to succeed."""
         code, output = await self.git(*arguments, at=at)
         assert code == 0, output
         return output
 
     async def fails(self, *arguments: str, at: Path | None = None) -> str:
-        """What git says that has to fail."""
+        """Return the output of a git command that has to fail."""
         code, output = await self.git(*arguments, at=at)
         assert code != 0, output
         return output

@@ -74,7 +74,7 @@ Version: 8.14.1-2
 
 
 class Programs:
-    """Where the two programs are, and what was asked of them."""
+    """Folder of the two programs, which record their calls."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -94,7 +94,7 @@ class Programs:
 
     @property
     def calls(self) -> list[list[str]]:
-        """What podman was called with."""
+        """Return the calls of podman."""
         path = self.folder / "calls"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 

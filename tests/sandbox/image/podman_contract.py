@@ -1,4 +1,4 @@
-"""What builds expect of Podman; a test module has the fixtures `home` and `images`, and imports all tests from here.
+"""Contract between builds and Podman; a test module has the fixtures `home` and `images`, and imports all tests from here.
 
 `make test` runs it with the program that stands for Podman, the booted appliance with Podman.
 """

@@ -23,7 +23,7 @@ class Recorded:
         return Audit(self.folder, self.seals, now=self._now, **options)
 
     def sealed(self) -> dict[str, Seal]:
-        """What the seals say."""
+        """Return the stored seals."""
         seals = self.open().seals
         assert seals is not None
         return seals.read()

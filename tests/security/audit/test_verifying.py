@@ -1,4 +1,4 @@
-"""Whatever is changed in the audit log is found."""
+"""Every change of the audit log is found."""
 
 import json
 from collections.abc import Callable

@@ -44,7 +44,7 @@ class House(ModuleComputer):
         )
 
     def journal_works(self) -> bool:
-        """Whether an entry can be written and read."""
+        """Return whether an entry can be written and read."""
         answer = self.post("/api/diary/entries", json={"text": "Rain."})
         return bool(answer.json() == {"text": "Rain."})
 

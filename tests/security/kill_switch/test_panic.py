@@ -1,4 +1,4 @@
-"""What stops when somebody calls `parachute panic`, what goes on, and what `parachute resume` brings back."""
+"""Activities that `parachute panic` stops, those that go on, and those that `parachute resume` brings back."""
 
 import asyncio
 import json

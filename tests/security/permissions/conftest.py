@@ -9,7 +9,7 @@ import pytest
 from parachute.security.permissions.policy import Policy
 
 Effect = Callable[[str], str]
-"""What a session answers to a command line."""
+"""Answer of a session to a command line."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def shared_world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture
 def effect(world: World) -> Effect:
-    """What a direct session with trust mode answers to a command line."""
+    """Return the answer of a direct session with trust mode to a command line."""
     policy = world.policy()
 
     def decided(line: str) -> str:

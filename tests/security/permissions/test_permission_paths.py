@@ -14,7 +14,7 @@ from .conftest import World
 
 
 def inside(path: str | Path, world: World) -> bool:
-    """Whether a grant for the whole vault opens the path."""
+    """Return whether a grant for the whole vault opens the path."""
     policy = world.policy(trust_mode=False, grants=(Grant.parse("Read(/**)"),))
     return policy.decide("Read", {"file_path": str(path)}).effect == "allow"
 

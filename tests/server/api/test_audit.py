@@ -19,7 +19,7 @@ PATH = "/api/audit"
 
 
 def ends(record: dict[str, Any]) -> tuple[str, str]:
-    """Who asked, and whom, as the graph names them; all conversations are one."""
+    """Return the caller and its target, as the graph names them; all conversations are one."""
     who = record.get("owner") or "chat" if record["source_type"] == "agent" else record["source_id"]
     return f"{record['source_type']}:{who}", f"module:{record['target_module']}"
 

@@ -1,4 +1,4 @@
-"""What cannot be gets a 4xx whose sentence names the field, and writes nothing."""
+"""Impossible input gets a 4xx whose sentence names the field, and writes nothing."""
 
 import asyncio
 import json

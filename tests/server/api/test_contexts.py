@@ -53,7 +53,7 @@ def _key(installation: Computer, scope: str) -> dict[str, str]:
 
 
 def _kept(installation: Computer) -> set[Path]:
-    """What is kept of conversations."""
+    """Return the files kept of conversations."""
     vault, home = installation.vault, installation.home
     places = (vault / ".parachute/attachments", vault / ".claude", home.views, home.sandboxes)
     return {path for place in places for path in tree(place)}

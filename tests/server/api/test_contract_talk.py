@@ -1,4 +1,4 @@
-"""What the app says while something is answered, its MCP servers, and conversations of Claude Code (contract, sections 2, 5, 7)."""
+"""Requests of the app during an answer, its MCP servers, and conversations of Claude Code (contract, sections 2, 5, 7)."""
 
 import sys
 from typing import Any

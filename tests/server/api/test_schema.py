@@ -64,7 +64,7 @@ MADE_UP = {
     "GET /api/auth/keys": 1,
     "POST /api/auth/keys": 1,
 }
-"""How many of the made-up requests succeed at least, for routes whose description alone says what is right."""
+"""Least number of made-up requests that succeed, for routes whose description alone says what is right."""
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ async def _rightly(installation: ModuleComputer, client: httpx2.AsyncClient, mod
 
 
 async def _in_conversation(client: httpx2.AsyncClient, model: MessagesAPI, call: Any, session: str) -> None:
-    """What can be said only while something is being answered."""
+    """Send the requests that are valid only during an answer."""
     options = [{"label": "Yes", "description": ""}, {"label": "No", "description": ""}]
     question = {
         "question": "Tea?",

@@ -14,7 +14,7 @@ from parachute.supervisor.credentials import Credentials
 
 
 async def started(folder: Path, vault: Path) -> bool:
-    """Whether the application of this vault starts; the server does not go on then."""
+    """Return whether the application of this vault starts; the server does not go on then."""
     home = Home(folder / ".parachute")
     home.root.mkdir(mode=0o700, exist_ok=True)
     app = create(home, Settings(vault=vault), Credentials())

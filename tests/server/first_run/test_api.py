@@ -1,4 +1,4 @@
-"""What setting a new computer up asks of the API, from a whole computer."""
+"""Requests for setting a new computer up, from a whole computer."""
 
 import json
 from collections.abc import AsyncIterator, Iterator

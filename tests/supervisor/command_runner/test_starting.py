@@ -1,4 +1,4 @@
-"""What core starts through the unit `programs`: it runs there as it would have run here, and ends when core wants it to."""
+"""Programs started through the unit `programs`: each runs there as it would have run here, and ends when core wants it to."""
 
 import os
 import select

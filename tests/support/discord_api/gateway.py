@@ -158,6 +158,6 @@ class Gateway:
 
 
 def hidden(session_intents: int, message: dict[str, Any]) -> bool:
-    """Whether the text is kept from the bot: no intent, no private conversation, no mention."""
+    """Return whether the text is kept from the bot: no intent, no private conversation, no mention."""
     named = any(each["id"] == BOT for each in message["mentions"])
     return not (session_intents & MESSAGE_CONTENT or "guild_id" not in message or named)

@@ -1,4 +1,4 @@
-"""What the fake Discord knows: users, servers (guilds), channels and their messages, as the documents of its API."""
+"""Data of the fake Discord: users, servers (guilds), channels and their messages, as the documents of its API."""
 
 import itertools
 import threading
@@ -46,7 +46,7 @@ class Channel:
     nonces: dict[str, str] = field(default_factory=dict)
     typing: int = 0
     is_open: bool = True
-    """Whether the bot may read and write there."""
+    """True if the bot may read and write there."""
 
     def document(self) -> dict[str, Any]:
         last = next(reversed(self.messages), None)

@@ -28,7 +28,7 @@ class MatrixAPI(MessengerAPI):
         self.user = BOT
         self.world = World(self._wake)
         self.given: Counter[str] = Counter()
-        """How often each event was given out."""
+        """Number of times that each event was given out."""
         self.well_known: dict[str, Any] | None = None
 
     # What people do.
@@ -95,13 +95,13 @@ class MatrixAPI(MessengerAPI):
         return f"mxc://elsewhere.test/{name}"
 
     def is_in(self, room: str) -> bool:
-        """Whether the bot is in a room."""
+        """Return whether the bot is in a room."""
         return self.world.rooms[room].membership(BOT) == "join"
 
     # What is seen.
 
     def written(self, room: str) -> list[Written]:
-        """What a room shows of the bot's messages."""
+        """Return the bot's messages that a room shows."""
         return self.world.written(room)
 
     def texts(self, room: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the fake home server answers to `/sync` and `/messages`: events between two places of the stream, by filters."""
+"""Answers of the fake home server to `/sync` and `/messages`: events between two places of the stream, by filters."""
 
 import json
 from typing import Any
@@ -40,7 +40,7 @@ def sync(world: World, since: int, chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_news(world: World, since: int, chosen: dict[str, Any]) -> bool:
-    """Whether there is something to answer."""
+    """Return whether there is something to answer."""
     answer = sync(world, since, chosen)
     return bool(answer.get("account_data") or any(answer["rooms"].values()))
 

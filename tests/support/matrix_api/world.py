@@ -1,4 +1,4 @@
-"""What the fake home server knows: rooms with their events in one stream, what the bot's account keeps, and files."""
+"""Data of the fake home server: rooms with their events in one stream, the bot's account data, and files."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ TOKEN = "syt_ZmFrZQ_TokenOfATestThatNobodyElseKnows_00"
 DIRECT = "m.direct"
 _EVENT_BYTES = 65_536
 _NEEDED = 1_500
-"""What hashes, signatures and references add to an event."""
+"""Bytes that hashes, signatures and references add to an event."""
 
 
 class Wrong(Refusal):
@@ -176,7 +176,7 @@ class World:
         self._changed()
 
     def written(self, room: str) -> list[Written]:
-        """What a room shows of the bot's messages."""
+        """Return the bot's messages that a room shows."""
         found: dict[str, Written] = {}
         for event in list(self.rooms[room].events):
             document, content = event.content, event.content["content"]

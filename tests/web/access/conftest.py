@@ -17,7 +17,7 @@ __all__ = ["home", "keys"]
 
 @pytest.fixture(scope="session")
 def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Where requests run that the test makes up."""
+    """Event loop for requests that the test makes up."""
     made = asyncio.new_event_loop()
     yield made
     made.run_until_complete(made.shutdown_default_executor())

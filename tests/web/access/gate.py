@@ -55,7 +55,7 @@ class Answer:
 
     @property
     def hint(self) -> str:
-        """What a refusal says to do next, which its sentence does not repeat."""
+        """Return the next step that a refusal names, which its sentence does not repeat."""
         hint = self.json["hint"]
         assert isinstance(hint, str)
         assert hint not in self.detail

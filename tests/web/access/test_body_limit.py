@@ -1,4 +1,4 @@
-"""How large a request may be."""
+"""Largest size of a request."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""How errors look to a client."""
+"""Errors as a client sees them."""
 
 import logging
 from typing import Annotated, Literal

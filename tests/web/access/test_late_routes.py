@@ -211,7 +211,7 @@ def test_each_line_of_the_table_has_every_router_that_it_is_about() -> None:
 
 
 def place_of(find: Find) -> tuple[Any, ...]:
-    """Which module a line of the table asks for its router."""
+    """Return the module that a line of the table asks for its router."""
     assert isinstance(find, partial)
     return find.args
 

@@ -22,7 +22,7 @@ pytestmark = [
 
 
 def has_ipv6() -> bool:
-    """Whether this machine has the IPv6 loopback address."""
+    """Return whether this machine has the IPv6 loopback address."""
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):
             return True

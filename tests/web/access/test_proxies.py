@@ -1,4 +1,4 @@
-"""Where a request comes from when reverse proxies stand between."""
+"""Address of a caller behind reverse proxies."""
 
 from collections.abc import Callable
 

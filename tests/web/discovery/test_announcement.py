@@ -1,4 +1,4 @@
-"""What Avahi is told to announce, and what it is asked."""
+"""Announcements through Avahi, and calls to it."""
 
 import asyncio
 import shutil

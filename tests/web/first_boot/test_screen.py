@@ -1,4 +1,4 @@
-"""What the console of a new computer shows, and `parachute first-boot` in its other forms."""
+"""Screen of a new computer, and `parachute first-boot` in its other forms."""
 
 import json
 import os
@@ -25,7 +25,7 @@ COMMAND = (sys.executable, "-m", "parachute.cli", "first-boot")
 
 
 def modules_of(lines: list[str]) -> list[list[bool]]:
-    """Which squares of a code that was drawn are dark, without the light edge."""
+    """Return the dark squares of a drawn code, without the light edge."""
     rows = []
     for line in lines:
         rows.append([letter in " ▄" for letter in line])

@@ -30,7 +30,7 @@ def secret_of(first_boot: FirstBoot, boot: str | None = BOOT, *, again: bool = F
 
 
 def use(first_boot: FirstBoot) -> None:
-    """What the page does first."""
+    """Use the key as the page does first."""
     first_boot.note_use(Caller("key", FIRST_BOOT))
 
 

@@ -1,4 +1,4 @@
-"""Whether core starts where others can reach it, at every point of set-up."""
+"""Start of core where others can reach it, at every point of set-up."""
 
 import re
 from collections.abc import Callable
@@ -72,12 +72,12 @@ def done_and_begun_anew(home: Home) -> None:
 
 
 def broken_progress(home: Home) -> None:
-    """What says whether set-up is done is not understood, and there is no key."""
+    """Break the record of set-up, without a key."""
     (home.root / "setup.json").write_text("{")
 
 
 def broken_keys(home: Home) -> None:
-    """Which keys there are is not known."""
+    """Break the file of keys."""
     invited(home)
     (home.root / "keys.yaml").write_text("api_keys:")
 

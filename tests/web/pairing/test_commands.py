@@ -20,13 +20,13 @@ def environment(computer: Computer) -> dict[str, str]:
 
 
 def ran(computer: Computer, *arguments: str) -> str:
-    """What a command prints that must end well."""
+    """Return the output of a command that has to succeed."""
     command = [sys.executable, "-m", "parachute.cli", *arguments]
     return subprocess.run(command, env=environment(computer), check=True, capture_output=True, text=True).stdout
 
 
 def on_a_terminal(computer: Computer, *arguments: str) -> str:
-    """What a command shows on a terminal."""
+    """Return the output of a command on a terminal."""
     process, descriptor = pty.fork()
     if process == 0:
         os.execve(sys.executable, [sys.executable, "-m", "parachute.cli", *arguments], environment(computer))

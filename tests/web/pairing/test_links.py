@@ -1,4 +1,4 @@
-"""Where a code leads, as another device reaches this computer."""
+"""Address in a code, as another device reaches this computer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When a certificate is made: by the real scheduler with a clock that the test sets, and by the real program."""
+"""Issue of a certificate: by the real scheduler with a clock that the test sets, and by the real program."""
 
 import ssl
 from collections.abc import AsyncIterator
@@ -53,7 +53,7 @@ class Place:
         return await build_tls(installation, self.scheduler, Lifecycle(self.stack))
 
     async def look(self) -> None:
-        """What the scheduler does each minute, until nothing runs."""
+        """Run the scheduler as it does each minute, until nothing runs."""
         await self.scheduler.run_due()
         await until(lambda: not self.scheduler.running, "the certificate is made")
 

@@ -1,4 +1,4 @@
-/** What a place of backups asks for, typed once and never shown again. */
+/** Credentials of a place of backups, typed once and never shown again. */
 import { TextField } from "~/components/field";
 import { t } from "./texts";
 
@@ -16,12 +16,12 @@ function kindOf(repository: string): keyof typeof ASKED | undefined {
   return kind in ASKED ? (kind as keyof typeof ASKED) : undefined;
 }
 
-/** Whether a place may ask for something that is typed here. */
+/** Return whether a place may need typed credentials. */
 export function asks(repository: string): boolean {
   return kindOf(repository) !== undefined;
 }
 
-/** What was typed for this place: nothing that was typed for another one before. */
+/** Return the values typed for this place, and none typed for another one before. */
 export function typedFor(repository: string, values: Typed): Typed {
   const kind = kindOf(repository);
   const names: readonly string[] = kind ? ASKED[kind] : [];

@@ -3,7 +3,7 @@ import type { Schema } from "~/api/client";
 
 export type Kit = Schema<"ShownKit">;
 
-/** Whether backups were opened with their kit. */
+/** Proof that backups were opened with their kit. */
 export interface Protection {
   protected: boolean;
   kit_opened_at: string | null;
@@ -11,7 +11,7 @@ export interface Protection {
 
 const TITLE = "Parachute backup kit";
 
-/** Whether a text is that of a kit, as a code has it, and not only a password. */
+/** Return whether a text is that of a kit, as in its code, and not only a password. */
 export function isKit(text: string): boolean {
   return text.trim().startsWith(TITLE);
 }

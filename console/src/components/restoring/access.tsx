@@ -1,4 +1,4 @@
-/** Where backups are that are there already, and what opens them: the emergency kit, scanned, or typed in. */
+/** Place of existing backups, and their credentials: the emergency kit, scanned, or typed in. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";

@@ -11,7 +11,7 @@ import type { Backup } from "./models";
 import { t } from "./texts";
 
 interface Props {
-  /** Whether keys and settings are to come back as well, unless somebody says otherwise. */
+  /** True if keys and settings are to come back as well, by default. */
   isWhole: boolean;
   onBegun: () => unknown;
 }

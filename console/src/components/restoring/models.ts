@@ -1,4 +1,4 @@
-/** What the server knows of restoring (docs/backup.md). */
+/** Requests and models of restoring (docs/backup.md). */
 import { api, type Schema } from "~/api/client";
 
 export type Backup = Schema<"Backup">;

@@ -1,4 +1,4 @@
-/** How the last restore ended, what it has kept, and the way back. */
+/** Result of the last restore, the folders that it has kept, and the way back. */
 import type { ComponentChildren } from "preact";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
@@ -13,11 +13,11 @@ interface Props {
   last: LastRestore;
   reload: () => Promise<void>;
   onBegun: () => unknown;
-  /** What comes next, for somebody who has just restored. */
+  /** Next step for somebody who has just restored. */
   children?: ComponentChildren;
 }
 
-/** What was restored some time ago, as long as there is something to do about it. */
+/** Result of an earlier restore, as long as there is something to do about it. */
 export function Earlier({ last, reload, onBegun }: Omit<Props, "children">) {
   if (last.result !== "restored") return <Outcome last={last} reload={reload} onBegun={onBegun} />;
   if (last.kept.length === 0) return null;
@@ -32,7 +32,7 @@ export function Earlier({ last, reload, onBegun }: Omit<Props, "children">) {
   );
 }
 
-/** How one ended just now. */
+/** Result of a restore that has just ended. */
 export function Outcome({ last, reload, onBegun, children }: Props) {
   return (
     <>

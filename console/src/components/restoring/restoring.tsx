@@ -16,11 +16,11 @@ import { t } from "./texts";
 interface Props {
   /** A fresh computer: the list is shown at once, and everything comes back unless somebody says otherwise. */
   isFresh?: boolean;
-  /** What comes next, for somebody who has just restored. */
+  /** Next step for somebody who has just restored. */
   next: (trust: boolean) => ComponentChildren;
-  /** What stands above the list. */
+  /** Content above the list. */
   children?: ComponentChildren;
-  /** Where it leads instead, as long as nothing is being restored. */
+  /** Content in its place, as long as nothing is being restored. */
   otherwise?: ComponentChildren;
 }
 

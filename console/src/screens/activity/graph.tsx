@@ -1,4 +1,4 @@
-/** Who asked whom: a picture of the busiest, and a table of all. */
+/** Graph of requests: a picture of the busiest, and a table of all. */
 import { useState } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
 import { Chips, Loaded, Section } from "~/components/layout";

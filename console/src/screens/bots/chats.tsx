@@ -1,4 +1,4 @@
-/** Who may talk to a bot, with the conversation in which they do. */
+/** Chats that may talk to a bot, each with its conversation. */
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";

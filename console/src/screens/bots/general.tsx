@@ -1,4 +1,4 @@
-/** What holds for all bots: their language, and what of the inbox the owner's own chat is told. */
+/** Settings of all bots: their language, and the inbox items that the owner's own chat shows. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";

@@ -1,4 +1,4 @@
-/** What chats of a bot get that are let in from now on, and who needs no letting in. */
+/** Defaults of a bot's new chats, and people who need no approval. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
@@ -57,7 +57,7 @@ export function SettingsDialog({ platform, settings, reload, onClose }: Props) {
   );
 }
 
-/** What somebody may use, in words of everyday. */
+/** Choice of a chat's capabilities, in everyday words. */
 export function TemplateChoice({ label, value, onChange }: { label: string; value: Template; onChange: (value: Template) => void }) {
   return (
     <Choice

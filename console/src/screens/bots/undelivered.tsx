@@ -1,4 +1,4 @@
-/** What a messenger did not take: tried again, or given up. */
+/** Failed deliveries: tried again, or given up. */
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Ago, Badge, Row, Section } from "~/components/layout";

@@ -1,4 +1,4 @@
-/** Who wants to talk to a bot, and letting them in or not. */
+/** Requests to talk to a bot, and their approval or denial. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
@@ -14,7 +14,7 @@ import type { Configuration, Request, Template } from "./models";
 import { TemplateChoice } from "./settings";
 import { t } from "./texts";
 
-/** What somebody calls themselves, or their number where they say nothing. */
+/** Return the person's own name, or the number where there is none. */
 const called = (request: Request) => (request.chat_type === "group" ? request.title : request.name) || request.chat_id;
 
 export function Waiting({ configuration }: { configuration: Configuration }) {

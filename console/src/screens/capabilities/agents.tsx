@@ -102,7 +102,7 @@ function Shown({ name, onClose }: { name: string; onClose: () => void }) {
   );
 }
 
-/** What is sent of an agent but its name. */
+/** Return the fields of an agent that are sent, without its name. */
 const body = (agent: Pick<Agent, "description" | "model" | "tools" | "system_prompt">) => ({
   prompt: agent.system_prompt ?? "",
   ...(agent.description && { description: agent.description }),

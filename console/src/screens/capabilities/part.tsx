@@ -1,4 +1,4 @@
-/** What the four kinds have in common: a sentence, a list or its emptiness, and the button that adds one. */
+/** Common part of the four kinds: a sentence, a list or its emptiness, and the button that adds one. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ApiError } from "~/api/client";

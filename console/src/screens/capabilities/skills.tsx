@@ -20,7 +20,7 @@ interface Skill {
   files: { name: string; size: number }[];
   problem: string | null;
   etag: string;
-  /** What stands below its fields; only of one that was fetched by itself. */
+  /** Text below its fields, for a skill that was fetched singly. */
   instructions?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the agent wants to know before it goes on: a question, or whether it may use a tool. */
+/** Request of the agent before it goes on: a question, or permission to use a tool. */
 import { useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Details } from "~/components/details";

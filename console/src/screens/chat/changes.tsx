@@ -1,4 +1,4 @@
-/** What the runs of a conversation have changed: what waits, what differs, and taking it back. */
+/** Changes by the runs of a conversation: those that wait, their differences, and taking them back. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";

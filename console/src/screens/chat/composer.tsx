@@ -1,4 +1,4 @@
-/** Where a message is written, with its files. */
+/** Editor of a message, with its files. */
 import { useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";

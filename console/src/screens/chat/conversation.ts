@@ -23,7 +23,7 @@ export interface Session {
   continuedFrom: string | null;
 }
 
-/** What a new conversation begins with. */
+/** Settings with which a new conversation begins. */
 export interface Beginning {
   workspaceId?: string;
   model?: string;
@@ -50,13 +50,13 @@ export class Conversation {
   readonly permission = signal<PermissionRequest | undefined>(undefined);
   readonly error = signal<unknown>(undefined);
   readonly isLoading = signal(true);
-  /** Whether there are messages before those that were read. */
+  /** True if there are messages before those that were read. */
   readonly hasEarlier = signal(false);
   private readonly ended = new AbortController();
   private readonly endListening: () => void;
   private count = 0;
   private last: { text: string; attachments: Attachment[] } = { text: "", attachments: [] };
-  /** Whether the computer has answered anything to what was sent. */
+  /** True once the computer has answered anything to the message. */
   private isHeard = false;
   private branchedFrom: string | null = null;
 

@@ -105,7 +105,7 @@ export interface StoredMessage {
   content: ({ type: string; text?: string; id?: string; name?: string; input?: Record<string, unknown>; result?: string; isError?: boolean } | string)[] | string;
   timestamp: string | null;
   isCompactSummary: boolean;
-  /** What the person wrote, and the files that went with it, where some did. */
+  /** Text of the person, and the files that went with it, if any. */
   said?: string;
   attachments?: string[];
 }

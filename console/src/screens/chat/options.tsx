@@ -1,4 +1,4 @@
-/** What a conversation works with: workspace, model, agent, trust level and what it is told. */
+/** Options of a conversation: workspace, model, agent, trust level and instructions. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";

@@ -1,4 +1,4 @@
-/** What is left to one conversation of what its workspace and the settings allow (docs/permissions.md). */
+/** Permissions left to one conversation within its workspace and the settings (docs/permissions.md). */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
@@ -42,7 +42,7 @@ interface Known {
   folders: Entry[];
   mcps: Entry[];
   capabilities: Entry[];
-  /** What its workspace or the settings give its sandbox. */
+  /** Limits of its sandbox by its workspace or the settings. */
   most: Record<(typeof LIMITS)[number], number>;
   /** The hosts that the workspace names, if it has a list of its own. */
   workspace: { name: string; capabilities: { mcps: "all" | "none" | string[] }; network: { mode: string; hosts: string[] } } | null;
@@ -186,7 +186,7 @@ function limited(before: Limits | null, name: keyof Limits, text: string): Limit
 
 interface PartProps {
   label: string;
-  /** What it is called when nothing was taken. */
+  /** Label when nothing was taken. */
   all: string;
   value: string[] | null;
   entries: Entry[];

@@ -126,7 +126,7 @@ interface Branch {
 
 const BRANCH = "chat/branch";
 
-/** What was begun to be written instead of an earlier message, until it is sent or dropped. */
+/** Return the draft in place of an earlier message, until it is sent or dropped. */
 function keptBranch(): Branch | undefined {
   try {
     return (JSON.parse(draftOf(BRANCH) || "null") as Branch | null) ?? undefined;

@@ -1,4 +1,4 @@
-/** What the doctor found: problems first, each with what to do about it. */
+/** Findings of the doctor: problems first, each with its remedy. */
 import type { Resource } from "~/state/resource";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";

@@ -1,4 +1,4 @@
-/** Where the model runs, and with which login; a secret goes in and never comes out again. */
+/** Provider of the model, and its login; a secret goes in and never comes out again. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";

@@ -1,4 +1,4 @@
-/** What conversations reach: hosts, repositories, and the tokens of git hosts. */
+/** Network of conversations: hosts, repositories, and the tokens of git hosts. */
 import { api } from "~/api/client";
 import { LinkButton } from "~/components/button";
 import { Loaded, Section } from "~/components/layout";

@@ -1,4 +1,4 @@
-/** How the computer is, and stopping or restarting it. */
+/** Status of the computer, and stopping or restarting it. */
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";

@@ -79,7 +79,7 @@ interface Props {
   onSaved: () => Promise<void>;
 }
 
-/** What a workspace may do with a repository. */
+/** Rights of a workspace to a repository. */
 const RIGHTS = {
   fetch: { access: "fetch", choice: "always" },
   push: { access: "push", choice: "always" },

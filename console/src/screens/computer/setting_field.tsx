@@ -84,7 +84,7 @@ function written(value: unknown): string {
   return value === null || value === undefined ? "" : String(value);
 }
 
-/** What stands in a field as a value; the server says what is wrong with it. */
+/** Return the text of a field as a value; the server says what is wrong with it. */
 function parsed({ kind, may_be_empty: mayBeEmpty }: Setting, text: string): unknown {
   const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
   // A single word may stand for a list, such as `all`: the server knows which.

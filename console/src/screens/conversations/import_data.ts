@@ -31,7 +31,7 @@ export type Kind = (typeof KINDS)[number];
 
 export const isOver = ({ state }: ImportState) => !["receiving", "waiting", "running", "undoing"].includes(state);
 
-/** What was left out and why, in the language of the page; a reason that it does not know is the server's. */
+/** Return an omission and its reason, in the language of the page; an unknown reason is shown as the server wrote it. */
 export function reason({ what, why }: { what: string; why: string }): string {
   const key = `left_${what}` as "left_images";
   const known = t(key);

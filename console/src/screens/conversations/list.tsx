@@ -13,7 +13,7 @@ import { answering, further, newest, PAGE, type Shown, workspaces } from "./data
 import { Line } from "./line";
 import { t } from "./texts";
 
-/** Whose conversations are shown, and whether those put away are: it stays until it is chosen anew. */
+/** Filter by workspace and archive, kept until it is chosen anew. */
 const workspace = preference<string>("conversations/workspace", undefined, "");
 const archived = preference<"no" | "yes">("conversations/archived", ["no", "yes"], "no");
 

@@ -1,4 +1,4 @@
-/** What each part of the computer may use, and how much of that is used. */
+/** Limits of each part of the computer, and the used share. */
 import { useState } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";

@@ -1,4 +1,4 @@
-/** What the API says of costs, and the names of those who used it. */
+/** Models of costs, and the names of their subjects. */
 import type { Schema } from "~/api/client";
 import { t } from "./texts";
 

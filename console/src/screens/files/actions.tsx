@@ -1,4 +1,4 @@
-/** What can be done with a file or folder: rename or move, save, look at its history, delete. */
+/** Actions on a file or folder: rename or move, save, look at its history, delete. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
@@ -17,7 +17,7 @@ interface Props {
   isFolder: boolean;
   size: number | null;
   onClose: () => void;
-  /** Where it is afterwards; nowhere after it was deleted. */
+  /** Callback with the new path; null after a deletion. */
   onDone: (path: string | null) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What was changed with these files from a device, each of which can be taken back. */
+/** Changes of these files from a device, each of which can be taken back. */
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";

@@ -50,7 +50,7 @@ const IMAGES = /\.(png|jpe?g|gif|webp|avif|bmp)$/i;
 
 export type Preview = "markdown" | "text" | "image" | "none";
 
-/** How a file is shown; what has no ending is mostly a text, and the server says if it is not. */
+/** Return the preview of a file; one without a suffix is mostly a text, and the server says if it is not. */
 export function previewOf(name: string): Preview {
   if (IMAGES.test(name)) return "image";
   if (/\.(md|markdown)$/i.test(name)) return "markdown";

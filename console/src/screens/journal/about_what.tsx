@@ -1,4 +1,4 @@
-/** What an entry is about: people, projects and topics that Brain knows, and conversations. */
+/** Subjects of an entry: people, projects and topics that Brain knows, and conversations. */
 import { api } from "~/api/client";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";

@@ -1,4 +1,4 @@
-/** What the module Daily answers; its README describes these routes. */
+/** Answers of the module Daily; its README describes these routes. */
 import { api, send } from "~/api/client";
 import { decoded } from "~/state/router";
 

@@ -1,4 +1,4 @@
-/** What agents made of a day: each agent's page, and the reflection that somebody wrote by hand. */
+/** Pages of a day by agents, and the reflection that somebody wrote by hand. */
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Notice, Section } from "~/components/layout";

@@ -1,4 +1,4 @@
-/** What is said in an entry's recording: on its way to a text, missing, or once more. */
+/** Transcription of an entry's recording: under way, missing, or repeated. */
 import { Button } from "~/components/button";
 import { Notice, Progress } from "~/components/layout";
 import { useResource } from "~/state/resource";

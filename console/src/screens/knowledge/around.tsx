@@ -1,4 +1,4 @@
-/** What an entity is linked with, in two steps: as a picture, and as a table. */
+/** Entities linked with one in two steps: as a picture, and as a table. */
 import { LinkButton } from "~/components/button";
 import { Badge, Empty, Loaded, Notice, Page, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";

@@ -1,4 +1,4 @@
-/** What the module Brain answers; its README describes these routes. */
+/** Answers of the module Brain; its README describes these routes. */
 import { api } from "~/api/client";
 
 export interface Brief {
@@ -27,7 +27,7 @@ export interface Field {
   values?: string[];
   items?: string;
   description?: string;
-  /** It is shown as text, and may hold anything. */
+  /** Field with any value, shown as text. */
   is_any?: boolean;
 }
 

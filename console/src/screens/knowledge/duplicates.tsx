@@ -1,4 +1,4 @@
-/** What may be known twice: making one of two, and taking that back. */
+/** Possible duplicates: merging two into one, and taking that back. */
 import { Button, LinkButton } from "~/components/button";
 import { Badge, Empty, Loaded, Page, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";

@@ -6,9 +6,9 @@ import { editorOf, written } from "./values";
 
 interface Props {
   fields: Field[];
-  /** What is in the file now. */
+  /** Present values in the file. */
   before: Record<string, unknown>;
-  /** What was typed, by the names of fields. */
+  /** Typed texts, by the names of fields. */
   typed: Record<string, string>;
   onChange: (typed: Record<string, string>) => void;
 }

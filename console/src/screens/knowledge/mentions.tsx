@@ -1,4 +1,4 @@
-/** Where an entity is mentioned: entries of the journal, conversations, and whatever else modules have linked. */
+/** Mentions of an entity: entries of the journal, conversations, and whatever else modules have linked. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";

@@ -1,4 +1,4 @@
-/** Where a link of a text leads: the entity of that name, or that there is none yet. */
+/** Target of a link in a text: the entity of that name, or a note that there is none yet. */
 import { useEffect } from "preact/hooks";
 import { LinkButton } from "~/components/button";
 import { Empty, Loaded, Page } from "~/components/layout";

@@ -1,7 +1,7 @@
 /** Fields of entities as people read and write them. */
 import type { Brief, Field } from "./data";
 
-/** What answers add to the fields of a file, and what has a place of its own on the page. */
+/** Fields that answers add to those of a file, and those with a place of their own on the page. */
 const OWN = new Set([
   "@id", "@type", "id", "para_id", "type", "name", "aliases", "tags", "path", "version", "summary", "snippet", "score", "found_by",
   "content", "relationships", "legacy_id",
@@ -20,7 +20,7 @@ function isList(value: unknown): value is (string | number | boolean)[] {
   return Array.isArray(value) && value.every(isSimple);
 }
 
-/** How a field is written: by its type, or as what is in it already. */
+/** Return the editor of a field: by its type, or by its present value. */
 export function editorOf(field: Field, value: unknown): "list" | "switch" | "choice" | "number" | "date" | "url" | "lines" | "line" | "none" {
   if (value !== undefined && value !== null && !isSimple(value) && !isList(value)) return "none";
   if (field.name === "relationships") return "none";
@@ -48,7 +48,7 @@ export function written(value: unknown): string {
   return isList(value) ? value.join("\n") : String(value);
 }
 
-/** What was typed as the value that the field holds; null for nothing. */
+/** Return the typed text as a value of the field; null for nothing. */
 export function read(editor: string, text: string): unknown {
   if (editor === "list") {
     const items = text.split("\n").map((item) => item.trim());

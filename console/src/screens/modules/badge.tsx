@@ -1,4 +1,4 @@
-/** How a module is, in a word. */
+/** State of a module, in a word. */
 import { Badge } from "~/components/layout";
 import type { Module } from "./models";
 import { t } from "./texts";

@@ -1,4 +1,4 @@
-/** What a module may do, in the words of the specification's consent screen. */
+/** Permissions of a module, in the words of the specification's consent screen. */
 import { Details } from "~/components/details";
 import { Difference } from "~/components/difference";
 import { Section } from "~/components/layout";

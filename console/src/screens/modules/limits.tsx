@@ -1,4 +1,4 @@
-/** What the owner leaves to the agents of a module: less than was approved, never more. */
+/** Limits of a module's agents by the owner: less than was approved, never more. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";

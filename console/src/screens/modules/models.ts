@@ -55,7 +55,7 @@ export interface Module {
   problem: string | null;
 }
 
-/** What is shown before something is approved; the approval names its hash. */
+/** Consent shown before an approval; the approval names its hash. */
 export interface Consent {
   name: string;
   hash: string;

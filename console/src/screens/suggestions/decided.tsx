@@ -1,4 +1,4 @@
-/** What was decided, the newest first, and taking it back. */
+/** Decided suggestions, the newest first, and taking them back. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";

@@ -1,4 +1,4 @@
-/** What waits, a card each, and all of it at the end. */
+/** Suggestions that wait, a card each, and all of them at the end. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";

@@ -1,4 +1,4 @@
-/** Where the model runs, and whether it answers: asked with a real question. */
+/** Provider of the model, and its test with a real question. */
 import { useRef, useState } from "preact/hooks";
 import { api, ApiError } from "~/api/client";
 import { Button } from "~/components/button";

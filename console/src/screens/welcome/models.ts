@@ -1,4 +1,4 @@
-/** What the server knows of a computer that is being set up, and the steps that this takes. */
+/** State of a computer during set-up, and the steps of set-up. */
 import { api } from "~/api/client";
 import { type Resource, useResource } from "~/state/resource";
 
@@ -37,7 +37,7 @@ export interface Known {
   modules: string[];
   /** Names of browsers and keys besides this browser and the key of the first boot. */
   devices: string[];
-  /** Whether any of them can be another machine. */
+  /** True if any of them can be another machine. */
   isReachable: boolean;
   backups: Backups;
 }
@@ -69,7 +69,7 @@ export function useKnown(): Resource<Known> {
   return useResource(load, "known", ["keys", "modules", "backups", "settings"]);
 }
 
-/** Whether a step has nothing left to do. */
+/** Return whether a step has nothing left to do. */
 export function isDone(step: StepName, { setup, modules, devices, isReachable, backups }: Known): boolean {
   return {
     model: setup.model_chosen,

@@ -1,1 +1,1 @@
-"""What a name looks like in each language: small lists by hand, and which language a line is in."""
+"""Small lists by hand of the words around names in each language, and detection of a line's language."""

@@ -121,7 +121,7 @@ def _keep(state: _State, key: str, said: _Said) -> None:
 
 
 def _insert(state: _State, block: Block, previous: str, theirs: Day) -> None:
-    """Put an entry of theirs behind the one that it follows there."""
+    """Put an entry of the other side behind the one that it follows there."""
     assert block.heading is not None
     blocks = state.day.blocks
     behind = [index + 1 for index, each in enumerate(blocks) if previous and each.key == previous]

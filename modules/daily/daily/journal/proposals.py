@@ -1,4 +1,4 @@
-"""What entries say that Brain does not have: new names, and news of what it knows. Each is proposed once ever, and the user decides."""
+"""Proposals from entries: names that are new to Brain, and news of entities that it has. Each is proposed once ever, and the user decides."""
 
 import datetime
 import logging
@@ -32,7 +32,7 @@ _RECENT_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """What was proposed for an entry, a new entity or a change of one; `id` is that of the suggestion."""
+    """Proposal for an entry: a new entity or a change of one; `id` is that of the suggestion."""
 
     id: str
     type: str

@@ -84,7 +84,7 @@ class State:
         return await self._database.run_together(work)
 
     async def asked(self, key: str) -> Asked | None:
-        """What an idempotency key was used for, if it was."""
+        """Return the use of an idempotency key, if there is one."""
 
         def work(connection: sqlite3.Connection) -> Asked | None:
             query = "SELECT entry, date, written FROM requests WHERE key = ?"

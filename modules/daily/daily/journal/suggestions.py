@@ -14,7 +14,7 @@ from parachute.core import Conflict, InvalidInput, NotFound
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """What a new entry is made of."""
+    """Fields of a new entry."""
 
     content: Annotated[str, "The text, in Markdown"]
     title: Annotated[str, "Without one it is the time"] = ""

@@ -1,4 +1,4 @@
-"""Which files are the same on all devices."""
+"""Paths of the files that are synchronized between devices."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The journal on several devices: what there is, and what of it goes to and fro."""
+"""The journal on several devices: its files, and the differences that are exchanged."""
 
 import base64
 import binascii

@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput
 
 RATE = 16_000
 _FORMATS = "wav,ogg,matroska,webm,mov,mp3,flac,aac,caf"
-"""What browsers, phones and messengers record; other formats of the library have code that fewer people have looked at."""
+"""Formats in which browsers, phones and messengers record; other formats of the library have code that fewer people have looked at."""
 
 _LONGEST = 28 * RATE  # Whisper hears 30 seconds at a time
 _CUT_FROM = 18 * RATE
@@ -19,7 +19,7 @@ _RATES = range(1, 768_001)
 
 
 _FRAME_SECONDS = 10.0
-"""What finding the next moment of sound may take: some files have the decoder look through gigabytes for one."""
+"""Longest time for finding the next moment of sound: some files have the decoder look through gigabytes for one."""
 
 
 class NoSound(InvalidInput):

@@ -17,7 +17,7 @@ _OF_SENSE_VOICE = ("zh", "en", "ja", "ko", "yue")
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What was said in a piece of sound, and its language if the model tells."""
+    """Speech in a piece of sound, and its language if the model tells."""
 
     text: str
     language: str | None

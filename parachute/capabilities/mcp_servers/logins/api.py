@@ -34,7 +34,7 @@ SettingsDependency = Annotated[Settings, Depends(provided(Settings))]
 
 
 class Beginning(BaseModel):
-    """How one wants to sign in; `paste`: the browser is on another machine, and its last address is brought by hand."""
+    """Way to sign in; `paste`: the browser is on another machine, and its last address is brought by hand."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -68,7 +68,7 @@ async def begin(
 
 @router.post("/{name}/login/answer")
 async def answer(name: str, service: ServersDependency, body: End) -> dict[str, Any]:
-    """End signing in with the address at which the browser ended, where that could not come back by itself."""
+    """Finish signing in with the browser's last address, where the browser could not return it."""
     callback = Callback.parse(body.answer)
     return {"success": True, "server": await service.remote.logins.finish(callback, name)}
 

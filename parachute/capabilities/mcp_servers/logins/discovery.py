@@ -1,4 +1,4 @@
-"""Where and how one signs in to a server, by its own metadata; each claim is checked against who makes it.
+"""Discovery of a server's way to sign in, by its own metadata; each claim is checked against who makes it.
 
 The library's own client begins to sign in within a request of the agent, forgets when a token ends and where it is refreshed
 (modelcontextprotocol/python-sdk#3250), and asks every host that is named: its models and its checks are used here, its flow is not.
@@ -41,7 +41,7 @@ _CLIENT = "Parachute Computer"
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What a server and its authorization server say; `resource` is what tokens are asked for."""
+    """Metadata of a server and its authorization server; `resource` is the audience of tokens."""
 
     resource: str
     metadata: OAuthMetadata

@@ -1,10 +1,10 @@
-"""What can be wrong with a login."""
+"""Errors of a login."""
 
 from parachute.base.errors import ParachuteError
 
 
 class LoginRefused(ParachuteError):
-    """What a server says about signing in is not what it may say: nothing was sent there."""
+    """Statement of a server about signing in that it may not make: nothing was sent there."""
 
     status = 502
     key = "login_refused"

@@ -11,7 +11,7 @@ _EARLY_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What one authorization server knows us by; `redirect` is the address to which it sends people back."""
+    """Registration of this client at one authorization server; `redirect` is the address to which it sends people back."""
 
     issuer: str
     token_endpoint: str

@@ -1,4 +1,4 @@
-"""How much a server elsewhere may send, and why its connection has ended."""
+"""Limit on the data from a remote server, and the reason why its connection has ended."""
 
 import asyncio
 import time

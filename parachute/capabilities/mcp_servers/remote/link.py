@@ -46,7 +46,7 @@ class RemoteLink:
 
     @property
     def failure(self) -> ParachuteError | None:
-        """What went wrong since the last request began."""
+        """Return the failure since the last request began."""
         return self._allowance.failure
 
     def error(self) -> ParachuteError:

@@ -1,4 +1,4 @@
-"""What is needed to call servers elsewhere: their way out, their headers and their logins."""
+"""Services for calling remote servers: their way out, their headers and their logins."""
 
 import asyncio
 from functools import partial

@@ -102,7 +102,7 @@ class Entry:
 
 
 def form_of(path: Path) -> Form:
-    """What a file is by its beginning."""
+    """Return the format of a file by its beginning."""
     with path.open("rb") as file:
         begin = file.read(16)
     if begin.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")) or zipfile.is_zipfile(path):

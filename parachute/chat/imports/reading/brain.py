@@ -31,7 +31,7 @@ def is_ours(about: bytes | None) -> bool:
 
 
 def place_of(path: str) -> str | None:
-    """Where a file of the archive belongs in the vault; None for what belongs nowhere."""
+    """Return the path in the vault of a file of the archive; None where it has none."""
     first, _, rest = path.partition("/")
     if first in FOLDERS and rest:
         place = f"{FOLDERS[first]}/{rest}"

@@ -20,7 +20,7 @@ _NAMES = uuid.UUID("6f6b1a52-7f37-5c0e-9a3f-3d1c2f1f8f5b")
 
 @dataclass(slots=True)
 class Message:
-    """What one side said; `time` is ISO 8601 in UTC."""
+    """Message of one side; `time` is ISO 8601 in UTC."""
 
     role: Role
     text: str

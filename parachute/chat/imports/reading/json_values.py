@@ -24,7 +24,7 @@ Event = tuple[str, Any]
 
 
 class Readable(Protocol):
-    """What is read from, such as an entry of an archive."""
+    """Source that can be read, such as an entry of an archive."""
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
@@ -88,7 +88,7 @@ def elements(file: Readable) -> Iterator[Any]:
 
 
 def flag(file: Readable, name: str) -> bool:
-    """Whether the outermost object has a member of this name that is true; False where the text is no such thing."""
+    """Return whether the outermost object has a member of this name that is true; False where the text is no such thing."""
     import ijson
 
     depth, key = 0, None

@@ -1,4 +1,4 @@
-"""What a reading gives: files in its folder, and a line of JSON for each of them on standard output."""
+"""Output of a reading: files in its folder, and a line of JSON for each of them on standard output."""
 
 import hashlib
 import json

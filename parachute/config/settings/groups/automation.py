@@ -1,4 +1,4 @@
-"""What agents do by themselves: suggestions, sorting them, and reviews of contexts."""
+"""Settings of automation: suggestions, sorting them, and reviews of contexts."""
 
 import re
 from typing import Annotated, Literal

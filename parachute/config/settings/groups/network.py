@@ -1,4 +1,4 @@
-"""What conversations reach: hosts, git and MCP servers elsewhere."""
+"""Settings of the network of conversations: hosts, git and remote MCP servers."""
 
 import re
 from typing import Annotated, Literal

@@ -18,7 +18,7 @@ def _repository(value: str) -> str:
 
 
 class BackupSettings(Group):
-    """Where backups go, when, and how many are kept."""
+    """Repository, schedule and retention of backups."""
 
     repository: Annotated[str | None, AfterValidator(lambda value: value and _repository(value))] = Field(
         default=None,
@@ -45,7 +45,7 @@ class BackupSettings(Group):
 
 
 class UpdateSettings(Group):
-    """Where new versions come from, and for how long one has to prove itself."""
+    """Source of new versions, and the length of their probation."""
 
     source: ExpandedPath | None = Field(
         default=None,
@@ -79,7 +79,7 @@ class TlsSettings(Group):
 
 
 class AuditSettings(Group):
-    """How long the audit log is kept, in whole days."""
+    """Retention of the audit log, in whole days."""
 
     keep_days: int = Field(default=90, ge=1, le=3650, description="Records of the audit log are kept for so many days.")
     keep_megabytes: int = Field(

@@ -13,7 +13,7 @@ _LOST = "The connection to Discord is lost; it is tried again by itself."
 
 
 def intents() -> discord.Intents:
-    """What Discord tells the bot: servers, messages with their text, and no members or presences."""
+    """Return the intents, which are the events that Discord sends the bot: servers, messages with their text, and no members or presences."""
     return discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
 
 

@@ -21,7 +21,7 @@ class Discord(OneSession):
         self._position: Position | None = None
 
     async def run(self, start: Start, files: Path, hand_over: HandOver, report: Report) -> None:
-        """Take what comes until cancelled. Errors: ConnectionError where discord.py does not try again by itself, Refused."""
+        """Receive messages until cancelled. Errors: ConnectionError where discord.py does not reconnect, Refused."""
         from parachute.connectors.platforms.discord.session import Session
 
         # Its messages refer to each other, so that only the collector ends them.

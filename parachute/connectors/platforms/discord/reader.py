@@ -70,7 +70,7 @@ Item = NewSession | GuildHere | GuildAway | Deleted | discord.Message | discord.
 
 
 class Reader:
-    """What comes, one after the other. A channel is read from its last stored message before anything new of it counts."""
+    """Reader of incoming messages, one after the other. A channel is read from its last stored message before anything new of it counts."""
 
     def __init__(self, client: discord.Client, downloads: Downloads, position: Position, hand_over: HandOver) -> None:
         self._client = client
@@ -84,10 +84,10 @@ class Reader:
         """Servers whose channels were not looked at since it began; 0 stands for private conversations, and
         negative numbers for channels of which something was left out."""
         self._since = position.floor
-        """What was stored of every channel when it began."""
+        """Last stored message of every channel when it began."""
         self._overflowed: dict[int, Channel] = {}
         self._authors: OrderedDict[int, str] = OrderedDict()
-        """Who wrote the last messages that were handed over, by their ids."""
+        """Authors of the last messages that were handed over, by their ids."""
         self._updates: list[Update] = []
 
     def put(self, item: Item) -> None:

@@ -100,7 +100,7 @@ def of_membership(guild: discord.Guild, *, is_member: bool, seconds: float) -> U
 
 
 def sender(user: discord.abc.User) -> Sender:
-    """Who wrote."""
+    """Return the author."""
     return Sender(str(user.id), clean(user.display_name, _NAME), user.bot)
 
 

@@ -129,7 +129,7 @@ def _pairs(buttons: tuple[Button, ...]) -> list[list[str]]:
 
 
 def _digest(message: discord.Message) -> str:
-    """What a message shows, as it was noted before it was written."""
+    """Return the digest of a message, as it was noted before it was written."""
     if message.attachments:
         return digest([message.attachments[0].size])
     return digest([message.content, _pairs(buttons_of(message))])

@@ -137,7 +137,7 @@ class Calls:
     async def between(
         self, room: str, since: str, until: str
     ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
-        """What is known of people, some events of a room behind a position and before another, and where the next begin."""
+        """Return people's memberships, some events of a room between two positions, and the position of the next."""
         query = {"from": since, "to": until, "dir": "f", "limit": "100", "filter": '{"lazy_load_members":true}'}
         found = await self._api.ask("GET", f"{CLIENT}/rooms", room, "messages", query=query)
         end = found.get("end")
@@ -178,7 +178,7 @@ class Calls:
         return content
 
     async def _limit(self) -> int:
-        """How large a file the home server takes."""
+        """Return the size of the largest file that the home server takes."""
         if self._largest is None:
             try:
                 found = (await self._api.ask("GET", "/_matrix/client/v1/media/config")).get("m.upload.size")

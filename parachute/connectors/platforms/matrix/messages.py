@@ -1,4 +1,4 @@
-"""What happens in rooms, event by event: what people wrote, changed, took back and chose, and where the bot is."""
+"""Events of rooms: messages written, changed and taken back, choices, and memberships of the bot."""
 
 import logging
 from collections import OrderedDict
@@ -49,7 +49,7 @@ class Messages:
                 self._rooms.named(room, event)
 
     async def of(self, room: str, event: dict[str, Any]) -> list[Update]:
-        """What an event is to the computer."""
+        """Return the updates for an event."""
         kind, sender = event.get("type"), translation.sender_of(event)
         if not identifier(EVENT, event.get("event_id")) or not sender:
             return []

@@ -192,12 +192,12 @@ class Reader:
 
 
 def _came(timeline: list[dict[str, Any]], user: str) -> int | None:
-    """Where in a timeline the bot has come into the room last; None if it was there before."""
+    """Return the index in a timeline at which the bot has last joined the room; None if it was there before."""
     return max((at for at, event in enumerate(timeline) if own_membership(event, user) == "join"), default=None)
 
 
 async def introduced(api: Api, report: Report) -> str:
-    """Whose token it is, as soon as the home server says so; error: Refused."""
+    """Wait until the home server names the owner of the token, and return it; error: Refused."""
     wait = _FIRST_WAIT
     while True:
         try:
@@ -211,7 +211,7 @@ async def introduced(api: Api, report: Report) -> str:
 
 
 async def _elsewhere(api: Api) -> str:
-    """Where the home server is, if a site says that it is not here; nothing else is reached from here."""
+    """Return the address of the home server, if a site names another one; nothing else is reached from here."""
     try:
         found = await api.ask("GET", "/.well-known/matrix/client", waits=False)
     except (ConnectionError, Refused):
@@ -221,7 +221,7 @@ async def _elsewhere(api: Api) -> str:
 
 
 async def whose(api: Api) -> str:
-    """Whose token it is. Errors: ConnectionError, Problem, Refused."""
+    """Return the user of the token. Errors: ConnectionError, Problem, Refused."""
     found = await api.ask("GET", f"{CLIENT}/account/whoami")
     if not (user := text(found.get("user_id"))):
         raise ConnectionError("The home server does not say whose token it is.")

@@ -1,4 +1,4 @@
-"""What servers and people of Matrix wrote, which may be anything, as the types that it should have."""
+"""Typed reading of JSON from servers and people of Matrix, which may be anything."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ _LATEST = 9e10
 
 
 def mapping(value: Any, *names: str) -> dict[str, Any]:
-    """What lies below names, one in the other; empty where it is no mapping."""
+    """Return the mapping below nested names; empty where it is no mapping."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
@@ -34,7 +34,7 @@ def identifier(pattern: re.Pattern[str], value: Any) -> str:
 
 
 def seconds(event: dict[str, Any]) -> float:
-    """When something happened, by the clock of its sender's server."""
+    """Return the time of an event, by the clock of its sender's server."""
     value = event.get("origin_server_ts")
     if not isinstance(value, int | float) or isinstance(value, bool):
         return 0.0

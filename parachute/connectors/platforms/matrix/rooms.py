@@ -86,7 +86,7 @@ class Rooms:
             await self._save({user: rooms for user, rooms in kept.items() if rooms})
 
     async def about(self, room: str) -> About:
-        """How a room is now."""
+        """Return the state of a room."""
         if (known := self._known.get(room)) is not None:
             return known
         is_encrypted = bool(await self._state(room, "m.room.encryption"))
@@ -136,7 +136,7 @@ class Rooms:
         return About(about.id, "private", "", about.is_encrypted, next(iter(others), ""))
 
     async def _others(self, room: str) -> set[str]:
-        """Who is in a room, or invited to it, beside the bot."""
+        """Return the members and invited people of a room, without the bot."""
         query = {"not_membership": "leave"}
         try:
             found = await self._api.ask("GET", f"{CLIENT}/rooms", room, "members", query=query)

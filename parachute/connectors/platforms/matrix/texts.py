@@ -1,4 +1,4 @@
-"""What the bot itself says in rooms, in the languages of `bots.yaml`."""
+"""Sentences of the bot itself in rooms, in the languages of `bots.yaml`."""
 
 _TEXTS = {
     "encrypted": {

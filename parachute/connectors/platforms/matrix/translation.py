@@ -29,7 +29,7 @@ _TEN = "\U0001f51f"
 
 
 def own_membership(event: dict[str, Any], user: str) -> str:
-    """What the bot's own membership became; empty if the event does not change it."""
+    """Return the bot's new membership; empty if the event does not change it."""
     if event.get("type") != MEMBER or event.get("state_key") != user:
         return ""
     now = text(mapping(event, "content").get("membership"))
@@ -38,7 +38,7 @@ def own_membership(event: dict[str, Any], user: str) -> str:
 
 
 def inviter_of(event: dict[str, Any]) -> str:
-    """Who had invited the bot, by the event with which it came; empty where the home server does not say so."""
+    """Return the user who invited the bot, by the event of its invitation; empty where the home server does not say so."""
     return identifier(USER, mapping(event, "unsigned").get("prev_sender"))
 
 
@@ -72,7 +72,7 @@ def of_redaction(event: dict[str, Any], about: About, sender: Sender) -> Update 
 
 
 def of_choice(event: dict[str, Any], about: About, sender: Sender, message: str, value: str) -> Update:
-    """What was chosen below a message of the bot."""
+    """Return the update for a choice below a message of the bot."""
     chat = about.chat(sender.name if about.kind == "private" else "")
     return Update(
         str(event["event_id"]), "button", chat, sender, seconds(event), message, is_for_bot=True, button=value
@@ -125,7 +125,7 @@ def keycap(number: int) -> str:
 
 
 def sender_of(event: dict[str, Any]) -> str:
-    """Who sent an event; empty for nobody who can be told from others."""
+    """Return the sender of an event; empty if the id is not valid."""
     return identifier(USER, event.get("sender"))
 
 

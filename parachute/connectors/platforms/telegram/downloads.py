@@ -84,7 +84,7 @@ class Downloads:
 
 
 def _attached(message: Message) -> list[_Attached]:
-    """What a message brings; a picture in its largest size that may be fetched."""
+    """Return the attachments of a message; a picture in its largest size that may be fetched."""
     found = []
     if message.photo:
         sizes = [photo for photo in message.photo if (photo.file_size or 0) <= BYTES] or message.photo[:1]

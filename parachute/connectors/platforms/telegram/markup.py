@@ -42,7 +42,7 @@ def parts(markdown: str, limit: int) -> list[Part]:
 
 
 class _Measure:
-    """How long a text is when it is shown. One that goes on after the last that fitted is not rendered from its beginning."""
+    """Measure of the length of a text as it is shown. One that goes on after the last that fitted is not rendered from its beginning."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

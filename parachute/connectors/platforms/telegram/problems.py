@@ -40,6 +40,6 @@ def translated(error: TelegramError) -> Exception:
 
 
 def seconds_of(error: RetryAfter) -> float:
-    """How long Telegram wants to be left alone."""
+    """Return the seconds that Telegram asks to wait."""
     wait = error.retry_after
     return float(wait) if isinstance(wait, int) else wait.total_seconds()

@@ -85,7 +85,7 @@ class Reader:
         return found
 
     async def _take(self, updates: Sequence[telegram.Update]) -> None:
-        """Hand over; what has files goes by itself, since loading them may take a while."""
+        """Hand over; an update with files goes alone, since loading them may take a while."""
         ready: list[Update] = []
         pressed: list[telegram.CallbackQuery] = []
         for update in updates:
@@ -117,7 +117,7 @@ class Reader:
             ready.clear()
 
     async def _answer(self, query: telegram.CallbackQuery) -> None:
-        """Let the button of whoever pressed it come to rest; it does so by itself some time later."""
+        """End the loading state of a pressed button; Telegram does so itself some time later."""
         try:
             await self._api.call("", lambda: self._api.bot.answer_callback_query(query.id), waits=False)
         except (BadRequest, ConnectionError, Refused) as error:

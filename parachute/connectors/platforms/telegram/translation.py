@@ -16,7 +16,7 @@ _GROUPS = ("group", "supergroup")
 
 
 def identity_of(user: User) -> Identity:
-    """Who the bot is."""
+    """Return the identity of the bot."""
     return Identity(str(user.id), f"@{user.username}" if user.username else clean(user.full_name, _NAME))
 
 

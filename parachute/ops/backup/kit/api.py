@@ -39,7 +39,7 @@ class ShownKit(BaseModel):
 
 
 class Brought(BaseModel):
-    """What somebody brings back: the text of the kit as it was scanned, or its password as it was typed."""
+    """Emergency kit that a person enters: the text of the kit as it was scanned, or its password as it was typed."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -47,7 +47,7 @@ class Brought(BaseModel):
 
 
 class KitOpened(BaseModel):
-    """When the kit has opened the backups, and the fingerprint of their repository."""
+    """Time at which the kit has opened the backups, and the fingerprint of their repository."""
 
     opened_at: str
     fingerprint: str

@@ -16,7 +16,7 @@ _LATER = re.compile(r"Parachute backup kit \d+")
 Need = Literal["ssh_key", "rclone", "google"]
 
 _NEEDS: Mapping[str, Need] = {"sftp": "ssh_key", "rclone": "rclone", "gs": "google"}
-"""What a place asks for besides that is no word for a page: files of the computer that uses it."""
+"""Needs of a place that a page cannot hold: files of the computer that uses it."""
 
 
 class NoKit(InvalidInput):
@@ -48,7 +48,7 @@ class Kit:
 
     @property
     def needs(self) -> Need | None:
-        """What the place needs besides and no kit has: `ssh_key`, `rclone` or `google`; None if the kit is enough."""
+        """Return the place's need that no kit holds: `ssh_key`, `rclone` or `google`; None if the kit is enough."""
         return _NEEDS.get(self.repository.partition(":")[0])
 
 

@@ -38,7 +38,7 @@ def opened_alone(kit: Kit, here: Places, place: Path | None = None) -> Iterator[
 
 
 def _confined(folder: Path, repository: Path | None, here: Places) -> tuple[str, ...]:
-    """What restic is started with so that it sees neither our state nor our vault, and no network if its repository is on a disk."""
+    """Return the command before restic's, so that it sees neither our state nor our vault, and no network if its repository is on a disk."""
     hidden = [path.resolve() for path in (here.home, here.vault) if path.is_dir()]
     seen = [folder, *([repository.resolve()] if repository is not None and repository.is_dir() else [])]
     command = [

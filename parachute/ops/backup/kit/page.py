@@ -13,7 +13,7 @@ NEEDS: Mapping[Need, tuple[str, str]] = {
     "rclone": ("the configuration of rclone", "die Konfiguration von rclone"),
     "google": ("the file of your Google account", "die Datei deines Google-Kontos"),
 }
-"""What a place asks for besides the kit, in both languages."""
+"""Needs of a place besides the kit, in both languages."""
 
 _STEPS = (
     (

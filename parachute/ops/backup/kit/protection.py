@@ -1,4 +1,4 @@
-"""Whether the backups were opened with their kit: `~/.parachute/backup/kit.json`, which holds for one place and password."""
+"""Proof that the kit opens the backups: `~/.parachute/backup/kit.json`, which holds for one place and password."""
 
 import hashlib
 import hmac
@@ -32,7 +32,7 @@ TO_PROTECT = (
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """When the kit has opened the backups that are made now, and the id of their repository."""
+    """Time at which the kit has opened the present backups, and the id of their repository."""
 
     at: str
     identity: str
@@ -61,7 +61,7 @@ def record(home: Home, access: Access, identity: str) -> Opened:
 
 
 def concerns(home: Home, settings: "Settings") -> list[str]:
-    """What needs attention of the backups that are made now, a sentence each."""
+    """Return the problems of the present backups, a sentence each."""
     if not settings.backup.repository:
         return ["No place for backups is set."]
     state = State.read(home.root)

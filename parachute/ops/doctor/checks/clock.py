@@ -35,7 +35,7 @@ def examine(computer: Computer) -> Result:
 
 
 def _records(computer: Computer) -> list[tuple[datetime, Path]]:
-    """Return the newest files that the computer wrote by itself, with their times."""
+    """Return the newest files that the computer itself wrote, with their times."""
     found = list((computer.home.root / "logs").glob("*.log"))
     if computer.settings is not None:
         state = computer.settings.vault / ".parachute"

@@ -18,7 +18,7 @@ _THOROUGH = 64 << 20
 
 _STEPS = 10_000
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR)
-"""What SQLite says of a file that is not as it was written; others speak of rights, of locks, of extensions that are not here."""
+"""Errors of SQLite about a damaged file; others are about permissions, of locks, of extensions that are not here."""
 
 _MOST = 500
 _DEEPEST = 4

@@ -58,7 +58,7 @@ def _in_environment(computer: Computer) -> list[tuple[str, str]]:
 
 
 def _of_claude_code(computer: Computer) -> list[tuple[str, str]]:
-    """What Claude Code itself would use, where this computer has nothing."""
+    """Return the credentials that Claude Code itself would use, where this computer has none."""
     found = []
     if _text(computer.user_home / ".claude.json", "primaryApiKey"):
         found.append((f"{computer.user_home}/.claude.json: primaryApiKey", f"It is Claude Code's own. {_STORE}"))

@@ -94,7 +94,7 @@ def outcome(attempt: Callable[[], object]) -> str:
 
 
 def forks(number: int) -> int:
-    """How many processes it got, of so many that it wanted at once."""
+    """Return the number of processes that could be started, of so many at once."""
     children: list[int] = []
     try:
         while len(children) < number:
@@ -125,7 +125,7 @@ def bomb() -> None:
 
 
 def filled(processes: int, mebibytes: int) -> int:
-    """How many processes filled so much memory and lived until the last had tried."""
+    """Return the number of processes that filled so much memory and lived until the last had tried."""
     children, pipes = [], []
     for _ in range(processes):
         reader, writer = os.pipe()

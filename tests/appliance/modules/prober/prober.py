@@ -17,7 +17,7 @@ class ProberModule(Module):
 
     @route("GET", "/process")
     def process(self) -> dict[str, Any]:
-        """Who answers, and whom it sees."""
+        """Return the process that answers, and those that it sees."""
         seen = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
         return {"process": os.getpid(), "seen": sorted(seen)}
 
@@ -33,12 +33,12 @@ class ProberModule(Module):
 
     @route("POST", "/forks")
     def forks(self, number: int) -> dict[str, int]:
-        """How many further processes it can have at once."""
+        """Return the number of further processes that it can have at once."""
         return {"forks": attempts.forks(number)}
 
     @route("POST", "/memory")
     def memory(self, processes: int, mebibytes: int) -> dict[str, int]:
-        """How many processes can each fill so much memory, and keep it while the others do."""
+        """Return the number of processes that can each fill so much memory, and keep it while the others do."""
         return {"filled": attempts.filled(processes, mebibytes)}
 
     @route("POST", "/bomb")

@@ -1,4 +1,4 @@
-"""What Matrix is shown of Markdown: elements of the specification's list alone, and attributes that lead nowhere else."""
+"""Markdown as it is sent to Matrix: elements of the specification's list alone, and attributes that lead nowhere else."""
 
 from html.parser import HTMLParser
 
@@ -12,7 +12,7 @@ ALLOWED = {
     *("a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s"),
     *("strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
-"""What is made of Markdown; the specification allows all of it."""
+"""Elements made of Markdown; the specification allows all of them."""
 
 
 class Seen(HTMLParser):

@@ -1,4 +1,4 @@
-"""What tests ask of the bot."""
+"""Helpers for tests of the bot."""
 
 from parachute.connectors.platforms.models import Chat, Update
 from tests.connectors.connected import Server

@@ -1,4 +1,4 @@
-"""What breaks between Discord, the connector and the server: nothing is lost, and nothing is there twice."""
+"""Failures between Discord, the connector and the server: nothing is lost, and nothing is there twice."""
 
 import asyncio
 import threading
@@ -47,7 +47,7 @@ class Held:
 
 
 def texts(discord: Server, *channels: Channel) -> list[str]:
-    """What the server has of channels, in its order."""
+    """Return the server's messages of channels, in its order."""
     ids = {channel.id for channel in channels}
     return [each.text for each in discord.store.updates.values() if each.chat.id in ids and each.kind == "message"]
 

@@ -1,4 +1,4 @@
-"""What Discord refuses for good is said in a sentence, and not asked again."""
+"""Final refusals by Discord are reported in a sentence, and not tried again."""
 
 import pytest
 
@@ -15,7 +15,7 @@ pytestmark = [needs_bubblewrap, pytest.mark.asyncio(loop_scope="module")]
 
 
 def asked(api: DiscordAPI) -> int:
-    """How often Discord was asked for anything."""
+    """Count all requests to Discord."""
     return api.rest.requests.total() + api.gateway.connections
 
 

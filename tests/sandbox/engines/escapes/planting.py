@@ -1,4 +1,4 @@
-"""What there is to get at: secrets below a home, services of its user, a process. `python -m tests.sandbox.engines.escapes.planting HOME`.
+"""Targets of attempts: secrets below a home, services of its user, a process. `python -m tests.sandbox.engines.escapes.planting HOME`.
 
 It writes the attempts and two descriptions into the vault's folder `Attempts`: `inside.json`, with the paths that a sandbox has,
 and `outside.json` for the control. It prints a list of rows whose secret is not there, and serves until its standard input ends

@@ -1,4 +1,4 @@
-"""What programs of the user run later in a project, and attempts to change it: `protected.py make|watch FOLDER`, `attacks`."""
+"""Files that programs of the user run later in a project, and attempts to change it: `protected.py make|watch FOLDER`, `attacks`."""
 
 import json
 import os

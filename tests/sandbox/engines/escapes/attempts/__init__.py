@@ -1,1 +1,1 @@
-"""What an agent tries: run inside of a sandbox as scripts, with the standard library only."""
+"""Attempts of an agent, run inside of a sandbox as scripts, with the standard library only."""

@@ -22,7 +22,7 @@ HARMLESS = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "console
 
 
 def read(path: str) -> str:
-    """That it can be read; a named pipe or a device is not."""
+    """Check that it can be read; a named pipe or a device is not."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         os.read(descriptor, 64)

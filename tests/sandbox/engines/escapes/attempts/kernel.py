@@ -1,4 +1,4 @@
-"""What belongs to the kernel and to all of the machine: its settings, its memory, its newer and its seldom used calls."""
+"""Attempts on the kernel: its settings, its memory, its newer and its seldom used calls."""
 
 import ctypes
 import os
@@ -13,7 +13,7 @@ _KEYCTL, _USER_KEYS, _SESSION_KEYS, _SEARCH = (250, 219), -4, -3, 10  # linux/ke
 
 
 def opened(path: str) -> None:
-    """That it can be opened for writing; nothing is written."""
+    """Check that it can be opened for writing; nothing is written."""
     os.close(os.open(path, os.O_WRONLY))
 
 

@@ -1,4 +1,4 @@
-"""What an agent asks for on its model's socket besides answers, as JSON by name: `model.py MODEL OTHER_MODEL [OTHER_TOKEN]`.
+"""Requests of an agent on its model's socket besides answers, as JSON by name: `model.py MODEL OTHER_MODEL [OTHER_TOKEN]`.
 
 An answer is an HTTP status, or the name of an error. The agent's own token is in the environment of its program.
 """
@@ -23,7 +23,7 @@ class Connection(http.client.HTTPConnection):
 
 
 def status(method: str, path: str, model: str, token: str | None, **headers: str) -> int | str:
-    """How a request with a question in it is answered."""
+    """Return the status of the answer to a request with a question in it."""
     body = {"model": model, "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}
     given = {"content-type": "application/json", "anthropic-version": "2023-06-01", **headers}
     if token is not None:

@@ -8,7 +8,7 @@ from table import ROOT, Place, Refused, any_of, attempt
 
 
 def asked(place: Place, family: int, kind: int, address: Any) -> str:
-    """That a planted service answers."""
+    """Check that a planted service answers."""
     with socket.socket(family, kind) as client:
         client.settimeout(3)
         if family == socket.AF_UNIX and kind == socket.SOCK_DGRAM:

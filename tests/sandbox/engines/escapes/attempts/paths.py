@@ -1,4 +1,4 @@
-"""Where secrets of a person lie."""
+"""Paths of a person's secrets."""
 
 SECRETS = {
     "the keys": ".parachute/keys.yaml",

@@ -24,7 +24,7 @@ def environment(place: Place) -> object:
 
 
 def marked(place: Place, path: str, mark: str) -> str:
-    """That a file is the victim's."""
+    """Check that a file is the victim's."""
     with open(path, "rb") as file:
         if mark.encode() not in file.read():
             raise Refused("it is another one")

@@ -14,16 +14,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 SAME, ROOT = "same", "root"
-"""Who gets through outside of a sandbox: everybody (as the same user), or root only."""
+"""User who gets through outside of a sandbox: everybody (as the same user), or root only."""
 
 _SECONDS = 300.0
-"""Whatever hangs is told after so long; a machine with other work may take a minute to search a file system."""
+"""Timeout of an attempt; a machine with other work may take a minute to search a file system."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 
 Place = dict[str, Any]
-"""What there is to get at, as `planting` describes it."""
+"""Targets of attempts, as `planting` describes them."""
 
 
 class Refused(Exception):
@@ -86,7 +86,7 @@ def outcome(row: Row, place: Place) -> str:
 
 
 def _apart() -> None:
-    """What is mounted or unmounted outside of a sandbox is so for this attempt only."""
+    """Separate the mounts for this attempt, outside of a sandbox as well."""
     if libc.unshare(0x20000) or libc.mount(None, b"/", None, 0x4000 | 0x40000, None):  # all of it private
         raise RuntimeError(os.strerror(ctypes.get_errno()))
 
@@ -107,7 +107,7 @@ def _word(value: Any) -> Any:
 
 
 def any_of(values: Any, function: Callable[[Any], object]) -> object:
-    """What the first of several ways comes to; when all fail, the last one's error."""
+    """Return the result of the first of several ways that works; when all fail, raise the last one's error."""
     error: Exception = Refused("there is nothing to try")
     for value in values:
         try:
