@@ -50,10 +50,11 @@ async def decide_host(
 async def forget_decision(
     request: Request,
     service: NetworksDependency,
+    who: CallerDependency,
     host: Annotated[str, Query(min_length=1, max_length=300)],
     workspace: Annotated[str, Query(max_length=40)] = "",
 ) -> dict[str, bool]:
     """Take a decision back: the host is asked about again."""
     await require_owner(request, "Deciding about hosts")
-    await service.forget(workspace, host)
+    await service.forget(workspace, host, f"{who.kind} {who.name}")
     return {"success": True}

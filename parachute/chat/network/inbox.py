@@ -28,7 +28,7 @@ class HostsSource(Source):
             if _item(asked).hash != item.hash:
                 continue
             if answer.word == _ONCE:
-                await self._networks.allow_once(asked)
+                await self._networks.allow_once(asked, answer.who)
             else:
                 choice: Choice = "always" if answer.word == ALWAYS else "never"
                 await self._networks.decide(asked.workspace, asked.host, choice, answer.who)

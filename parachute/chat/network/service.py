@@ -19,6 +19,7 @@ from parachute.sandbox.egress.presets import Presets, resolved
 from parachute.sandbox.egress.route import Service
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.layout import EGRESS_SOCKET
+from parachute.security.audit.service import Audit
 
 _MOST, _MOST_OF_SESSION = 100, 10
 """Hosts that may wait for a decision, of all and of one conversation; a further one is refused and not asked about."""
@@ -52,6 +53,7 @@ class Networks:
         egress: Egress,
         decisions: HostDecisions,
         repositories: Repositories,
+        audit: Audit,
         changed: Callable[[], None],
     ) -> None:
         self._default = Network(settings.mode, tuple(settings.hosts))
@@ -59,6 +61,7 @@ class Networks:
         self._egress = egress
         self._decisions = decisions
         self._repositories = repositories
+        self._audit = audit
         self._changed = changed
         self._opened: dict[str, _Opened] = {}
         self._once: dict[tuple[str, str], set[str]] = {}
@@ -134,10 +137,11 @@ class Networks:
         """Return every decision that holds."""
         return self._decisions.all()
 
-    async def allow_once(self, asked: Asked) -> None:
+    async def allow_once(self, asked: Asked, who: str) -> None:
         """Let the session that asked reach a host until its sandbox ends, its next one if none is open; error: NotFound."""
         self._take(asked)
         self._once.setdefault((asked.session, asked.workspace), set()).add(asked.host)
+        self._record(who, f"allow once: {asked.host}", asked.session)
         if (opened := self._opened.get(asked.session)) is not None:
             await self._listen(asked.session, asked.source, opened)
 
@@ -146,16 +150,27 @@ class Networks:
         (host,) = AllowedHosts.parse([host], private=True).texts()
         decision = Decision(workspace, host, choice, who, now())
         await self._decisions.put(decision)
+        self._record(who, f"{choice}: {host}", workspace)
         if self._asked.pop((workspace, host), None) is not None:
             self._changed()
         await self._apply(workspace)
         return decision
 
-    async def forget(self, workspace: str, host: str) -> None:
+    async def forget(self, workspace: str, host: str, who: str) -> None:
         """Take a decision back: the host is asked about again. Error: NotFound."""
         if not await self._decisions.remove(workspace, host):
             raise NotFound(f"Nothing was decided about {host[:80]}.", "`parachute network list` shows what was.")
+        self._record(who, f"forget: {host}", workspace)
         await self._apply(workspace)
+
+    def _record(self, who: str, what: str, where: str) -> None:
+        self._audit.append(
+            event_type="network",
+            source_type="user",
+            source_id=who,
+            target_module="network",
+            target_endpoint=f"{what}, {where}" if where else what,
+        )
 
     async def _apply(self, workspace: str) -> None:
         for session, opened in list(self._opened.items()):

@@ -193,7 +193,7 @@ async def build_chat(
         storage.audit,
         events.inbox.changed,
     )
-    networks = Networks(settings.network, sandbox.egress, decisions, repositories, events.inbox.changed)
+    networks = Networks(settings.network, sandbox.egress, decisions, repositories, storage.audit, events.inbox.changed)
     permissions = Permissions(home, vault, settings, sessions.sessions, workspaces, networks, tools)
     agents = AgentServices(
         home,

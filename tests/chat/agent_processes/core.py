@@ -234,7 +234,7 @@ async def core(
         repositories = Repositories(
             egress, RepositoryDecisions(trust), Tokens(home.root), certificates, audit, inbox.changed
         )
-        networks = Networks(settings.network, egress, HostDecisions(trust), repositories, inbox.changed)
+        networks = Networks(settings.network, egress, HostDecisions(trust), repositories, audit, inbox.changed)
         permissions = Permissions(home, vault, settings, sessions, workspaces, networks, tools)
         agents = AgentServices(
             home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts, permissions, origins

@@ -1,6 +1,7 @@
 """Hosts that conversations reach, refusals and requests, and decisions that hold."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +58,9 @@ class World:
         self.networks = self.made()
 
     def made(self, **settings: Any) -> Networks:
-        return Networks(NetworkSettings(**settings), self.egress, self.decisions, self.repositories, self._changed)
+        return Networks(
+            NetworkSettings(**settings), self.egress, self.decisions, self.repositories, self.audit, self._changed
+        )
 
     def _changed(self) -> None:
         self.changes += 1
@@ -117,10 +120,26 @@ async def test_always_holds_for_all_of_a_workspace_and_for_no_other(world: World
     await world.networks.decide("boat", "api.example.org", "always", "owner")
     assert [await world.reached(name) for name in ("a", "b", "c")] == [True, True, False]
     assert [asked.workspace for asked in world.networks.waiting()] == [""]
-    await world.networks.forget("boat", "api.example.org")
+    await world.networks.forget("boat", "api.example.org", "owner")
     assert not await world.reached("a")
     with pytest.raises(NotFound):
-        await world.networks.forget("boat", "api.example.org")
+        await world.networks.forget("boat", "api.example.org", "owner")
+
+
+async def test_decisions_are_in_the_audit_log_with_who_decided(world: World) -> None:
+    await world.open("a")
+    await world.ask("a")
+    (asked,) = world.networks.waiting()
+    await world.networks.allow_once(asked, "phone")
+    await world.networks.decide("boat", "api.example.org", "never", "desk")
+    await world.networks.forget("boat", "api.example.org", "desk")
+    await world.audit.close()
+    audited = [json.loads(line) for path in world.folder.glob("audit/*") for line in path.read_text().splitlines()]
+    assert [(each["source_id"], each["target_endpoint"]) for each in audited if each["event_type"] == "network"] == [
+        ("phone", "allow once: api.example.org, a"),
+        ("desk", "never: api.example.org, boat"),
+        ("desk", "forget: api.example.org, boat"),
+    ]
 
 
 async def test_once_holds_for_the_conversation_that_asked_until_its_sandbox_ends(world: World) -> None:
@@ -128,18 +147,18 @@ async def test_once_holds_for_the_conversation_that_asked_until_its_sandbox_ends
     await world.open("b")
     await world.ask("a")
     (asked,) = world.networks.waiting()
-    await world.networks.allow_once(asked)
+    await world.networks.allow_once(asked, "owner")
     assert (await world.reached("a"), await world.reached("b")) == (True, False)
     await world.open("a")  # the next turn
     assert await world.reached("a")
     with pytest.raises(NotFound):
-        await world.networks.allow_once(asked)
+        await world.networks.allow_once(asked, "owner")
     await world.networks.close("a")
     await world.open("a")
     assert not await world.reached("a")
     asked = world.networks.waiting()[-1]
     await world.networks.close(asked.session)
-    await world.networks.allow_once(asked)  # after its sandbox has ended
+    await world.networks.allow_once(asked, "owner")  # after its sandbox has ended
     await world.open(asked.session)
     assert await world.reached(asked.session)
 
