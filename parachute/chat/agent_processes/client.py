@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import time
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator
@@ -48,7 +47,7 @@ class AgentClient:
     def __init__(self, specification: AgentSpecification, files: AgentFiles, tools: ModuleTools) -> None:
         self.specification = specification
         self.fingerprint = specification.fingerprint()
-        self.last_used = time.monotonic()
+        self.last_used = 0.0
         self.ended = False
         self._handler: TurnHandler | None = None
         self._allowed: set[str] = set()

@@ -5,7 +5,6 @@ import logging
 import os
 import re
 import ssl
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -15,6 +14,7 @@ from telegram import Bot
 from telegram.error import BadRequest, ChatMigrated, RetryAfter, TelegramError
 from telegram.request import HTTPXRequest
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.connectors.platforms.models import Start
 from parachute.connectors.platforms.platform import Refused
 from parachute.connectors.platforms.telegram.problems import TOKEN_REFUSED, seconds_of, translated
@@ -34,7 +34,7 @@ Answer = TypeVar("Answer")
 class Api:
     """One bot; error of its making: Refused for what cannot be a token."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: Start, clock: Clock = SYSTEM) -> None:
         if not _TOKEN.fullmatch(start.token):
             raise Refused(TOKEN_REFUSED)
         address = start.server.rstrip("/") or _ADDRESS
@@ -43,6 +43,7 @@ class Api:
         options: dict[str, Any] = {"trust_env": False, "verify": certificates}
         self._proxy = os.environ.get("HTTPS_PROXY")
         self._quiet_until: dict[str, float] = {}
+        self.clock = clock
         self.bot = Bot(
             start.token,
             base_url=f"{address}/bot",
@@ -75,7 +76,7 @@ class Api:
 
     def is_quiet(self, chat: str) -> bool:
         """True while Telegram wants no more of a chat: what need not be shown is not shown then."""
-        return time.monotonic() < self._quiet_until.get(chat, 0.0)
+        return self.clock.elapsed() < self._quiet_until.get(chat, 0.0)
 
     async def call(self, chat: str, asking: Callable[[], Awaitable[Answer]], *, waits: bool = True) -> Answer:
         """Ask something about a chat; `waits`: what Telegram wants to have later is asked again then.
@@ -93,11 +94,11 @@ class Api:
                 log.info("Telegram wants to be left alone for %d seconds", seconds)
                 if not waits or seconds > _LONGEST_WAIT:
                     raise translated(error) from None
-                await asyncio.sleep(seconds)
+                await self.clock.sleep(seconds)
             except TelegramError as error:
                 raise translated(error) from None
 
     def _be_quiet(self, chat: str, seconds: float) -> None:
-        now = time.monotonic()
+        now = self.clock.elapsed()
         self._quiet_until = {each: until for each, until in self._quiet_until.items() if until > now}
         self._quiet_until[chat] = now + seconds
