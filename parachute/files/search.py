@@ -3,11 +3,11 @@
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.config.vault.service import Vault
@@ -66,8 +66,16 @@ class Found:
 class FileSearch:
     """Gives the index what has changed: while nobody chats, and before a search. The index alone remembers what it has."""
 
-    def __init__(self, vault: Vault, meaning: MeaningIndex, watcher: VaultWatcher, pace: Pace | None = None) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        meaning: MeaningIndex,
+        watcher: VaultWatcher,
+        pace: Pace | None = None,
+        clock: Clock = SYSTEM,
+    ) -> None:
         self._pace = pace or Pace()
+        self._clock = clock
         self._root = vault.root.resolve()
         self._meaning = meaning
         self._watcher = watcher
@@ -112,7 +120,7 @@ class FileSearch:
 
     async def _refreshed(self) -> str | None:
         """Give what has changed, as long as a person waits; why some texts may be absent."""
-        if time.monotonic() - self._looked > self._pace.fresh:
+        if self._clock.elapsed() - self._looked > self._pace.fresh:
             seconds = self._pace.wait if self._looked else self._pace.first_wait
             try:
                 async with asyncio.timeout(seconds):
@@ -137,7 +145,7 @@ class FileSearch:
         self._changed.set()
 
     async def _follow(self) -> None:
-        await asyncio.sleep(self._pace.after_start)
+        await self._clock.sleep(self._pace.after_start)
         while self._meaning.is_ready:
             self._changed.clear()
             await self._quiet()
@@ -147,11 +155,11 @@ class FileSearch:
                 log.warning("The texts of the vault are not searched: %s", error)
             await self._changed.wait()
             # A change seldom comes alone.
-            await asyncio.sleep(self._pace.after_change)
+            await self._clock.sleep(self._pace.after_change)
 
     async def _quiet(self) -> None:
-        while self._meaning.is_busy():  # noqa: ASYNC110 - no event says that the last chat has ended
-            await asyncio.sleep(_BUSY_SECONDS)
+        while self._meaning.is_busy():
+            await self._clock.sleep(_BUSY_SECONDS)
 
     def _refresh(self) -> "asyncio.Task[None]":
         """Give what has changed, once at a time."""
@@ -171,7 +179,7 @@ class FileSearch:
                 await self._meaning.put_marked(FILES, given, {path: found.found[path] for path in given})
                 if missing:
                     await self._quiet()
-            self._looked = time.monotonic()
+            self._looked = self._clock.elapsed()
 
     def _read(self, paths: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
         """The first texts of some, and the paths of the rest."""
