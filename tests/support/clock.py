@@ -3,10 +3,14 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterator, Callable
+import math
+from collections.abc import AsyncIterator, Callable, Coroutine
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any, TypeVar
 
 from parachute.base.clock import Clock
+
+Result = TypeVar("Result")
 
 _SECONDS = 30.0
 """The longest wait for what takes milliseconds: until somebody waits for this clock, and until those that it woke rest."""
@@ -35,15 +39,13 @@ class ManualClock(Clock):
     @contextlib.asynccontextmanager
     async def timeout(self, seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
         async with asyncio.timeout(None) as limit:
-            if seconds is None:
-                yield limit
-                return
-            task, place = asyncio.current_task(), (self._elapsed + seconds, next(self._numbers))
+            due = math.inf if seconds is None else self._elapsed + seconds
+            task, place = asyncio.current_task(), (due, next(self._numbers))
             assert task is not None
             self._waiting[place] = task, limit
             self._changed.set()
             try:
-                if seconds <= 0:
+                if due <= self._elapsed:
                     limit.reschedule(0)
                 yield limit
             finally:
@@ -53,18 +55,34 @@ class ManualClock(Clock):
         """Let time pass, and wake all who are due, without waiting for them."""
         self._move(self._elapsed + seconds)
 
-    async def advance(self, seconds: float) -> None:
+    async def advance(self, seconds: float, *names: str) -> None:
         """Let time pass for those who wait: each is woken at its moment, and waits again or ends before the next one is.
 
-        Somebody has to wait, now or soon.
+        The tasks of these names have to wait, now or soon, or else anybody.
         """
         end = self._elapsed + seconds
-        await self._until(lambda: bool(self._waiting), lambda: "Nobody waits for the clock.")
+        await self._until(
+            lambda: self._due() and {task.get_name() for task, _ in self._waiting.values()}.issuperset(names),
+            lambda: f"Nobody waits for the clock, or not {names}.",
+        )
         while True:
-            woken = self._move(min([due for due, _ in self._waiting if due <= end], default=end))
+            woken = self._move(min([end, *self._due()]))
             await self._rest(woken)
             if not woken and self._elapsed >= end:
                 return
+
+    async def until_done(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Do some work, and let time pass whenever anybody waits for the clock meanwhile."""
+        task = asyncio.create_task(work)
+        task.add_done_callback(lambda _: self._changed.set())
+        while not task.done():
+            await self._until(lambda: task.done() or self._due(), lambda: "The work does not end.")
+            if not task.done():
+                await self._rest(self._move(min(self._due())))
+        return await task
+
+    def _due(self) -> list[float]:
+        return [due for due, _ in self._waiting if due < math.inf]
 
     def _move(self, moment: float) -> list[asyncio.Task[object]]:
         self.moment += timedelta(seconds=moment - self._elapsed)
@@ -84,7 +102,7 @@ class ManualClock(Clock):
         for _ in range(10):
             await asyncio.sleep(0)  # what they have begun gets turns, too
 
-    async def _until(self, holds: Callable[[], bool], problem: Callable[[], str]) -> None:
+    async def _until(self, holds: Callable[[], object], problem: Callable[[], str]) -> None:
         try:
             async with asyncio.timeout(_SECONDS):
                 while not holds():

@@ -116,7 +116,7 @@ class Deliveries:
                 is_sent = False
             if is_sent:
                 pause = _FIRST_PAUSE
-                await wake.wait()
+                await self._clock.wait(wake, None)
                 continue
             if not await self._clock.wait(wake, pause):
                 pause = min(2 * pause, _LONGEST_PAUSE)

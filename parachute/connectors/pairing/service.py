@@ -208,7 +208,7 @@ class Pairing:
                 log.exception("Pairing requests whose time is over could not be removed.")
                 is_waiting = True
             # A computer at which nobody knocks does nothing.
-            await (self.clock.sleep(_LOOK_SECONDS) if is_waiting else self._knocked.wait())
+            await (self.clock.sleep(_LOOK_SECONDS) if is_waiting else self.clock.wait(self._knocked, None))
 
     def _record(self, request: PairingRequest, who: str, what: str) -> None:
         self.audit.append(

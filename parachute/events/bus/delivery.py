@@ -62,7 +62,7 @@ class Delivery:
                 waiting = await self._store.next(self._subscriber)
                 if waiting is None:
                     waited = False
-                    await self._wake.wait()
+                    await self._clock.wait(self._wake, None)
                     continue
                 # Never longer than the longest delay, also when the clock was set back.
                 delay = min(waiting.due_at - self._clock.now().timestamp(), self._limits.most_seconds)

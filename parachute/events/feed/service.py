@@ -91,7 +91,7 @@ class Feed:
                     if change.may_hear(may):
                         yield number, {"type": _CHANGED, "topic": change.topic, "id": change.id}
                 if position == self._last:
-                    await wake.wait()
+                    await self._clock.wait(wake, None)
                     await self._clock.sleep(_GATHER_SECONDS)
 
     def _add(self, change: Change) -> None:

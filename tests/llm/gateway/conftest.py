@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from parachute.llm.gateway.models import CredentialKind
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscription_tokens, create_usage
 from parachute.security.audit.service import Audit
+from tests.support.clock import ManualClock
 from tests.support.messages_api import MessagesAPI
 
 KEY = "sk-ant-api03-the-real-one"
@@ -34,6 +36,7 @@ class Installation:
     def __init__(
         self, folder: Path, environment: dict[str, str], settings: dict[str, Any], login: Login | None = None
     ) -> None:
+        clock = ManualClock(datetime.fromisoformat(f"{TODAY}T12:00:00Z"))
         self.folder = folder
         self.home = Home(folder / ".parachute")
         self.home.root.mkdir(mode=0o700, exist_ok=True)
@@ -45,7 +48,7 @@ class Installation:
         )
         source = CredentialSource(self.home, environment, self.claude)
         chosen = Settings(vault=folder / "vault", **settings)
-        usage = UsageStore(self.database, lambda: TODAY)
+        usage = UsageStore(self.database, clock)
         self.limits = SpendingLimits(self.database)
         self.gateway = Gateway(self.home, chosen, source, usage, self.limits, self.audit, login)
 

@@ -8,6 +8,7 @@ import stat
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from parachute.llm.gateway.login import CLIENT_ID, TOKEN_URL, Login
 from parachute.llm.gateway.models import Problem
+from tests.support.clock import ManualClock
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.oauth_server import OAuthServer
 
@@ -33,7 +35,9 @@ def oauth() -> Iterator[OAuthServer]:
 @pytest.fixture
 async def signed_in(folder: Path, api: MessagesAPI, oauth: OAuthServer) -> AsyncIterator[Installation]:
     """An installation with a login that ends in a minute."""
-    login = Login(folder / ".claude" / ".credentials.json", oauth.url, rest_seconds=0, wait_seconds=2)
+    login = Login(
+        folder / ".claude" / ".credentials.json", oauth.url, wait_seconds=2, clock=ManualClock(datetime.now(UTC))
+    )
     made = Installation(folder, {}, {"provider": "anthropic", "base_url": api.url}, login)
     write(made, 60)
     api.default(text("Yes."))
