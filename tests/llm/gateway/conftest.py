@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.database import Database
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
@@ -34,9 +35,13 @@ class Installation:
     """One gateway with its ledger and audit; `environment` is what the starting shell said."""
 
     def __init__(
-        self, folder: Path, environment: dict[str, str], settings: dict[str, Any], login: Login | None = None
+        self,
+        folder: Path,
+        environment: dict[str, str],
+        settings: dict[str, Any],
+        login: Login | None = None,
+        clock: Clock = SYSTEM,
     ) -> None:
-        clock = ManualClock(datetime.fromisoformat(f"{TODAY}T12:00:00Z"))
         self.folder = folder
         self.home = Home(folder / ".parachute")
         self.home.root.mkdir(mode=0o700, exist_ok=True)
@@ -48,9 +53,9 @@ class Installation:
         )
         source = CredentialSource(self.home, environment, self.claude)
         chosen = Settings(vault=folder / "vault", **settings)
-        usage = UsageStore(self.database, clock)
+        usage = UsageStore(self.database, ManualClock(datetime.fromisoformat(f"{TODAY}T12:00:00Z")))
         self.limits = SpendingLimits(self.database)
-        self.gateway = Gateway(self.home, chosen, source, usage, self.limits, self.audit, login)
+        self.gateway = Gateway(self.home, chosen, source, usage, self.limits, self.audit, login, clock)
 
     async def open(self) -> None:
         """Open the ledger."""

@@ -33,12 +33,17 @@ def oauth() -> Iterator[OAuthServer]:
 
 
 @pytest.fixture
-async def signed_in(folder: Path, api: MessagesAPI, oauth: OAuthServer) -> AsyncIterator[Installation]:
+def clock() -> ManualClock:
+    return ManualClock(datetime.now(UTC))
+
+
+@pytest.fixture
+async def signed_in(
+    folder: Path, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock
+) -> AsyncIterator[Installation]:
     """An installation with a login that ends in a minute."""
-    login = Login(
-        folder / ".claude" / ".credentials.json", oauth.url, wait_seconds=2, clock=ManualClock(datetime.now(UTC))
-    )
-    made = Installation(folder, {}, {"provider": "anthropic", "base_url": api.url}, login)
+    login = Login(folder / ".claude" / ".credentials.json", oauth.url, wait_seconds=2, clock=clock)
+    made = Installation(folder, {}, {"provider": "anthropic", "base_url": api.url}, login, clock)
     write(made, 60)
     api.default(text("Yes."))
     await made.open()
@@ -178,7 +183,7 @@ async def test_a_refused_refresh_token_is_asked_once_and_named_before_the_login_
     "answer", [(500, b"{}"), (200, b"<html>Sign in to this network"), (200, b'{"access_token": 1}')]
 )
 async def test_what_is_no_login_changes_nothing_and_may_pass(
-    signed_in: Installation, oauth: OAuthServer, answer: tuple[int, bytes]
+    signed_in: Installation, oauth: OAuthServer, clock: ManualClock, answer: tuple[int, bytes]
 ) -> None:
     write(signed_in, -10)
     before, oauth.answer = stored(signed_in), answer
@@ -186,6 +191,9 @@ async def test_what_is_no_login_changes_nothing_and_may_pass(
     assert (status, problem and problem.code) == (502, "network_error")
     assert stored(signed_in) == before
     oauth.answer = None
+    clock.move(29)
+    assert (await ask(signed_in))[0] == 502, "it is not asked all the time"
+    clock.move(1)
     assert await ask(signed_in) == (200, None)
 
 
@@ -199,14 +207,15 @@ async def test_a_login_that_is_refused_is_refreshed_once(
 
 
 async def test_the_login_of_before_comes_back_when_the_new_one_never_worked(
-    signed_in: Installation, api: MessagesAPI, oauth: OAuthServer
+    signed_in: Installation, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock
 ) -> None:
     before = stored(signed_in)
     api.require(bearer="nobody")
     assert (await ask(signed_in))[0] == 401
-    assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-3"
+    assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-2"
     assert (signed_in.claude / ".credentials.json.before").exists()
     oauth.refresh_token = "refresh-none"
+    clock.move(30)
     status, problem = await ask(signed_in)
     assert (status, problem and problem.code) == (401, "expired_token")
     assert stored(signed_in) == before
@@ -221,7 +230,7 @@ async def test_a_folder_that_takes_no_file_costs_no_token(signed_in: Installatio
 
 @pytest.mark.long
 async def test_a_login_that_cannot_be_written_is_used_and_written_later(
-    signed_in: Installation, api: MessagesAPI, oauth: OAuthServer
+    signed_in: Installation, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock
 ) -> None:
     made = signed_in.claude / ".storage-write.lock"
     oauth.before_answer = made.mkdir
@@ -231,6 +240,7 @@ async def test_a_login_that_cannot_be_written_is_used_and_written_later(
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-1"
     assert (await signed_in.gateway.status())["credential"]["problem"]
     made.rmdir()
+    clock.move(30)
     assert await ask(signed_in) == (200, None)
     assert len(oauth.requests) == 1
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-2"

@@ -44,11 +44,15 @@ class Api:
         self._proxy = os.environ.get("HTTPS_PROXY")
         self._quiet_until: dict[str, float] = {}
         self.clock = clock
-        self.bot = Bot(
-            start.token,
-            base_url=f"{address}/bot",
-            base_file_url=f"{address}/file/bot",
-            request=HTTPXRequest(
+        self._requests = (
+            HTTPXRequest(
+                1,
+                read_timeout=POLL_SECONDS + _READ_SECONDS,
+                connect_timeout=_CONNECT_SECONDS,
+                proxy=self._proxy,
+                httpx_kwargs=options,
+            ),
+            HTTPXRequest(
                 _CONNECTIONS,
                 read_timeout=_READ_SECONDS,
                 write_timeout=_READ_SECONDS,
@@ -58,13 +62,13 @@ class Api:
                 proxy=self._proxy,
                 httpx_kwargs=options,
             ),
-            get_updates_request=HTTPXRequest(
-                1,
-                read_timeout=POLL_SECONDS + _READ_SECONDS,
-                connect_timeout=_CONNECT_SECONDS,
-                proxy=self._proxy,
-                httpx_kwargs=options,
-            ),
+        )
+        self.bot = Bot(
+            start.token,
+            base_url=f"{address}/bot",
+            base_file_url=f"{address}/file/bot",
+            get_updates_request=self._requests[0],
+            request=self._requests[1],
         )
         self.files = httpx.AsyncClient(
             proxy=self._proxy, timeout=httpx.Timeout(_READ_SECONDS, connect=_CONNECT_SECONDS), **options
@@ -72,7 +76,9 @@ class Api:
 
     async def close(self) -> None:
         """End all connections."""
-        await asyncio.gather(self.bot.shutdown(), self.files.aclose(), return_exceptions=True)
+        # Not by the bot: one that was never initialized, as this one, closes nothing.
+        ending = (each.shutdown() for each in self._requests)
+        await asyncio.gather(*ending, self.files.aclose(), return_exceptions=True)
 
     def is_quiet(self, chat: str) -> bool:
         """True while Telegram wants no more of a chat: what need not be shown is not shown then."""
