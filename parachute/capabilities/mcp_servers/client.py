@@ -107,7 +107,9 @@ class Client:
         ended = asyncio.create_task(self._link.ended.wait())
         try:
             waits: tuple[asyncio.Future[Any], ...] = (self._ready, ended)
-            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            with contextlib.suppress(TimeoutError):
+                async with self._clock.timeout(seconds):
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             if self._ready.done():
                 self._ready.result()
             elif ended.done():

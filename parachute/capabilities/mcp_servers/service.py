@@ -1,6 +1,7 @@
 """MCP servers for conversations and for apps."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -281,7 +282,9 @@ class McpServers:
             self._asks.add(task)
             task.add_done_callback(self._asks.discard)
             task.add_done_callback(_retrieve)
-        await asyncio.wait({task}, timeout=seconds)
+        with contextlib.suppress(TimeoutError):
+            async with self._clock.timeout(seconds):
+                await asyncio.wait({task})
         if task.done() and not task.cancelled():
             return task.result()
         raise Unavailable(

@@ -197,8 +197,7 @@ class AgentPool:
         self.warm_up()
         assert self._importing is not None
         await asyncio.shield(self._importing)
-        client = AgentClient(specification, self._files, self._tools)
-        client.last_used = self._clock.elapsed()
+        client = AgentClient(specification, self._files, self._tools, self._clock)
         self._clients.add(client)
         # In a task of its own: the turn that waits may be cancelled at once, and then ending the process is our work.
         connecting = asyncio.create_task(client.connect(), name=f"connect agent {specification.session}")

@@ -29,7 +29,7 @@ EARLY_SECONDS = 300.0
 """Before it expires, a login is refreshed: as early as Claude Code does it."""
 
 _ASK_SECONDS = 30.0
-_REST_SECONDS = 30.0
+_REST_SECONDS, _WAIT_SECONDS = 30.0, 10.0
 _STALE_SECONDS = 60.0
 _WRITE_STALE_SECONDS = 15.0
 _LIMIT = 64 * 1024
@@ -62,18 +62,15 @@ class Login:
 
     The file of before is kept as `.credentials.json.before` until the service has accepted the new login, and put back if that
     can neither be used nor refreshed. There is a pause between two refreshes, also if one fails; a lock that another program
-    holds is waited for `wait_seconds`.
+    holds is waited for.
     """
 
-    def __init__(
-        self, path: Path, token_url: str = TOKEN_URL, *, wait_seconds: float = 10.0, clock: Clock = SYSTEM
-    ) -> None:
+    def __init__(self, path: Path, token_url: str = TOKEN_URL, clock: Clock = SYSTEM) -> None:
         self.path = path
         self.changed: Callable[[], None] = lambda: None
         """Hears when a refresh fails, and when it succeeds again."""
         self._before = path.with_name(f"{path.name}.before")
         self._token_url = token_url
-        self._wait_seconds = wait_seconds
         self._clock = clock
         self._rest_until = 0.0
         self._running: asyncio.Task[None] | None = None
@@ -132,7 +129,9 @@ class Login:
         try:
             async with contextlib.AsyncExitStack() as locks:
                 for path in (folder / ".oauth_refresh.lock", _of_older_versions(folder)):
-                    lock = folder_lock(path, stale_seconds=_STALE_SECONDS, wait_seconds=self._wait_seconds)
+                    lock = folder_lock(
+                        path, stale_seconds=_STALE_SECONDS, wait_seconds=_WAIT_SECONDS, clock=self._clock
+                    )
                     await locks.enter_async_context(lock)
                 await self._refresh_locked(seen, client)
         except ParachuteError as error:
@@ -198,7 +197,7 @@ class Login:
 
     async def _save(self, new: "_Unwritten") -> None:
         lock = self.path.with_name(".storage-write.lock")
-        async with folder_lock(lock, stale_seconds=_WRITE_STALE_SECONDS, wait_seconds=self._wait_seconds):
+        async with folder_lock(lock, stale_seconds=_WRITE_STALE_SECONDS, wait_seconds=_WAIT_SECONDS, clock=self._clock):
             await asyncio.to_thread(self._replace, new)
         self._unwritten = None
 

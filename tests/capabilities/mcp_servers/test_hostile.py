@@ -122,15 +122,13 @@ DIES = "def begin():\n    sys.exit('this is how it is')\n"
 
 
 @pytest.mark.parametrize("code", [NEVER, LIES, OTHERS, REFUSES, DIES])
-async def test_a_server_that_does_not_begin_is_left_out_with_one_warning(
-    servers: RunningServers, code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_server_that_does_not_begin_is_left_out_with_one_warning(servers: RunningServers, code: str) -> None:
     servers.plain("solid")
     await servers.offered()
-    monkeypatch.setattr("parachute.capabilities.mcp_servers.running.START_SECONDS", 3.0)
     servers.plain("hostile", code)
     for _ in range(2):
-        tools, warnings = await servers.offered()
+        offered = servers.offered()
+        tools, warnings = await (servers.clock.until_done(offered) if code == NEVER else offered)
         assert [(tool.server, tool.name) for tool in tools] == [("solid", "act")]
         assert len(warnings) == 1
         assert warnings[0].startswith("hostile is left out. The MCP server hostile ")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.capabilities.mcp_servers import running
 from tests.capabilities.mcp_servers.hostile_server import Answer, Asked, harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import RemoteServers, remote_servers
 
@@ -281,11 +280,7 @@ async def test_a_name_at_home_does_not_lead_to_this_machine(tmp_path: Path) -> N
             await servers.service.call("bad", "act", {})
 
 
-@pytest.mark.long
-async def test_the_older_transport_stays_at_its_address(
-    servers: RemoteServers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(running, "REMOTE_SECONDS", 0.5)
+async def test_the_older_transport_stays_at_its_address(servers: RemoteServers) -> None:
     async with hostile_server(harmless) as other:
         for where in (f"{other.origin}/messages", "http://169.254.169.254/", "file:///etc/passwd"):
 
@@ -298,7 +293,7 @@ async def test_the_older_transport_stays_at_its_address(
             async with hostile_server(hostile) as server:
                 servers.put("bad", server.url, type="sse", headers={"X-Key": "secret-header"})
                 with pytest.raises(Unavailable):
-                    await asyncio.wait_for(servers.service.call("bad", "act", {}), 60)
+                    await servers.clock.until_done(servers.service.call("bad", "act", {}))
         assert other.asked == []
 
 

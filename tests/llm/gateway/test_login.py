@@ -42,7 +42,7 @@ async def signed_in(
     folder: Path, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock
 ) -> AsyncIterator[Installation]:
     """An installation with a login that ends in a minute."""
-    login = Login(folder / ".claude" / ".credentials.json", oauth.url, wait_seconds=2, clock=clock)
+    login = Login(folder / ".claude" / ".credentials.json", oauth.url, clock)
     made = Installation(folder, {}, {"provider": "anthropic", "base_url": api.url}, login, clock)
     write(made, 60)
     api.default(text("Yes."))
@@ -132,14 +132,17 @@ async def test_a_refresh_goes_on_when_the_agent_that_waits_for_it_leaves(
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-2"
 
 
-async def test_a_login_that_claude_code_refreshes_is_taken_over(signed_in: Installation, oauth: OAuthServer) -> None:
+async def test_a_login_that_claude_code_refreshes_is_taken_over(
+    signed_in: Installation, oauth: OAuthServer, clock: ManualClock
+) -> None:
     write(signed_in, -10)
     lock = signed_in.claude / ".oauth_refresh.lock"
     lock.mkdir()
     asking = asyncio.create_task(ask(signed_in))
-    await asyncio.sleep(0)
+    await clock.advance(0)
     write(signed_in, 3600, accessToken="sk-ant-oat01-theirs", refreshToken="refresh-theirs")
     lock.rmdir()
+    await clock.advance(1)
     assert await asking == (200, None)
     assert oauth.requests == []
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-theirs"
@@ -228,7 +231,6 @@ async def test_a_folder_that_takes_no_file_costs_no_token(signed_in: Installatio
     assert oauth.requests == []
 
 
-@pytest.mark.long
 async def test_a_login_that_cannot_be_written_is_used_and_written_later(
     signed_in: Installation, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock
 ) -> None:
@@ -236,7 +238,7 @@ async def test_a_login_that_cannot_be_written_is_used_and_written_later(
     oauth.before_answer = made.mkdir
     api.require(bearer="sk-ant-oat01-access-2")
     write(signed_in, -10)
-    assert await ask(signed_in) == (200, None)
+    assert await clock.until_done(ask(signed_in)) == (200, None)
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-1"
     assert (await signed_in.gateway.status())["credential"]["problem"]
     made.rmdir()
