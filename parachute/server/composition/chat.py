@@ -166,8 +166,8 @@ async def build_chat(
     plugins = await lifecycle.start(Plugins(library, mcp_servers.catalog, storage.audit, events.inbox.changed))
     await lifecycle.start(pool)
     found_agents = AgentStore(vault, modules.approved_prompts, user_home, sandboxes.check_directory)
-    found_skills = SkillStore(vault, home.root, user_home)
-    runtime_plugins = RuntimePlugins(home.runtime_plugins, found_skills.read, sandboxes.opened.mounted)
+    found_skills = SkillStore(vault, home.root, user_home, clock)
+    runtime_plugins = RuntimePlugins(home.runtime_plugins, found_skills.read, sandboxes.opened.mounted, clock)
     own_agents = Agents(found_agents, storage.audit, events.inbox.changed, partial(brought_agents, library))
     skills = Skills(
         found_skills, runtime_plugins, storage.audit, events.inbox.changed, partial(brought_skills, library)
@@ -179,7 +179,7 @@ async def build_chat(
         events.inbox.changed()
         watching.look_soon()
 
-    changes = Changes(settings.changes, home.changes, storage.changes, waiting_changed)
+    changes = Changes(settings.changes, home.changes, storage.changes, waiting_changed, clock)
     await changes.start()
     contexts = Contexts(vault, SelectionStore(storage.sessions), changes.instructions, is_approved)
     origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
