@@ -174,6 +174,7 @@ def act(asked):
 
 async def test_a_tool_that_reports_its_progress_may_take_longer(servers: RunningServers) -> None:
     servers.plain("reports", REPORTS)
+    await servers.service.tools("reports")  # it has started
     call = asyncio.create_task(servers.service.call("reports", "act", {}), name="call")
     for _ in range(4):
         await servers.clock.advance(CALL_SECONDS - 1, "call")
