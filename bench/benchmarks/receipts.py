@@ -3,8 +3,8 @@
 import asyncio
 import os
 import tempfile
-import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -13,6 +13,7 @@ from bench.results import Result
 from parachute.security.audit.graph import graph
 from parachute.security.audit.reading import Filter, every, page
 from parachute.security.audit.service import Audit
+from tests.support.clock import ManualClock
 
 _BATCHES, _BATCH = 50, 100
 _DAY = 100_000
@@ -41,7 +42,7 @@ def measure() -> Iterator[Result]:
 
 async def _written(folder: Path) -> tuple[float, float | None]:
     """The processor time of one record, and how often a batch is written to the disk."""
-    audit = Audit(folder, folder.parent / "seals.json", seconds=0)
+    audit = Audit(folder, folder.parent / "seals.json")
     audit.append(**_record(0))
     await audit.written()
     before, begun = _writes(), process_time()
@@ -56,8 +57,8 @@ async def _written(folder: Path) -> tuple[float, float | None]:
 
 
 async def _filled(folder: Path) -> Audit:
-    day = time.strftime("%Y-%m-%dT12:00:00.000Z", time.gmtime())
-    audit = Audit(folder, now=lambda: day, limit=_DAY)
+    noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
+    audit = Audit(folder, clock=ManualClock(noon), limit=_DAY)
     for number in range(_DAY):
         audit.append(**_record(number))
     await audit.close()

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Unavailable
 
 _PAUSE_SECONDS = 0.5
@@ -15,16 +16,18 @@ _Identity = tuple[int, int]
 
 
 @contextlib.asynccontextmanager
-async def folder_lock(path: Path, *, stale_seconds: float, wait_seconds: float) -> AsyncIterator[None]:
+async def folder_lock(
+    path: Path, *, stale_seconds: float, wait_seconds: float, clock: Clock = SYSTEM
+) -> AsyncIterator[None]:
     """Hold the lock `path` within the block, which has to end before others take it for left behind (`stale_seconds`).
 
     Errors: Unavailable if somebody else holds it for `wait_seconds`, OSError.
     """
-    deadline = time.monotonic() + wait_seconds
+    deadline = clock.elapsed() + wait_seconds
     while (held := await asyncio.to_thread(_taken, path, stale_seconds)) is None:
-        if time.monotonic() >= deadline:
+        if clock.elapsed() >= deadline:
             raise Unavailable(f"Another program holds {path}.", "Try again in a minute.", key="locked")
-        await asyncio.sleep(_PAUSE_SECONDS)
+        await clock.sleep(_PAUSE_SECONDS)
     try:
         yield
     finally:

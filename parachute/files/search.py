@@ -3,11 +3,11 @@
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.config.vault.service import Vault
@@ -22,23 +22,16 @@ from parachute.llm.meaning.service import MeaningIndex
 log = logging.getLogger(__name__)
 
 _BUSY_SECONDS = 2.0
+_AFTER_START_SECONDS, _AFTER_CHANGE_SECONDS = 10.0, 30.0
+"""Until the texts are looked through; a change seldom comes alone."""
+
+_FRESH_SECONDS = 3.0
+_FIRST_WAIT_SECONDS, _WAIT_SECONDS = 10.0, 1.0
+"""Longest waits of the first search, and of a later one, for texts that have changed; the rest is found by the next one."""
+
 _MOST_MISSING = 5_000
 _BATCH, _BATCH_SIZE = 100, 1_000_000
 _BEGINNING = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Seconds: until the texts are looked through after a start and after a change, how long what was seen counts as fresh,
-
-    and how long the first search, and a later one, waits for texts that have changed; the rest is found by the next one.
-    """
-
-    after_start: float = 10.0
-    after_change: float = 30.0
-    fresh: float = 3.0
-    first_wait: float = 10.0
-    wait: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +59,14 @@ class Found:
 class FileSearch:
     """Gives the index what has changed: while nobody chats, and before a search. The index alone remembers what it has."""
 
-    def __init__(self, vault: Vault, meaning: MeaningIndex, watcher: VaultWatcher, pace: Pace | None = None) -> None:
-        self._pace = pace or Pace()
+    def __init__(
+        self,
+        vault: Vault,
+        meaning: MeaningIndex,
+        watcher: VaultWatcher,
+        clock: Clock = SYSTEM,
+    ) -> None:
+        self._clock = clock
         self._root = vault.root.resolve()
         self._meaning = meaning
         self._watcher = watcher
@@ -112,10 +111,10 @@ class FileSearch:
 
     async def _refreshed(self) -> str | None:
         """Give what has changed, as long as a person waits; why some texts may be absent."""
-        if time.monotonic() - self._looked > self._pace.fresh:
-            seconds = self._pace.wait if self._looked else self._pace.first_wait
+        if self._clock.elapsed() - self._looked > _FRESH_SECONDS:
+            seconds = _WAIT_SECONDS if self._looked else _FIRST_WAIT_SECONDS
             try:
-                async with asyncio.timeout(seconds):
+                async with self._clock.timeout(seconds):
                     await asyncio.shield(self._refresh())
             except TimeoutError:
                 return "Not all texts were read yet; search again in a moment."
@@ -137,7 +136,7 @@ class FileSearch:
         self._changed.set()
 
     async def _follow(self) -> None:
-        await asyncio.sleep(self._pace.after_start)
+        await self._clock.sleep(_AFTER_START_SECONDS)
         while self._meaning.is_ready:
             self._changed.clear()
             await self._quiet()
@@ -145,13 +144,12 @@ class FileSearch:
                 await asyncio.shield(self._refresh())
             except (ParachuteError, OSError) as error:
                 log.warning("The texts of the vault are not searched: %s", error)
-            await self._changed.wait()
-            # A change seldom comes alone.
-            await asyncio.sleep(self._pace.after_change)
+            await self._clock.wait(self._changed, None)
+            await self._clock.sleep(_AFTER_CHANGE_SECONDS)
 
     async def _quiet(self) -> None:
-        while self._meaning.is_busy():  # noqa: ASYNC110 - no event says that the last chat has ended
-            await asyncio.sleep(_BUSY_SECONDS)
+        while self._meaning.is_busy():
+            await self._clock.sleep(_BUSY_SECONDS)
 
     def _refresh(self) -> "asyncio.Task[None]":
         """Give what has changed, once at a time."""
@@ -171,7 +169,7 @@ class FileSearch:
                 await self._meaning.put_marked(FILES, given, {path: found.found[path] for path in given})
                 if missing:
                     await self._quiet()
-            self._looked = time.monotonic()
+            self._looked = self._clock.elapsed()
 
     def _read(self, paths: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
         """The first texts of some, and the paths of the rest."""

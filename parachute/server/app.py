@@ -11,6 +11,7 @@ from parachute import __version__
 from parachute.automation.suggestions.chats import ChatSuggestions
 from parachute.automation.suggestions.tools import AgentTools
 from parachute.base.addresses import is_loopback
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.disk_errors import machine_error
 from parachute.base.errors import ParachuteError
 from parachute.base.services import ServiceRegistry
@@ -121,14 +122,16 @@ class _Application(FastAPI):
         return described({**schema, "paths": {**schema["paths"], **offered}})
 
 
-def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
+def create(home: Home, settings: Settings, credentials: Credentials, clock: Clock = SYSTEM) -> FastAPI:
     """The application for one installation; error: ParachuteError if it would be open to strangers."""
-    keys, modules = Keys(home.root), Modules(home, settings.vault, projects=settings.project_folders)
+    keys, modules = Keys(home.root, clock=clock), Modules(home, settings.vault, projects=settings.project_folders)
     first_boot = FirstBoot(home.root, keys)
-    browsers = BrowserSessions(home.root, keys)
-    pairing = Pairing(keys, browsers, first_boot, is_kit=lambda typed: _is_kit(home, typed))
+    browsers = BrowserSessions(home.root, keys, clock=clock)
+    pairing = Pairing(keys, browsers, first_boot, clock, is_kit=lambda typed: _is_kit(home, typed))
     services = ServiceRegistry(home, settings, credentials, keys, browsers, pairing, modules, first_boot)
-    installation = Installation(home=home, settings=settings, credentials=credentials, keys=keys, modules=modules)
+    installation = Installation(
+        home=home, settings=settings, credentials=credentials, keys=keys, modules=modules, clock=clock
+    )
     app = _Application(installation, services)
     install_error_handlers(app)
     # The last one added is the outermost: nothing is read or recorded before it is known who asks. The first one keeps
@@ -217,7 +220,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     ops = await build_ops(installation, storage, events, llm, chat, suggestions, browsers, lifecycle)
     modules.hosts.after_changes.append(ops.examiner.modules_changed)
     switch = await build_kill_switch(
-        installation.home,
+        installation,
         events,
         llm,
         sandbox,

@@ -1,17 +1,19 @@
 """Knows whether anything is going on, and when it last was."""
 
 import asyncio
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from parachute.base.clock import SYSTEM, Clock
 
 
 class Activity:
     """Counts what is under way; the idle time runs from the end of the last of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._under_way = 0
-        self._last = time.monotonic()
+        self._last = self._clock.elapsed()
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -29,7 +31,7 @@ class Activity:
 
     def touch(self) -> None:
         """Start the idle time anew."""
-        self._last = time.monotonic()
+        self._last = self._clock.elapsed()
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
@@ -44,7 +46,7 @@ class Activity:
         """Return when nothing has happened for so long."""
         while True:
             await self._quiet.wait()
-            left = self._last + seconds - time.monotonic()
+            left = self._last + seconds - self._clock.elapsed()
             if left <= 0:
                 return
-            await asyncio.sleep(left)
+            await self._clock.sleep(left)

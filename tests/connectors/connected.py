@@ -20,6 +20,7 @@ from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor.logs import log_path
 from tests.supervisor.launching import Launcher
+from tests.support.clock import ManualClock
 from tests.support.waiting import until
 
 ME = Chat("42", "private")
@@ -84,14 +85,14 @@ class _Answers:
 
 
 class Server:
-    """The server's side, which can be killed and started again without the connector."""
+    """The server's side, which can be killed and started again without the connector; its `clock` stands still."""
 
     def __init__(self, launcher: Launcher, platform: str, store: Store) -> None:
         self.home: Home = launcher.home
         self.launcher = launcher
         self.platform = platform
         self.store = store
-        self.look_seconds = 300.0
+        self.clock = ManualClock()
         self.connectors: Connectors
         self.audit: Audit
         self._egress: Egress
@@ -103,9 +104,7 @@ class Server:
         self.audit = Audit(self.home.root.parent / "audit")
         self.audit.start()
         self._egress = Egress(self.audit, kill_switch=KillSwitch(self.home.root))
-        self.connectors = Connectors(
-            self.home, self._egress, vault, 1, _Answers(self.store), look_seconds=self.look_seconds
-        )
+        self.connectors = Connectors(self.home, self._egress, vault, 1, _Answers(self.store), self.clock)
         await self.connectors.open_all({self.platform: self.store.start_with.server})
 
     async def end(self) -> None:

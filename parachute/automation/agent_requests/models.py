@@ -3,7 +3,6 @@
 import hashlib
 import json
 import secrets
-import time
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -55,11 +54,6 @@ class AgentRequest:
     def is_direct(self) -> bool:
         """True if it would run with the owner's own rights."""
         return agent_of(self.module, self.agent).sandbox is None
-
-    @property
-    def is_over(self) -> bool:
-        """True if `until` has passed."""
-        return self.until <= time.time()
 
     @property
     def details(self) -> dict[str, Any]:

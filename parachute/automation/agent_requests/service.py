@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from parachute.automation.agent_requests.models import AgentRequest, WaitsForOwner, fingerprint
 from parachute.automation.module_agents.profile import agent_of, needs_owner
 from parachute.automation.module_agents.service import ModuleAgents
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.chat.runs.events import Aborted, Text, read
 from parachute.chat.runs.failures import as_error
@@ -35,13 +35,21 @@ class AgentRequests:
     """
 
     def __init__(
-        self, agents: ModuleAgents, hosts: Hosts, events: Events, audit: Audit, *, minutes: float = 60.0
+        self,
+        agents: ModuleAgents,
+        hosts: Hosts,
+        events: Events,
+        audit: Audit,
+        *,
+        minutes: float = 60.0,
+        clock: Clock = SYSTEM,
     ) -> None:
         self._agents = agents
         self._hosts = hosts
         self._events = events
         self._audit = audit
         self._seconds = minutes * 60
+        self._clock = clock
         self._requests: dict[str, AgentRequest] = {}
         self._asked: dict[str, AgentRequest] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -200,7 +208,13 @@ class AgentRequests:
         self._expire()
         self._check_room(module.name, by_owner=by_owner)
         request = AgentRequest(
-            module, agent, prompt, time.time() + self._seconds, session_id, mcp_servers, by_owner=by_owner
+            module,
+            agent,
+            prompt,
+            self._clock.now().timestamp() + self._seconds,
+            session_id,
+            mcp_servers,
+            by_owner=by_owner,
         )
         self._requests[request.id] = request
         self._limit_ended()
@@ -251,7 +265,7 @@ class AgentRequests:
         except Exception as error:
             log.exception("A run that the owner approved failed")
             request.status, request.error = "failed", f"It failed with {type(error).__name__}."
-        request.until = time.time() + _KEPT_SECONDS
+        request.until = self._clock.now().timestamp() + _KEPT_SECONDS
         await self._notify(request)
 
     def _take(self, request: AgentRequest, document: dict[str, Any]) -> None:
@@ -269,12 +283,13 @@ class AgentRequests:
             request.error = error.message
 
     def _expire(self) -> None:
+        now = self._clock.now().timestamp()
         for request in list(self._requests.values()):
-            if not request.is_over or request.status == "running":
+            if request.until > now or request.status == "running":
                 continue
             if request.status == "waiting":
                 request.status = "expired"
-                request.until = time.time() + self._seconds
+                request.until = now + self._seconds
                 self._record(request, "expire", "time")
             else:
                 self._forget(request)

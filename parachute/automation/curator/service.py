@@ -1,11 +1,10 @@
 """The curator: what a change queues, when it works, one review at a time, and what is kept of them."""
 
 import asyncio
-import contextlib
 import logging
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from parachute.automation.curator.models import CONVERSATION, KEY, MOST_TRIES, Review
@@ -13,13 +12,12 @@ from parachute.automation.curator.run import ReviewRun, ReviewServices
 from parachute.automation.curator.store import ReviewStore
 from parachute.automation.scheduled_agents.models import RunRecord, Trigger
 from parachute.automation.scheduled_agents.state import begun, ended
-from parachute.base.clock import as_text, now
+from parachute.base.clock import Clock, as_text, now
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.contexts.watching import Changed, Watching
 from parachute.config.settings.groups.automation import CuratorSettings
 from parachute.events.bus.models import Event
 from parachute.events.hooks.service import Hooks
-from parachute.events.scheduler.service import Clock
 from parachute.security.kill_switch.switch import KillSwitch
 
 log = logging.getLogger(__name__)
@@ -117,7 +115,7 @@ class Curator:
         file = next((each for each in chain.files if each.folder == (places[0] if places else "")), None)
         if file is None or file.problem is not None:
             raise NotFound(f"There is no AGENTS.md or CLAUDE.md in {folder[:200] or 'the vault'}.", key="no_context")
-        await self._reviews.queue(file.path, (), (), now())
+        await self._reviews.queue(file.path, (), (), as_text(self._clock.now()))
         self._wake.set()
         return file.path
 
@@ -170,9 +168,7 @@ class Curator:
             except ParachuteError as error:
                 log.warning("The curator waits: %s", error)
                 seconds = _LOOK_SECONDS
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._wake.wait()
+            await self._clock.wait(self._wake, seconds)
 
     async def _work(self) -> float:
         """Do what is due; the seconds until there may be more."""
@@ -205,7 +201,7 @@ class Curator:
         return sum(run.date == day and run.status != "skipped" for run in runs)
 
     def _day(self) -> str:
-        return self._clock.now().astimezone(self._clock.zone).date().isoformat()
+        return self._clock.today().isoformat()
 
     async def _carry_out(self, review: Review) -> None:
         store = self._services.store
@@ -230,7 +226,7 @@ class Curator:
     async def _settle(self, review: Review, record: RunRecord) -> None:
         """Before the run is kept: after a kill it is rather done again than forgotten."""
         if record.status == "failed" and review.attempts + 1 < MOST_TRIES:
-            due = as_text(datetime.now(UTC) + _AGAIN * (review.attempts + 1))
+            due = as_text(self._clock.now() + _AGAIN * (review.attempts + 1))
             await self._reviews.put_off(review, due, record.error or "")
         else:
             await self._reviews.done(review)

@@ -4,8 +4,7 @@ from datetime import date, datetime
 from typing import Any
 
 from parachute.automation.scheduled_agents.models import AgentFile, AgentState, RunRecord
-from parachute.base.clock import as_text
-from parachute.events.scheduler.service import Clock
+from parachute.base.clock import Clock, as_text
 from parachute.events.scheduler.times import next_due
 
 

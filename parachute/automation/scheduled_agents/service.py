@@ -4,7 +4,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +176,7 @@ class ScheduledAgents:
 
     def today(self) -> date:
         """Today's date in this machine's time zone."""
-        return self.scheduler.clock.now().astimezone(self.scheduler.clock.zone).date()
+        return self.scheduler.clock.today()
 
     async def has_output(self, agent: AgentFile, day: date) -> bool:
         """True if there is a page for a day."""
@@ -294,7 +294,7 @@ class ScheduledAgents:
         def change(state: AgentState) -> None:
             has_ended(state)
             if record.trigger == "schedule":
-                state.retry_at = as_text(self.scheduler.clock.now().astimezone(UTC))
+                state.retry_at = as_text(self.scheduler.clock.now())
 
         return change
 

@@ -5,8 +5,7 @@ from datetime import date, timedelta
 
 from parachute.automation.scheduled_agents.models import AgentState, RunRecord
 from parachute.automation.scheduled_agents.store import AgentStore
-from parachute.base.clock import as_text
-from parachute.events.scheduler.service import Clock
+from parachute.base.clock import Clock, as_text
 from parachute.events.scheduler.times import TimeOfDay, last_due
 
 RETRY = timedelta(minutes=10)

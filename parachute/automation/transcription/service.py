@@ -1,10 +1,8 @@
 """Recordings of the vault become text, one after the other; what is asked outlives the server and is done once."""
 
 import asyncio
-import contextlib
 import logging
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +11,7 @@ from parachute.automation.transcription.journal import EVENTS, JournalTexts, rec
 from parachute.automation.transcription.models import OVER, Job, State
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.transcription.worker import Worker
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
@@ -37,12 +36,14 @@ class Transcriptions:
         events: Events,
         is_chatting: Callable[[], bool],
         changed: Callable[[str], None],
+        clock: Clock = SYSTEM,
     ) -> None:
         self._store = store
         self._journal = journal
         self._events = events
         self._notify = changed
-        self._worker = Worker(home, vault, store, journal, is_chatting, self._changed)
+        self._clock = clock
+        self._worker = Worker(home, vault, store, journal, is_chatting, self._changed, clock)
         self._news: dict[str, set[asyncio.Event]] = {}
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -205,14 +206,14 @@ class Transcriptions:
         while True:
             self._wake.clear()
             try:
-                job = await self._store.next(time.time())
+                job = await self._store.next(self._clock.now().timestamp())
                 if job is None:
                     await self._rest()
                     continue
                 await self._carry_out(job)
             except ParachuteError as error:
                 log.warning("Recordings wait: %s", error)
-                await asyncio.sleep(_LOOK_SECONDS)
+                await self._clock.sleep(_LOOK_SECONDS)
 
     async def _carry_out(self, job: Job) -> None:
         task = asyncio.create_task(self._worker.carry_out(job), name=f"transcription {job.id}")
@@ -232,10 +233,8 @@ class Transcriptions:
 
     async def _rest(self) -> None:
         due = await self._store.due()
-        seconds = None if due is None else max(0.0, min(due - time.time(), _LOOK_SECONDS))
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
+        seconds = None if due is None else max(0.0, min(due - self._clock.now().timestamp(), _LOOK_SECONDS))
+        await self._clock.wait(self._wake, seconds)
 
     def _changed(self, identifier: str) -> None:
         for news in self._news.get(identifier, ()):

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from collections.abc import Callable
 from typing import BinaryIO
 
@@ -13,6 +12,7 @@ from parachute.automation.transcription.model_folder import ModelUnavailable
 from parachute.automation.transcription.models import Job, Recording, State, Transcriber, Transcription
 from parachute.automation.transcription.own_server import OwnServer
 from parachute.automation.transcription.store import TranscriptionStore
+from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.folders import Folder
 from parachute.config.settings.groups.local_models import VoiceSettings
@@ -48,6 +48,7 @@ class Worker:
         journal: JournalTexts,
         is_chatting: Callable[[], bool],
         changed: Callable[[str], None],
+        clock: Clock,
     ) -> None:
         self._home = home
         self._vault = vault
@@ -55,6 +56,7 @@ class Worker:
         self._journal = journal
         self._is_chatting = is_chatting
         self._changed = changed
+        self._clock = clock
 
     async def settings(self) -> VoiceSettings:
         """The settings as they are now; error: ConfigError."""
@@ -128,8 +130,8 @@ class Worker:
         return OwnServer(settings, KillSwitch(self._home.root))
 
     async def _until_quiet(self, job: Job) -> None:
-        while not job.is_awaited and self._is_chatting():  # noqa: ASYNC110 - no event says that all chats rest
-            await asyncio.sleep(_CHAT_SECONDS)
+        while not job.is_awaited and self._is_chatting():
+            await self._clock.sleep(_CHAT_SECONDS)
 
     async def _put(self, job: Job, **values: object) -> None:
         if not await self._store.update(job.id, **values):
@@ -144,10 +146,12 @@ class Worker:
             delay = _NOT_READY_SECONDS
             if job.is_awaited and isinstance(error, NotSetUp):
                 state = State.FAILED
-            await self._store.update(job.id, state=state, error=document, due_at=time.time() + delay)
+            await self._store.update(job.id, state=state, error=document, due_at=self._clock.now().timestamp() + delay)
             return
         attempts = job.attempts + 1
         if isinstance(error, InvalidInput | NotAllowed) or attempts >= _TRIES:
             state = State.FAILED
         delay = _AGAIN_SECONDS * 4 ** (attempts - 1)
-        await self._store.update(job.id, state=state, error=document, attempts=attempts, due_at=time.time() + delay)
+        await self._store.update(
+            job.id, state=state, error=document, attempts=attempts, due_at=self._clock.now().timestamp() + delay
+        )

@@ -122,8 +122,7 @@ class Orchestrator:
             self._is_running = False
 
     async def _run(self, trigger: Trigger, may: Callable[[str], bool], taken: date | None) -> Outcome:
-        clock = self._scheduler.clock
-        today = clock.now().astimezone(clock.zone).date()
+        today = self._scheduler.clock.today()
         outcome = Outcome(RunRecord(str(uuid.uuid4()), today.isoformat(), trigger, now()))
         since = await asyncio.to_thread(self._sorted_until) if trigger != "person" else None
         await asyncio.to_thread(self._store.change, KEY, begun(outcome.record, taken))

@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import json
 import logging
-import time
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from parachute import __version__
+from parachute.base.clock import Clock
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.results import text_of
 from parachute.chat.agent_processes.tools import LONGEST_CALL_SECONDS
@@ -63,21 +63,22 @@ class Link(Protocol):
 class _Silence:
     """The time left to a silent server: a report of its progress begins it anew, up to the longest call."""
 
-    def __init__(self, seconds: float, link: Link) -> None:
+    def __init__(self, seconds: float, link: Link, clock: Clock) -> None:
         self._seconds = seconds
+        self._clock = clock
         self._link = link
-        self._began = self._heard = self._renewed = time.monotonic()
+        self._began = self._heard = self._renewed = self._clock.elapsed()
 
     async def broken(self, progress: float, total: float | None, message: str | None) -> None:
         """Hear of progress; what a server may send is renewed once a second."""
-        self._heard = time.monotonic()
+        self._heard = self._clock.elapsed()
         if self._heard - self._renewed >= 1:
             self._renewed = self._heard
             self._link.asked()
 
     def left(self) -> float:
         """Seconds until it has been silent for too long, none if it has."""
-        return min(self._heard + self._seconds, self._began + LONGEST_CALL_SECONDS) - time.monotonic()
+        return min(self._heard + self._seconds, self._began + LONGEST_CALL_SECONDS) - self._clock.elapsed()
 
 
 class Client:
@@ -86,7 +87,8 @@ class Client:
     `changed` is called when the server says that it offers other tools.
     """
 
-    def __init__(self, name: str, link: Link, changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, name: str, link: Link, changed: Callable[[], None], clock: Clock) -> None:
+        self._clock = clock
         self._name = name
         self._link = link
         self._changed = changed
@@ -105,7 +107,9 @@ class Client:
         ended = asyncio.create_task(self._link.ended.wait())
         try:
             waits: tuple[asyncio.Future[Any], ...] = (self._ready, ended)
-            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            with contextlib.suppress(TimeoutError):
+                async with self._clock.timeout(seconds):
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             if self._ready.done():
                 self._ready.result()
             elif ended.done():
@@ -154,7 +158,7 @@ class Client:
         # Not `call_tool`: that checks the result with the server's own schema, which could have addresses fetched and the
         # event loop held by a pattern.
         request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
-        silence = _Silence(seconds, self._link)
+        silence = _Silence(seconds, self._link, self._clock)
         sent = session.send_request(request, CallToolResult, progress_callback=silence.broken)
         result = await self._asked(sent, seconds, f"answer the call of {tool}", silence)
         text = self._link.cleaned(text_of(result, await self._linked(result)))
@@ -195,7 +199,9 @@ class Client:
         try:
             timeout: float = seconds
             while timeout > 0:
-                await asyncio.wait({asked, ended}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+                with contextlib.suppress(TimeoutError):
+                    async with self._clock.timeout(timeout):
+                        await asyncio.wait({asked, ended}, return_when=asyncio.FIRST_COMPLETED)
                 if asked.done() or ended.done() or silence is None:
                     break
                 timeout = silence.left()

@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 import logging
-import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from parachute.base.clock import Clock
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.files import private_folder, remove_tree
 from parachute.capabilities.mcp_servers import specification
@@ -55,8 +55,15 @@ class Running:
     """
 
     def __init__(
-        self, home: Home, catalog: Catalog, egress: Egress, remote: Remote, changed: Callable[[str], None]
+        self,
+        home: Home,
+        catalog: Catalog,
+        egress: Egress,
+        remote: Remote,
+        changed: Callable[[str], None],
+        clock: Clock,
     ) -> None:
+        self._clock = clock
         self._changed = changed
         self._remote = remote
         self._home = home
@@ -111,7 +118,7 @@ class Running:
             if not running.is_listed and not lists:
                 self._changed(runnable.server.name)  # a new connection is perhaps one to another version
             running.is_listed = True
-            with _in_use(running):
+            with self._in_use(running):
                 try:
                     return await ask(running.client)
                 except SessionLost:
@@ -127,8 +134,8 @@ class Running:
                 return running
             await self._end(name)
             await self._make_room()
-            client = Client(name, await self._link(runnable), lambda: self._changed(name))
-            self._running[name] = running = _Running(runnable, client, time.monotonic())
+            client = Client(name, await self._link(runnable), lambda: self._changed(name), self._clock)
+            self._running[name] = running = _Running(runnable, client, self._clock.elapsed())
             try:
                 await client.connected(REMOTE_SECONDS if runnable.server.is_remote else START_SECONDS)
             except BaseException as error:
@@ -203,7 +210,7 @@ class Running:
 
     async def _sweep(self) -> None:
         while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
+            await self._clock.sleep(_SWEEP_SECONDS)
             for name, running in list(self._running.items()):
                 try:
                     if await self._is_over(name, running):
@@ -216,22 +223,21 @@ class Running:
     async def _is_over(self, name: str, running: _Running) -> bool:
         if running.calls:
             return False
-        if running.client.ended or time.monotonic() - running.used > IDLE_SECONDS:
+        if running.client.ended or self._clock.elapsed() - running.used > IDLE_SECONDS:
             return True
         try:
             return await asyncio.to_thread(self._catalog.runnable, name) != running.runnable
         except ParachuteError:  # it was removed, or changed and waits for an approval
             return True
 
-
-@contextlib.contextmanager
-def _in_use(running: _Running) -> Iterator[None]:
-    running.calls += 1
-    try:
-        yield
-    finally:
-        running.calls -= 1
-        running.used = time.monotonic()
+    @contextlib.contextmanager
+    def _in_use(self, running: _Running) -> Iterator[None]:
+        running.calls += 1
+        try:
+            yield
+        finally:
+            running.calls -= 1
+            running.used = self._clock.elapsed()
 
 
 def _owner(name: str) -> str:

@@ -1,14 +1,15 @@
 """MCP servers for conversations and for apps."""
 
 import asyncio
+import contextlib
 import json
 import logging
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.files import atomic_write, read_regular
 from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, ServerSource
@@ -65,10 +66,9 @@ class _Known:
     tools: tuple[OfferedTool, ...]
     at: float
 
-    @property
-    def is_new(self) -> bool:
+    def is_new(self, now: float) -> bool:
         """True if the server was asked lately."""
-        return 0 <= time.time() - self.at < (_REMOTE_AGE if self.runnable.server.is_remote else _LOCAL_AGE)
+        return 0 <= now - self.at < (_REMOTE_AGE if self.runnable.server.is_remote else _LOCAL_AGE)
 
 
 class McpServers:
@@ -82,18 +82,20 @@ class McpServers:
         modules: ModuleTools,
         audit: Audit,
         others: ServerSource | None = None,
+        clock: Clock = SYSTEM,
     ) -> None:
+        self._clock = clock
         self.catalog = Catalog(home, settings.vault, settings.project_folders, others)
         self.statuses = Statuses()
         self.words = Words(home.root)
         self._changed: Callable[[], None] = lambda: None
-        self.remote = Remote(settings, self.catalog, egress, audit)
+        self.remote = Remote(settings, self.catalog, egress, audit, clock)
         self.remote.logins.done = self._ask_anew
         self._here = callback_address(settings.port)
-        self.links = Links(partial(self.begin_login_here, unasked=True), self.remote.logins.link)
+        self.links = Links(partial(self.begin_login_here, unasked=True), self.remote.logins.link, clock)
         self._modules = modules
         self._outdated: set[str] = set()
-        self._running = Running(home, self.catalog, egress, self.remote, self._outdated.add)
+        self._running = Running(home, self.catalog, egress, self.remote, self._outdated.add, clock)
         self._known: dict[str, _Known] = {}
         self._asking: dict[str, tuple[Runnable, asyncio.Task[tuple[OfferedTool, ...]]]] = {}
         self._asks: set[asyncio.Task[tuple[OfferedTool, ...]]] = set()
@@ -261,10 +263,10 @@ class McpServers:
             known = await asyncio.to_thread(self._kept, runnable)
             if known is not None:
                 self._known[name] = known
-        if known is not None and known.is_new and name not in self._outdated:
+        if known is not None and known.is_new(self._clock.now().timestamp()) and name not in self._outdated:
             return known.tools
         failed = self._failed.get(name)
-        if failed and failed[0] == runnable and time.monotonic() - failed[1] < _AGAIN_SECONDS:
+        if failed and failed[0] == runnable and self._clock.elapsed() - failed[1] < _AGAIN_SECONDS:
             return failed[2] if known is None else known.tools
         try:
             return await self._ask(runnable, _ASKED_SECONDS if known is None else _ASKED_AGAIN_SECONDS)
@@ -280,7 +282,9 @@ class McpServers:
             self._asks.add(task)
             task.add_done_callback(self._asks.discard)
             task.add_done_callback(_retrieve)
-        await asyncio.wait({task}, timeout=seconds)
+        with contextlib.suppress(TimeoutError):
+            async with self._clock.timeout(seconds):
+                await asyncio.wait({task})
         if task.done() and not task.cancelled():
             return task.result()
         raise Unavailable(
@@ -299,7 +303,7 @@ class McpServers:
         except ParachuteError as error:
             log.warning("The MCP server %s does not say what it offers: %s", name, error)
             if self._asking.get(name, (None, None))[1] is asyncio.current_task():
-                self._failed[name] = (runnable, time.monotonic(), error)
+                self._failed[name] = (runnable, self._clock.elapsed(), error)
                 self.statuses.note(runnable, error)
             raise
         self._failed.pop(name, None)
@@ -309,7 +313,7 @@ class McpServers:
     async def learn(self, runnable: Runnable, said: list[dict[str, Any]]) -> tuple[OfferedTool, ...]:
         """Take a list of tools from a server; until the owner has seen what it says of them, it counts as the server's words."""
         name = runnable.server.name
-        self._known[name] = known = _Known(runnable, offered_of(name, said), time.time())
+        self._known[name] = known = _Known(runnable, offered_of(name, said), self._clock.now().timestamp())
         await asyncio.to_thread(self._keep, known)
         self._changed()
         return known.tools

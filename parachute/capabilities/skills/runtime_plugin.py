@@ -5,10 +5,10 @@ import hashlib
 import json
 import os
 import secrets
-import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
 from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
@@ -34,8 +34,15 @@ class RuntimePlugins:
     `mounted` are the folders that sandboxes have now: those stay.
     """
 
-    def __init__(self, root: Path, read: Reader, mounted: Callable[[], Collection[Path]] = frozenset) -> None:
+    def __init__(
+        self,
+        root: Path,
+        read: Reader,
+        mounted: Callable[[], Collection[Path]] = frozenset,
+        clock: Clock = SYSTEM,
+    ) -> None:
         self._root = root
+        self._clock = clock
         self._read = read
         self._mounted = mounted
         self._made: dict[str, tuple[tuple[tuple[str, Signature], ...], float]] = {}
@@ -51,7 +58,7 @@ class RuntimePlugins:
             self._tidy()
             self._make(folder, skills)
             made = _signatures(folder), 0.0
-        self._made[digest] = made[0], time.monotonic()
+        self._made[digest] = made[0], self._clock.elapsed()
         return Plugin(NAME, folder, digest)
 
     def _make(self, folder: Path, skills: Sequence[FoundSkill]) -> None:
@@ -75,7 +82,7 @@ class RuntimePlugins:
 
     def _tidy(self) -> None:
         """Remove what an earlier server left, and what nothing has used for a day."""
-        used = {digest for digest, (_, last) in self._made.items() if last > time.monotonic() - _UNUSED_SECONDS}
+        used = {digest for digest, (_, last) in self._made.items() if last > self._clock.elapsed() - _UNUSED_SECONDS}
         kept = {*used, *(path.name for path in self._mounted())}
         self._made = {digest: made for digest, made in self._made.items() if digest in kept}
         for path in self._root.iterdir() if self._root.is_dir() else ():

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import time_ns
 
 from parachute.base.approved_hashes import ApprovedHashes
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature, signature_of
@@ -68,8 +68,9 @@ class SkillStore:
     `state` is the state directory; `home` is the user's folder, if skills in there count.
     """
 
-    def __init__(self, vault: Vault, state: Path, home: Path | None) -> None:
+    def __init__(self, vault: Vault, state: Path, home: Path | None, clock: Clock = SYSTEM) -> None:
         self._vault = vault
+        self._clock = clock
         self._home = home
         hint = "Remove the file and approve your skills again: `parachute skills approve NAME`."
         self._approvals = ApprovedHashes(state / "skills-approved.json", "skill", "skill", hint)
@@ -248,7 +249,7 @@ class SkillStore:
             and all(each.differs_later(known[1]) for _, each in signatures)
         ):
             return known[2]
-        taken = time_ns()
+        taken = int(self._clock.now().timestamp() * 1e9)
         skill = replace(read_skill(folder, Path(name), place.source), path=self._vault.relative(path))
         each = FoundSkill(skill, place)
         if skill.problem is None:

@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 import logging
-import time
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Unavailable
 from parachute.base.files import atomic_write
 from parachute.chat.agent_processes import options
@@ -45,14 +45,16 @@ class AgentEnded(Unavailable):
 class AgentClient:
     """Keeps one connected client; the turn that uses it sets `handler`, and without one every tool call is denied."""
 
-    def __init__(self, specification: AgentSpecification, files: AgentFiles, tools: ModuleTools) -> None:
+    def __init__(
+        self, specification: AgentSpecification, files: AgentFiles, tools: ModuleTools, clock: Clock = SYSTEM
+    ) -> None:
         self.specification = specification
         self.fingerprint = specification.fingerprint()
-        self.last_used = time.monotonic()
+        self.last_used = clock.elapsed()
         self.ended = False
         self._handler: TurnHandler | None = None
         self._allowed: set[str] = set()
-        self._server = ToolServer(specification.session, specification.module_tools, tools)
+        self._server = ToolServer(specification.session, specification.module_tools, tools, clock)
         self._files = files
         self._prompt = files.prompts / f"{specification.session}-{uuid.uuid4().hex}.md"
         self._client: ClaudeSDKClient | None = None

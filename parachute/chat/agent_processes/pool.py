@@ -3,10 +3,10 @@
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Unavailable
 from parachute.base.memory import give_back
 from parachute.chat.agent_processes import sdk
@@ -29,9 +29,15 @@ class AgentPool:
     """
 
     def __init__(
-        self, settings: AgentSettings, files: AgentFiles, tools: ModuleTools, memory: TotalMemory | None = None
+        self,
+        settings: AgentSettings,
+        files: AgentFiles,
+        tools: ModuleTools,
+        memory: TotalMemory | None = None,
+        clock: Clock = SYSTEM,
     ) -> None:
         self._settings = settings
+        self._clock = clock
         self._memory = memory
         self._trimming: asyncio.Task[bool] | None = None
         self._importing: asyncio.Task[None] | None = None
@@ -92,7 +98,7 @@ class AgentPool:
     def release(self, client: AgentClient, *, keep: bool) -> None:
         """Give a client back after its turn; it is kept if it is alive, wanted, and within the bounds."""
         client.handler = None
-        client.last_used = time.monotonic()
+        client.last_used = self._clock.elapsed()
         if not keep or client.ended or self._settings.warm == 0 or not self.memory_allows():
             self._end(client)
             return
@@ -191,7 +197,7 @@ class AgentPool:
         self.warm_up()
         assert self._importing is not None
         await asyncio.shield(self._importing)
-        client = AgentClient(specification, self._files, self._tools)
+        client = AgentClient(specification, self._files, self._tools, self._clock)
         self._clients.add(client)
         # In a task of its own: the turn that waits may be cancelled at once, and then ending the process is our work.
         connecting = asyncio.create_task(client.connect(), name=f"connect agent {specification.session}")
@@ -230,9 +236,9 @@ class AgentPool:
 
     async def _sweep_for_ever(self) -> None:
         while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
+            await self._clock.sleep(_SWEEP_SECONDS)
             await self.trim()
-            oldest_allowed = time.monotonic() - self._settings.warm_minutes * 60
+            oldest_allowed = self._clock.elapsed() - self._settings.warm_minutes * 60
             short = not self.memory_allows()
             for session, client in list(self._idle.items()):
                 if client.ended or short or client.last_used < oldest_allowed:

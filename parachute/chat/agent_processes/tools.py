@@ -1,6 +1,7 @@
 """The tools of modules and of the user's own servers, for agents: MCP servers inside of the server for each agent process."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import re
@@ -8,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from parachute import __version__
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.mcp_messages import Tools
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
@@ -66,8 +68,11 @@ class ToolServer:
     What comes from a sandbox may be forged: a permit is for the arguments that were judged, and with these the call is made.
     """
 
-    def __init__(self, session: str, offered: tuple[OfferedTool, ...], tools: ModuleTools) -> None:
+    def __init__(
+        self, session: str, offered: tuple[OfferedTool, ...], tools: ModuleTools, clock: Clock = SYSTEM
+    ) -> None:
         self._session = session
+        self._clock = clock
         self._offered = {shown_name(tool): tool for tool in offered}
         self._tools = tools
         self._permits = Permits()
@@ -158,7 +163,9 @@ class ToolServer:
         try:
             # The client of a server ends what is silent; see there.
             seconds = LONGEST_CALL_SECONDS if isinstance(tool, ServerTool) else CALL_SECONDS
-            await asyncio.wait({call}, timeout=seconds)
+            with contextlib.suppress(TimeoutError):
+                async with self._clock.timeout(seconds):
+                    await asyncio.wait({call})
             if not call.done():
                 raise Unavailable(f"The tool {tool.name} did not answer within {seconds:.0f} seconds.")
             if call.cancelled():

@@ -1,18 +1,18 @@
 """Forgetting the oldest runs, whole ones only, and the contents that only they named."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from parachute.base.clock import as_text
 from parachute.chat.changes.applying import Places
 
 
-async def prune(places: Places, days: float, limit: int, snapshots: set[str]) -> None:
-    """Keep the runs of so many days, in so many bytes, and what waits; the newest one stays, however large it is.
+async def prune(places: Places, since: datetime, limit: int, snapshots: set[str]) -> None:
+    """Keep the runs since then, in so many bytes, and what waits; the newest one stays, however large it is.
 
     `snapshots` are the contents that snapshots name: they stay, and count with the runs that name them.
     """
-    oldest = as_text(datetime.now(UTC) - timedelta(days=days))
+    oldest = as_text(since)
     sizes, named = await asyncio.to_thread(places.blobs.sizes), await places.store.hashes()
     ended = dict(await places.store.ended_sets())
     counted = set[str]().union(*(hashes for number, hashes in named.items() if number not in ended))

@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.database import Database
 from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
 from parachute.base.files import private_folder
@@ -43,9 +44,15 @@ class Changes:
     """All changes of runs; `folder` is where contents are kept, `changed` is called when something begins or ceases to wait."""
 
     def __init__(
-        self, settings: ChangesSettings, folder: Path, database: Database, changed: Callable[[], None]
+        self,
+        settings: ChangesSettings,
+        folder: Path,
+        database: Database,
+        changed: Callable[[], None],
+        clock: Clock = SYSTEM,
     ) -> None:
         self._settings = settings
+        self._clock = clock
         self._folder = folder
         self._changed = changed
         self.places = Places(
@@ -59,7 +66,7 @@ class Changes:
         self.lineage = self.places.lineage
         self.instructions = Instructions(database)
         self.history = History(self._store, self.places.blobs)
-        self._clock = FileClock(folder / "clock")
+        self._file_clock = FileClock(folder / "clock")
         self._snapshots = Snapshots(self.places.blobs, folder / "snapshots")
         self._before: dict[str, tuple[int, Path, Index]] = {}
         self._views: dict[str, View] = {}
@@ -88,7 +95,7 @@ class Changes:
         """
         async with self._locks[project]:
             earlier = self._known_view(session, project, upper) or await self._earlier(session, project, upper, parts)
-            began = await self._clock.later()
+            began = await self._file_clock.later()
             if earlier is not None and not earlier.has_ended:
                 earlier.origin = origin
                 await self._finished(earlier)
@@ -128,7 +135,7 @@ class Changes:
         async with self._locks[directory]:
             async with self.places.keeping:
                 taken = await asyncio.to_thread(self._snapshots.take, directory)
-            number = await self._store.begin(session, directory, "run", await self._clock.later(), note=taken.note)
+            number = await self._store.begin(session, directory, "run", await self._file_clock.later(), note=taken.note)
             self._before[session] = number, directory, taken.index
             return number
 
@@ -164,7 +171,7 @@ class Changes:
                 changes = await asyncio.to_thread(plan, self.places.blobs, folder)
                 if not changes:
                     return None
-                number = await self._store.begin(session, project, "owner", await self._clock.later())
+                number = await self._store.begin(session, project, "owner", await self._file_clock.later())
                 try:
                     async with self.places.keeping:
                         await asyncio.to_thread(
@@ -240,7 +247,7 @@ class Changes:
         self._check_quiet(session)
         target = await chosen(self.places, session, number)
         async with self._locks[Path(target.project)]:
-            return await undo(self.places, target, await self._clock.later(), paths, by_owner=by_owner)
+            return await undo(self.places, target, await self._file_clock.later(), paths, by_owner=by_owner)
 
     async def to_undo(self, session: str, number: int | None = None) -> tuple[int, Sequence[str]]:
         """The run that an undo would take back, and the paths that it would change; error: NotFound."""
@@ -268,7 +275,7 @@ class Changes:
             view = self._views.get(session)
             if word == "apply":
                 held = applicable(held, waiting)
-                left = await apply_held(self.places, found, held, await self._clock.later())
+                left = await apply_held(self.places, found, held, await self._file_clock.later())
                 if view is not None:
                     view.left |= left
             else:
@@ -353,12 +360,13 @@ class Changes:
 
     async def _prune(self) -> None:
         """Forget the oldest runs that are over the limits; at most once an hour."""
-        if time.monotonic() < self._pruned + _PRUNE_SECONDS:
+        if self._clock.elapsed() < self._pruned + _PRUNE_SECONDS:
             return
-        self._pruned = time.monotonic()
+        self._pruned = self._clock.elapsed()
         async with self.places.keeping:
             named = await asyncio.to_thread(self._snapshots.hashes)
-            await prune(self.places, self._settings.keep_days, self._settings.keep_megabytes << 20, named)
+            since = self._clock.now() - timedelta(days=self._settings.keep_days)
+            await prune(self.places, since, self._settings.keep_megabytes << 20, named)
 
 
 def _find_left(view: View, latest: dict[str, State], *, has_ended: bool) -> None:

@@ -1,14 +1,13 @@
 """Following the context files: their watches are scanned at start and at each change, and a change is told with who watches it."""
 
 import asyncio
-import contextlib
 import hashlib
 import logging
-import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
 from parachute.chat.contexts.models import NAMES, Found
@@ -51,9 +50,7 @@ class Watching:
     refuses with a ParachuteError is told again by the next scan.
     """
 
-    def __init__(
-        self, vault: Vault, store: WatchStore, watcher: VaultWatcher, look_seconds: float = _LOOK_SECONDS
-    ) -> None:
+    def __init__(self, vault: Vault, store: WatchStore, watcher: VaultWatcher, clock: Clock = SYSTEM) -> None:
         self._vault = vault
         self._store = store
         self._watcher = watcher
@@ -61,7 +58,7 @@ class Watching:
         self._known: dict[str, KnownFile] | None = None
         self._working = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self._look_seconds = look_seconds
+        self._clock = clock
         self._wanted = asyncio.Event()
         self.listener: Listener | None = None
         self.problem: str | None = None
@@ -109,10 +106,10 @@ class Watching:
         self._wanted.set()
 
     async def _begin(self) -> None:
-        await asyncio.sleep(_AFTER_START_SECONDS)
+        await self._clock.sleep(_AFTER_START_SECONDS)
         is_followed = False
         while True:
-            began = time.monotonic()
+            began = self._clock.elapsed()
             self._wanted.clear()
             was_followed, is_followed = is_followed, self._watcher.is_on and self._watcher.problem is None
             # Once more when it has begun: between the scan that found the first watch and that, nobody noticed a change.
@@ -121,12 +118,10 @@ class Watching:
                     await self.scan()
                 except (ParachuteError, OSError) as error:
                     log.warning("The watches of contexts could not be read: %s", error)
-            took = time.monotonic() - began
-            rest = max(self._look_seconds, took * _SHARE)
-            await asyncio.sleep(took * _SHARE_SOON)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(rest):
-                    await self._wanted.wait()
+            took = self._clock.elapsed() - began
+            rest = max(_LOOK_SECONDS, took * _SHARE)
+            await self._clock.sleep(took * _SHARE_SOON)
+            await self._clock.wait(self._wanted, rest)
 
     async def _handle_changes(self, paths: frozenset[str]) -> None:
         async with self._working:

@@ -1,13 +1,13 @@
 """Questions and tool calls of an agent at work: the policy decides, or the person does."""
 
 import asyncio
-import contextlib
 import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
 from parachute.chat.agent_processes.models import ToolDecision
 from parachute.chat.agent_processes.options import PERMISSION_SECONDS, prompt_pieces
@@ -49,11 +49,10 @@ class Interaction:
         inbox: Inbox,
         postponed: PostponedCalls,
         *,
-        question_seconds: float = QUESTION_SECONDS,
-        permission_seconds: float = PERMISSION_SECONDS,
         refusal_of_page: Callable[[str], ParachuteError | None] | None = None,
         origin: RunOrigin,
         calls: CallOrigins,
+        clock: Clock = SYSTEM,
     ) -> None:
         self._run = run
         self._policy = policy
@@ -61,8 +60,7 @@ class Interaction:
         self._granted = granted
         self._inbox = inbox
         self._postponed = postponed
-        self._question_seconds = question_seconds
-        self._permission_seconds = permission_seconds
+        self._clock = clock
         self._refusal_of_page = refusal_of_page
         self._origin = origin
         self._calls = calls
@@ -170,16 +168,14 @@ class Interaction:
         """Show the questions and wait; without an answer in time the agent goes on with none."""
         if call:
             # The app turns the card of the tool into the question: the card has to be there first.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_CARD_SECONDS):
-                    await self._shown.setdefault(call, asyncio.Event()).wait()
+            await self._clock.wait(self._shown.setdefault(call, asyncio.Event()), _CARD_SECONDS)
         identifier = call or str(uuid.uuid4())
         question = Question(identifier, questions, asyncio.get_running_loop().create_future())
         self._run.questions[identifier] = question
         self._run.log.append(events.UserQuestion(identifier, self._run.session.id, questions))
         self._inbox.changed()
         try:
-            async with asyncio.timeout(self._question_seconds):
+            async with self._clock.timeout(QUESTION_SECONDS):
                 answers = await question.answer
         except TimeoutError:
             answers = {}
@@ -203,7 +199,7 @@ class Interaction:
         # Asked for again, it is the same item: a button that was shown for it goes on being right.
         identifier = self._postponed.withdraw(session, tool, tool_input) or str(uuid.uuid4())
         request = Question(identifier, [], asyncio.get_running_loop().create_future(), grants, details)
-        seconds = self._permission_seconds
+        seconds: float = PERMISSION_SECONDS
         if not self._run.request.can_answer_permissions:
             seconds = min(seconds, self._inbox.seconds_watched)
         if seconds <= 0:
@@ -222,7 +218,7 @@ class Interaction:
         )
         self._inbox.changed()
         try:
-            async with asyncio.timeout(seconds):
+            async with self._clock.timeout(seconds):
                 allowed = bool(await request.answer)
         except TimeoutError:
             self._run.permissions.pop(identifier, None)

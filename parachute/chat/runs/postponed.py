@@ -1,10 +1,10 @@
 """Calls of tools that wait for the owner after they were refused, since nobody was there to ask: as hosts do, for the next try."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parachute.base.clock import elapsed
+from parachute.base.clock import SYSTEM, Clock
 from parachute.chat.agent_processes.permits import arguments_hash
 from parachute.chat.runs.run import Question, Run
 from parachute.events.inbox.models import ALLOW, DENY, Item
@@ -26,7 +26,7 @@ class _Waiting:
 class PostponedCalls:
     """In memory alone: after a restart the agent is refused once more, and the owner asked. What is allowed may be made once."""
 
-    def __init__(self, clock: Callable[[], float] = elapsed) -> None:
+    def __init__(self, clock: Clock = SYSTEM) -> None:
         self._clock = clock
         self._waiting: dict[str, _Waiting] = {}
         self._allowed: dict[_Call, float] = {}
@@ -52,7 +52,7 @@ class PostponedCalls:
     def take(self, session: str, tool: str, tool_input: Mapping[str, Any]) -> bool:
         """Return whether the owner has allowed exactly this call since it was refused; it is used up with that."""
         ends = self._allowed.pop(_call(session, tool, tool_input), 0.0)
-        return self._clock() < ends
+        return self._clock.elapsed() < ends
 
     def items(self) -> Sequence[Item]:
         """Return what waits."""
@@ -66,7 +66,7 @@ class PostponedCalls:
     def answer(self, key: str, *, allow: bool) -> None:
         """Take the owner's answer to a call."""
         found = self._waiting.pop(key)
-        now = self._clock()
+        now = self._clock.elapsed()
         self._allowed = {call: ends for call, ends in self._allowed.items() if now < ends}
         if allow:
             self._allowed[found.call] = now + _ALLOWED_SECONDS

@@ -3,11 +3,9 @@
 import asyncio
 import contextlib
 import logging
-import time
 import uuid
-from collections.abc import Callable
 
-from parachute.base.clock import now
+from parachute.base.clock import SYSTEM, Clock, now
 from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.runs.person_preparation import PersonPreparation
@@ -30,7 +28,7 @@ class Prewarming(AppListener):
         preparation: PersonPreparation,
         pool: AgentPool,
         knowledge: KnowledgeService,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = SYSTEM,
     ) -> None:
         self._services = services
         self._preparation = preparation
@@ -53,7 +51,7 @@ class Prewarming(AppListener):
             and (self._task is None or self._task.done())
             and self._pool.memory_allows()
             and not self._kill_switch.panic
-            and self._clock() >= self._not_before
+            and self._clock.elapsed() >= self._not_before
         ):
             self._task = asyncio.create_task(self._prewarm(), name="prewarmed agent")
 
@@ -83,6 +81,6 @@ class Prewarming(AppListener):
             log.info("No agent was prewarmed: %s", error)
             # Every list of conversations asks for one: without a pause a sandbox that cannot start would be tried all the time.
             self._failures = min(self._failures + 1, len(_PAUSES))
-            self._not_before = self._clock() + _PAUSES[self._failures - 1]
+            self._not_before = self._clock.elapsed() + _PAUSES[self._failures - 1]
             if self._pool.released:
                 await self._pool.released(session.id)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
 from parachute.chat.agent_processes.client import AgentClient, AgentEnded
 from parachute.chat.agent_processes.options import COMPACTION_SECONDS
@@ -60,6 +61,7 @@ class TurnServices:
     audit: Audit
     inbox: Inbox
     postponed: PostponedCalls = dataclasses.field(default_factory=PostponedCalls)
+    clock: Clock = SYSTEM
 
 
 class Turn:
@@ -73,6 +75,7 @@ class Turn:
         self._audit = services.audit
         self._inbox = services.inbox
         self._postponed = services.postponed
+        self._clock = services.clock
         self._services = services.agents
         self._run = run
         self._decoded = decoded
@@ -210,6 +213,7 @@ class Turn:
                 self._run.profile.owner.module if self._run.profile else "",
                 self._run.session.id,
             ),
+            clock=self._clock,
         )
         interaction.records.know(preparation.specification.module_tools)
         return interaction

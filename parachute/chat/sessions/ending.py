@@ -5,9 +5,9 @@ import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from parachute.base.clock import as_text
+from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import ParachuteError
 from parachute.chat.sessions.endings import Endings
 from parachute.events.bus.service import SESSION_END, Events
@@ -21,9 +21,17 @@ _SWEEP_SECONDS = 30.0
 class SessionEnding:
     """Publishes `session.end` once for every stretch of a session, also for those that ended while the server was down."""
 
-    def __init__(self, endings: Endings, events: Events, idle_minutes: float, is_active: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        endings: Endings,
+        events: Events,
+        idle_minutes: float,
+        is_active: Callable[[str], bool],
+        clock: Clock = SYSTEM,
+    ) -> None:
         self._endings = endings
         self._events = events
+        self._clock = clock
         self._idle = timedelta(minutes=idle_minutes)
         self._is_active = is_active
         self._closed = asyncio.Event()
@@ -46,7 +54,7 @@ class SessionEnding:
 
     async def sweep(self) -> None:
         """Publish the end of every session that was closed or has become idle since the last sweep."""
-        until = as_text(datetime.now(UTC) - self._idle)
+        until = as_text(self._clock.now() - self._idle)
         may_be_more = True
         while may_be_more:
             may_be_more = await self._endings.find_idle(until, self._is_active)
@@ -76,6 +84,4 @@ class SessionEnding:
                     log.error("Sessions that ended cannot be noticed: %s They are as soon as this is over.", said)
             except Exception:
                 log.exception("Sessions that ended cannot be found.")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(_SWEEP_SECONDS, max(self._idle.total_seconds() / 4, 0.5))):
-                    await self._closed.wait()
+            await self._clock.wait(self._closed, min(_SWEEP_SECONDS, max(self._idle.total_seconds() / 4, 0.5)))

@@ -116,7 +116,7 @@ def status(as_json: bool = JSON) -> None:
                 ("Keys", "cannot be read" if count is None else str(count)),
             ]
         )
-        if credential and credential.has_ended:
+        if credential and credential.has_ended():
             print_note("Log in again: `parachute auth login`, or `claude login` where it came from there.")
         from parachute.ops.doctor.checks.ignored_credentials import examine
         from parachute.ops.doctor.computer import Computer
@@ -168,7 +168,7 @@ def _as_json(credential: "Credential | None") -> dict[str, Any] | None:
     return {
         "source": credential.source,
         "kind": credential.kind.value,
-        "expired": credential.has_ended,
+        "expired": credential.has_ended(),
         "expires_at": _moment(credential),
     }
 
@@ -179,7 +179,7 @@ def _line(credential: "Credential | None") -> str:
     refreshed = ", refreshed when it is used" if credential.renewable else ""
     if (moment := _moment(credential)) is None:
         return f"{credential.source}{refreshed}"
-    ends = f"expired at {local(moment)}" if credential.has_ended else f"valid until {local(moment)}"
+    ends = f"expired at {local(moment)}" if credential.has_ended() else f"valid until {local(moment)}"
     return f"{credential.source}{refreshed}, {ends}"
 
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.config.vault.place import VaultPlace
 
 log = logging.getLogger(__name__)
@@ -14,8 +15,9 @@ _SECONDS = 2.0
 class VaultWatch:
     """Calls `lost` once when the vault is gone; from then on nothing may be written, since it would be in its place."""
 
-    def __init__(self, place: VaultPlace, lost: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, place: VaultPlace, lost: Callable[[], Awaitable[None]], clock: Clock = SYSTEM) -> None:
         self._place = place
+        self._clock = clock
         self._lost = lost
         self._watching: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -37,8 +39,8 @@ class VaultWatch:
             raise self._place.missing()
 
     async def _watch(self) -> None:
-        while await asyncio.to_thread(self._place.is_there):  # noqa: ASYNC110 - no event says that a disk was pulled out
-            await asyncio.sleep(_SECONDS)
+        while await asyncio.to_thread(self._place.is_there):
+            await self._clock.sleep(_SECONDS)
         self._end()
 
     def _end(self) -> None:

@@ -5,10 +5,10 @@ import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from parachute.base.clock import elapsed
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.sessions.service import Sessions
 from parachute.connectors.chats.codes import SECONDS, OwnerCodes
@@ -47,6 +47,7 @@ class Bots:
     audit: Audit
     codes: OwnerCodes
     changed: Callable[[], None]
+    clock: Clock = SYSTEM
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
@@ -194,11 +195,11 @@ class Bots:
 
     def owner_code(self, platform: Platform) -> tuple[str, datetime]:
         """A code for the owner's own chat, and when it ends."""
-        return shown(self.codes.make(platform)), datetime.now(UTC) + timedelta(seconds=SECONDS)
+        return shown(self.codes.make(platform)), self.clock.now() + timedelta(seconds=SECONDS)
 
     async def _asked(self, platform: Platform) -> Identity:
         """Ask a connector that was only just started, as soon as it has its connection."""
-        deadline = elapsed() + _CONNECT_SECONDS
+        deadline = self.clock.elapsed() + _CONNECT_SECONDS
         while True:
             changed = self._changed
             try:
@@ -207,11 +208,9 @@ class Bots:
                 state = self.connectors.connections()[platform].state
                 if state.kind == "refused":
                     raise Conflict(state.sentence, key="refused_by_platform") from None
-                if elapsed() > deadline:
+                if self.clock.elapsed() > deadline:
                     raise
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(1):
-                    await changed.wait()
+            await self.clock.wait(changed, 1)
 
     async def linked(self) -> list[LinkedChat]:
         """Every chat that may talk to a bot."""

@@ -7,6 +7,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.runs.broken_off import Begun, BrokenOff
 from parachute.chat.runs.request import Attachment, TurnRequest
@@ -73,6 +74,7 @@ class Conversations:
     kill_switch: KillSwitch
     voice_notes: VoiceNotes
     broken_off: BrokenOff
+    clock: Clock = SYSTEM
     _working: dict[_Key, asyncio.Task[None]] = field(default_factory=dict, init=False)
     _arrived: dict[_Key, asyncio.Event] = field(default_factory=dict, init=False)
     _asking: dict[_Key, asyncio.Lock] = field(default_factory=dict, init=False)
@@ -139,7 +141,7 @@ class Conversations:
                     # A full disk, a database that is held: nothing is lost, and it is tried again.
                     known = isinstance(error, ParachuteError)
                     log.warning("A chat of %s cannot be answered: %s", key.platform, error, exc_info=not known)
-                    await asyncio.sleep(pause)
+                    await self.clock.sleep(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
                     continue
                 if not arrived.is_set():
@@ -150,9 +152,7 @@ class Conversations:
     async def _step(self, key: _Key) -> bool:
         """Answer what waits first in a chat; False if nothing does."""
         while self.kill_switch.panic is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PAUSE_SECONDS):
-                    await self._resumed.wait()
+            await self.clock.wait(self._resumed, _PAUSE_SECONDS)
         chat = await self.chats.get(*key)
         if chat is None:
             await self.store.forget(*key)
@@ -351,7 +351,7 @@ class Conversations:
             async for _ in await self.runs.follow(session, 0):
                 pass
         # Its end is stored a moment later, and it may be only just beginning.
-        await asyncio.sleep(0.05)
+        await self.clock.sleep(0.05)
 
     async def _stop_if_asked(self, chat: LinkedChat) -> None:
         """Stop a run when that is asked during it; all else that comes waits, where its people can still change it."""

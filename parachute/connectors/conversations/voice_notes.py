@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from parachute.automation.transcription.check import NotSetUp
 from parachute.automation.transcription.models import Job, State
 from parachute.automation.transcription.service import Transcriptions
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
 from parachute.config.vault.service import Vault
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 FOLDER = "Chat/recordings"
 _KINDS = ("voice", "audio")
 _LARGEST = 20 * 1024 * 1024
+_PATIENCE_SECONDS = 90.0
 _LONGEST = 4_000
 """Characters of one text: ten recordings and what was written fit into a message."""
 
@@ -33,11 +35,11 @@ _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}")
 
 @dataclass(frozen=True, slots=True)
 class VoiceNotes:
-    """Has recordings of messages transcribed; those of one message are waited for `patience_seconds` together."""
+    """Has recordings of messages transcribed; those of one message are waited for a minute and a half together."""
 
     transcriptions: Transcriptions
     vault: Vault
-    patience_seconds: float = 90.0
+    clock: Clock = SYSTEM
 
     async def transcribed(
         self, folder: Path, batch: Batch, updates: Sequence[Update], language: Language
@@ -46,7 +48,7 @@ class VoiceNotes:
         if not any(file.kind in _KINDS and file.path for update in updates for file in update.files):
             return updates
         missing = await self._missing()
-        deadline = asyncio.get_running_loop().time() + self.patience_seconds
+        deadline = self.clock.elapsed() + _PATIENCE_SECONDS
         changed: list[Update] = []
         number = 0
         for update in updates:
@@ -85,7 +87,7 @@ class VoiceNotes:
     async def _text(self, folder: Path, file: File, path: str, deadline: float) -> tuple[str | None, str]:
         """Return the speech of a recording, None without a text, and the sentence about it."""
         try:
-            if asyncio.get_running_loop().time() >= deadline:
+            if self.clock.elapsed() >= deadline:
                 return None, "voice_slow"
             job = await self._finished(await self._job(folder, file, path), deadline)
         except TimeoutError:
@@ -109,7 +111,7 @@ class VoiceNotes:
 
     async def _finished(self, job: Job, deadline: float) -> Job:
         try:
-            async with asyncio.timeout_at(deadline):
+            async with self.clock.timeout(deadline - self.clock.elapsed()):
                 return await self.transcriptions.finished(job.id)
         except TimeoutError:
             # Nobody waits for it any more, and whoever sends many does not fill the owner's queue.

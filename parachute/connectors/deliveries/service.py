@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.connectors.configuration.models import PLATFORMS, Platform
 from parachute.connectors.deliveries.store import Delivery, DeliveryStore
@@ -24,10 +25,13 @@ _NEVER_REACHED = "The messenger could not be reached for two days."
 class Deliveries:
     """Sends what is stored, a task for each platform while its connector runs; `changed` is called when the owner has to see something."""
 
-    def __init__(self, store: DeliveryStore, connectors: Connectors, kill_switch: KillSwitch) -> None:
+    def __init__(
+        self, store: DeliveryStore, connectors: Connectors, kill_switch: KillSwitch, clock: Clock = SYSTEM
+    ) -> None:
         self._store = store
         self._connectors = connectors
         self._kill_switch = kill_switch
+        self._clock = clock
         self._sending: dict[Platform, asyncio.Task[None]] = {}
         self._wake: dict[Platform, asyncio.Event] = {platform: asyncio.Event() for platform in PLATFORMS}
         self.changed: Callable[[], None] = lambda: None
@@ -112,12 +116,9 @@ class Deliveries:
                 is_sent = False
             if is_sent:
                 pause = _FIRST_PAUSE
-                await wake.wait()
+                await self._clock.wait(wake, None)
                 continue
-            try:
-                async with asyncio.timeout(pause):
-                    await wake.wait()
-            except TimeoutError:
+            if not await self._clock.wait(wake, pause):
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _send_waiting(self, platform: Platform) -> bool:
@@ -139,7 +140,7 @@ class Deliveries:
                 sent = await self._connectors.send(platform, delivery.key, delivery.outgoing)
             except (ConnectorDown, Conflict) as error:
                 await self._store.tried(delivery)
-                if not _is_old(delivery):
+                if self._clock.now() - datetime.fromisoformat(delivery.since) <= _GIVEN_UP_AFTER:
                     return False
                 await self._give_up(delivery, f"{_NEVER_REACHED} {error.message}")
             except ParachuteError as error:
@@ -160,10 +161,6 @@ class Deliveries:
     async def _give_up(self, delivery: Delivery, problem: str) -> None:
         await self._store.fail(delivery, problem)
         self.changed()
-
-
-def _is_old(delivery: Delivery) -> bool:
-    return datetime.now(UTC) - datetime.fromisoformat(delivery.since) > _GIVEN_UP_AFTER
 
 
 def _unknown() -> NotFound:

@@ -5,7 +5,7 @@ import sqlite3
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from parachute.base.clock import now
+from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.database import Database
 from parachute.base.records import record_of
 from parachute.connectors.platforms.models import Outgoing
@@ -60,8 +60,9 @@ class Delivery:
 class DeliveryStore:
     """Messages: waiting, failed for good, sent."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock = SYSTEM) -> None:
         self._database = database
+        self._clock = clock
 
     async def put(self, platform: str, key: str, outgoing: Outgoing, *, again: bool = False) -> None:
         """Store a message; one with this key that was stored before stays, or with `again` shows this from now on."""
@@ -72,7 +73,7 @@ class DeliveryStore:
         async with self._database.transaction() as connection:
             await connection.execute(
                 f"INSERT INTO deliveries ({_STORED}) VALUES (?, ?, ?, ?, 'waiting', ?) ON CONFLICT (platform, key) {conflict}",  # noqa: S608 - fixed
-                (platform, key, outgoing.chat.id, body, now()),
+                (platform, key, outgoing.chat.id, body, as_text(self._clock.now())),
             )
             await connection.execute(
                 "DELETE FROM deliveries WHERE state = 'sent' AND number <= "
@@ -144,7 +145,7 @@ class DeliveryStore:
         return bool(
             await self._database.write(
                 "UPDATE deliveries SET state = 'waiting', tries = 0, since = ? WHERE number = ? AND state = 'failed'",
-                (now(), number),
+                (as_text(self._clock.now()), number),
             )
         )
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
 from parachute.base.integers import LARGEST
 from parachute.chat.sessions.service import Sessions
@@ -45,6 +46,7 @@ class Notices:
     configuration: BotConfiguration
     deliveries: Deliveries
     inbox: Inbox
+    clock: Clock = SYSTEM
     _answering: set[int] = field(default_factory=set, init=False)
     _items: Sequence[Item] = field(default=(), init=False)
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
@@ -121,9 +123,7 @@ class Notices:
                     await self._notify_chat(chat)
             except Exception:
                 log.exception("The owner's chat could not be told what waits.")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_SECONDS):
-                    await self._changed.wait()
+            await self.clock.wait(self._changed, _LOOK_SECONDS)
 
     async def _notify_chat(self, chat: LinkedChat) -> None:
         configuration = await asyncio.to_thread(self.configuration.read)
@@ -151,7 +151,7 @@ class Notices:
             session = await self.sessions.find(item.session)
             if session is not None and session.from_outside:
                 return True
-        return settings.enabled and not is_quiet(settings, datetime.now().astimezone())
+        return settings.enabled and not is_quiet(settings, self.clock.now().astimezone(self.clock.zone))
 
     async def _is_guests(self, item: Item) -> bool:
         """Return whether a conversation brought an item that is held in a chat other than the owner's own, or is not known."""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from parachute.base.clock import now
+from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import Conflict, NotAllowed, NotFound
 from parachute.chat.permissions.templates import template as template_of
 from parachute.chat.sessions.models import Session
@@ -55,6 +55,7 @@ class Pairing:
     audit: Audit
     let_in: Callable[[LinkedChat], Awaitable[None]]
     changed: Callable[[], None]
+    clock: Clock = SYSTEM
     _ending: asyncio.Task[None] | None = field(default=None, init=False)
     _knocked: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
@@ -71,7 +72,7 @@ class Pairing:
 
     async def waiting(self) -> list[PairingRequest]:
         """Requests that wait for the owner."""
-        return [each for each in await self.store.all() if not each.is_over]
+        return [each for each in await self.store.all() if not each.is_over(self.clock.now())]
 
     async def knock(self, platform: Platform, update: Update) -> None:
         """Note that somebody unknown has written; of the update only ids count, and what the sender is called is shown as such."""
@@ -88,7 +89,7 @@ class Pairing:
             title=shown_name(chat.title),
             code=new_code() if is_private else "",
             session=str(uuid.uuid4()),
-            since=now(),
+            since=as_text(self.clock.now()),
         )
         if not await self.store.add(request):
             return
@@ -119,7 +120,7 @@ class Pairing:
             sender=request.sender if request.kind == "private" else "",
             title=request.name if request.kind == "private" else request.title,
             template=template_of(approval.template or settings.template).name,
-            approved_at=now(),
+            approved_at=as_text(self.clock.now()),
             approved_by=approval.who,
             session=request.session,
         )
@@ -158,7 +159,7 @@ class Pairing:
 
     async def _waiting(self, identifier: str) -> PairingRequest:
         request = await self.store.get(identifier)
-        if request is None or request.is_over:
+        if request is None or request.is_over(self.clock.now()):
             raise not_waiting()
         return request
 
@@ -193,7 +194,7 @@ class Pairing:
 
     async def _remove_over(self) -> None:
         for each in await self.store.all():
-            if each.is_over and await self.store.remove(each):
+            if each.is_over(self.clock.now()) and await self.store.remove(each):
                 await self._remove_session(each)
                 self.changed()
 
@@ -207,7 +208,7 @@ class Pairing:
                 log.exception("Pairing requests whose time is over could not be removed.")
                 is_waiting = True
             # A computer at which nobody knocks does nothing.
-            await (asyncio.sleep(_LOOK_SECONDS) if is_waiting else self._knocked.wait())
+            await (self.clock.sleep(_LOOK_SECONDS) if is_waiting else self.clock.wait(self._knocked, None))
 
     def _record(self, request: PairingRequest, who: str, what: str) -> None:
         self.audit.append(

@@ -1,9 +1,9 @@
 """Requests in `~/.parachute/messengers.db`: ids, and nothing of what was written."""
 
 import sqlite3
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from parachute.base.clock import as_text, now
+from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.database import Database
 from parachute.connectors.chats.models import LinkedChat
 from parachute.connectors.chats.store import insert_chat
@@ -30,8 +30,9 @@ def create_pairing(connection: sqlite3.Connection) -> None:
 class PairingStore:
     """Requests: made once for each chat, answered once."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock = SYSTEM) -> None:
         self._database = database
+        self._clock = clock
 
     async def all(self) -> list[PairingRequest]:
         """Every request, the oldest first, also those whose time is over."""
@@ -51,9 +52,10 @@ class PairingStore:
     async def add(self, request: PairingRequest) -> bool:
         """Store a request; False where its chat has one, too many wait, or the sender has asked too often."""
         who = request.sender if request.kind == "private" else request.chat
-        begin = as_text(datetime.now(UTC) - timedelta(hours=_KNOCK_HOURS))
+        now = self._clock.now()
+        begin = as_text(now - timedelta(hours=_KNOCK_HOURS))
         async with self._database.transaction() as connection:
-            await connection.execute("DELETE FROM knocks WHERE at < ? OR at > ?", (begin, now()))
+            await connection.execute("DELETE FROM knocks WHERE at < ? OR at > ?", (begin, as_text(now)))
             for query, parameters, most in (
                 ("SELECT count(*) FROM pairing_requests WHERE kind = ?", (request.kind,), MOST_WAITING),
                 ("SELECT count(*) FROM knocks WHERE platform = ? AND sender = ?", (request.platform, who), _KNOCKS),
@@ -103,6 +105,7 @@ class PairingStore:
                 return False
             for _ in range(_KNOCKS if silence else 0):
                 await connection.execute(
-                    "INSERT INTO knocks (platform, sender, at) VALUES (?, ?, ?)", (request.platform, who, now())
+                    "INSERT INTO knocks (platform, sender, at) VALUES (?, ?, ?)",
+                    (request.platform, who, as_text(self._clock.now())),
                 )
         return True

@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Coroutine
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.config.settings.home import Home
 from parachute.connectors.platforms.available import check_installed
@@ -28,13 +28,13 @@ SEND_SECONDS = 180.0
 """Longest wait for a message with its files; rate limits of a platform are waited for in there."""
 
 _ASK_SECONDS = 30.0
-LOOK_SECONDS = 300.0
+_LOOK_SECONDS = 300.0
 """Interval in which connectors that gave up are looked for."""
 
 
 class _Open:
-    def __init__(self, platform: str, client: ConnectorClient) -> None:
-        self.connection = Connection(platform, State("connecting"), time.time())
+    def __init__(self, platform: str, client: ConnectorClient, since: float) -> None:
+        self.connection = Connection(platform, State("connecting"), since)
         self.client = client
         self.listener: UnixListener | None = None
 
@@ -53,12 +53,11 @@ class Connectors:
         vault: Path,
         own_port: int,
         answers: Answers,
-        *,
-        look_seconds: float = LOOK_SECONDS,
+        clock: Clock = SYSTEM,
     ) -> None:
         self._home = home
         self._answers = answers
-        self._look_seconds = look_seconds
+        self._clock = clock
         self._units = ConnectorUnits(home, egress, vault, own_port, ServerApi(self).application)
         self._open: dict[str, _Open] = {}
         self._refused: dict[str, Connection] = {}
@@ -78,7 +77,9 @@ class Connectors:
                 await self.open(platform, server)
             except ParachuteError as error:
                 log.error("The connector for %s cannot be opened: %s", platform, error)
-                self._refused[platform] = Connection(platform, State("refused", str(error)), time.time())
+                self._refused[platform] = Connection(
+                    platform, State("refused", str(error)), self._clock.now().timestamp()
+                )
         self._later(self._look_after(), "connectors")
 
     async def close_all(self) -> None:
@@ -103,7 +104,7 @@ class Connectors:
             client = ConnectorClient(platform, units.connector_socket(self._home, platform))
             runs = (await self._units.states()).get(platform, {}).get("state") == "running"
             # Before the unit is opened: it asks at once what it needs.
-            self._open[platform] = opened = _Open(platform, client)
+            self._open[platform] = opened = _Open(platform, client, self._clock.now().timestamp())
             try:
                 opened.listener = await self._units.open(platform, server)
             except BaseException:
@@ -171,7 +172,7 @@ class Connectors:
         opened = self._open.get(platform)
         if opened is None:
             return
-        opened.connection = Connection(platform, state, time.time())
+        opened.connection = Connection(platform, state, self._clock.now().timestamp())
         if state.kind == "refused":
             log.warning("%s refuses the connector: %s", platform, state.sentence)
             self._later(self._end_refused(opened), f"refused {platform}")
@@ -199,7 +200,7 @@ class Connectors:
     async def _look_after(self) -> None:
         """Start what the supervisor has given up again now and then: nobody else would notice that the messenger is silent."""
         while True:
-            await asyncio.sleep(self._look_seconds)
+            await self._clock.sleep(_LOOK_SECONDS)
             try:
                 units = await self._units.states()
                 for platform in list(self._open):

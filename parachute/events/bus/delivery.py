@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Callable
 
+from parachute.base.clock import Clock
 from parachute.base.errors import ParachuteError
 from parachute.events.bus.models import Deliver, Limits, Waiting
 from parachute.events.bus.store import EventStore
@@ -20,13 +20,20 @@ class Delivery:
     """The task that delivers to a subscriber; an event is taken, or a dead letter, before the next one is tried."""
 
     def __init__(
-        self, subscriber: str, deliver: Deliver, store: EventStore, limits: Limits, done: Callable[[Waiting], None]
+        self,
+        subscriber: str,
+        deliver: Deliver,
+        store: EventStore,
+        limits: Limits,
+        done: Callable[[Waiting], None],
+        clock: Clock,
     ) -> None:
         self._subscriber = subscriber
         self._deliver = deliver
         self._store = store
         self._limits = limits
         self._done = done
+        self._clock = clock
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
         self._task = asyncio.create_task(self._run(), name=f"events for {subscriber}")
@@ -55,26 +62,24 @@ class Delivery:
                 waiting = await self._store.next(self._subscriber)
                 if waiting is None:
                     waited = False
-                    await self._wake.wait()
+                    await self._clock.wait(self._wake, None)
                     continue
                 # Never longer than the longest delay, also when the clock was set back.
-                delay = min(waiting.due_at - time.time(), self._limits.most_seconds)
+                delay = min(waiting.due_at - self._clock.now().timestamp(), self._limits.most_seconds)
                 if delay > 0 and not waited:
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(delay):
-                            await self._hurry.wait()
+                    await self._clock.wait(self._hurry, delay)
                     waited = True  # look again: an older event may wait again by now
                     continue
                 waited = False
                 await self._try(waiting)
             except Exception:
                 log.exception("Events for %s cannot be read or marked.", self._subscriber)
-                await asyncio.sleep(_STORE_SECONDS)
+                await self._clock.sleep(_STORE_SECONDS)
 
     async def _try(self, waiting: Waiting) -> None:
         event = waiting.event
         try:
-            async with asyncio.timeout(self._limits.delivery_seconds):
+            async with self._clock.timeout(self._limits.delivery_seconds):
                 await self._deliver(self._subscriber, event)
         except Exception as error:
             attempts = waiting.attempts + 1

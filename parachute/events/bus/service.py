@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parachute.base.clock import now
+from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import InvalidInput, NotFound, Unavailable
 from parachute.events.bus.delivery import Delivery
 from parachute.events.bus.models import (
@@ -58,9 +58,12 @@ class _Subscriber:
 class Events:
     """The bus. Without a store there are only listeners in the server; `start` comes before the first subscriber."""
 
-    def __init__(self, audit: Audit, store: EventStore | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self, audit: Audit, store: EventStore | None = None, limits: Limits | None = None, clock: Clock = SYSTEM
+    ) -> None:
         self._audit = audit
         self._store = store
+        self._clock = clock
         self._limits = limits or Limits()
         self._identifiers = Identifiers()
         self._listeners: list[Listener] = []
@@ -125,7 +128,7 @@ class Events:
             subscriber.waiting -= 1
             subscriber.waiting_bytes -= waiting.size
 
-        subscriber.delivery = Delivery(name, deliver, store, limits, done)
+        subscriber.delivery = Delivery(name, deliver, store, limits, done, self._clock)
 
     async def pause_subscriber(self, name: str) -> None:
         """Deliver nothing until the subscriber is added again; what comes meanwhile is kept for it."""
@@ -207,7 +210,7 @@ class Events:
 
         if self._store is None or not any(subscriber.wants(name) for subscriber in self._subscribers.values()):
             # Nobody will ask for it: an SD card wears by the number of writes.
-            return Event(self._identifiers.new(), name, source, json.loads(text), now())
+            return Event(self._identifiers.new(), name, source, json.loads(text), as_text(self._clock.now()))
         event = await self._store.add(self._identifiers.new, name, source, text, receive)
         for each, full in receivers.items():
             subscriber = self._subscribers.get(each)
@@ -254,6 +257,4 @@ class Events:
                 await store.prune(self._limits)
             except Exception:
                 log.exception("Old events cannot be removed.")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PRUNE_SECONDS):
-                    await self._prune.wait()
+            await self._clock.wait(self._prune, _PRUNE_SECONDS)

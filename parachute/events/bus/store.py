@@ -2,11 +2,10 @@
 
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from parachute.base.clock import as_text, now
+from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.database import Database
 from parachute.events.bus.models import DeadLetter, Event, Limits, Waiting
 
@@ -37,8 +36,9 @@ ALL = (create_events,)
 class EventStore:
     """Events and deliveries; each method that writes is one transaction."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock = SYSTEM) -> None:
         self._database = database
+        self._clock = clock
 
     async def last_id(self) -> str | None:
         """The id of the newest event that is kept."""
@@ -85,7 +85,7 @@ class EventStore:
         Both functions are called when it is this event's turn to be written, so that ids are in the order of the rows.
         """
         async with self._database.transaction() as connection:
-            event = Event(make_id(), name, source, json.loads(data), now())
+            event = Event(make_id(), name, source, json.loads(data), as_text(self._clock.now()))
             deliveries = receivers()
             if deliveries:
                 row = (event.id, name, source, data, len(data.encode()), event.timestamp)
@@ -113,7 +113,14 @@ class EventStore:
         """A try has failed; `delay` is in seconds until the next one, None if there is none."""
         await self._database.write(
             "UPDATE deliveries SET is_dead = ?, attempts = ?, due_at = ?, error = ? WHERE subscriber = ? AND event = ?",
-            (delay is None, attempts, time.time() + (delay or 0), error[:_TEXT_LIMIT], subscriber, event),
+            (
+                delay is None,
+                attempts,
+                self._clock.now().timestamp() + (delay or 0),
+                error[:_TEXT_LIMIT],
+                subscriber,
+                event,
+            ),
         )
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
@@ -140,7 +147,7 @@ class EventStore:
 
     async def prune(self, limits: Limits) -> None:
         """Drop the oldest dead letters past their limits, and then what nobody waits for and is old."""
-        oldest = as_text(datetime.now(UTC) - timedelta(days=limits.delivered_days))
+        oldest = as_text(self._clock.now() - timedelta(days=limits.delivered_days))
         async with self._database.transaction() as connection:
             await connection.execute(
                 "DELETE FROM deliveries WHERE (subscriber, event) IN (SELECT subscriber, event FROM ("

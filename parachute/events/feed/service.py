@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.signatures import Signature, current_signature
 from parachute.events.feed.models import TOPICS, Change, May, of_record
 from parachute.events.inbox.service import Inbox
@@ -29,9 +30,10 @@ class Feed:
     Readers hold a position and no queue: one that is too slow for what is kept hears `resync`, and has to load everything anew.
     """
 
-    def __init__(self, inbox: Inbox, files: Mapping[Path, str] | None = None) -> None:
+    def __init__(self, inbox: Inbox, files: Mapping[Path, str] | None = None, clock: Clock = SYSTEM) -> None:
         self.boot = secrets.token_hex(4)
         self._inbox = inbox
+        self._clock = clock
         self._files = files or {}
         self._last = 0
         self._kept: deque[tuple[int, Change]] = deque(maxlen=_KEPT)
@@ -89,8 +91,8 @@ class Feed:
                     if change.may_hear(may):
                         yield number, {"type": _CHANGED, "topic": change.topic, "id": change.id}
                 if position == self._last:
-                    await wake.wait()
-                    await asyncio.sleep(_GATHER_SECONDS)
+                    await self._clock.wait(wake, None)
+                    await self._clock.sleep(_GATHER_SECONDS)
 
     def _add(self, change: Change) -> None:
         self._last += 1
@@ -132,7 +134,7 @@ class Feed:
     async def _look_at_files(self) -> None:
         before = await asyncio.to_thread(self._signatures)
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await self._clock.sleep(_LOOK_SECONDS)
             now = await asyncio.to_thread(self._signatures)
             for topic in dict.fromkeys(self._files[path] for path in self._files if now.get(path) != before.get(path)):
                 self.changed(topic)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 
@@ -28,8 +29,9 @@ class VaultWatcher:
     A listener may miss changes, as while the vault cannot be watched: what must not be missed is compared by mtime and size.
     """
 
-    def __init__(self, vault: Path) -> None:
+    def __init__(self, vault: Path, clock: Clock = SYSTEM) -> None:
         self._vault = vault
+        self._clock = clock
         self._listeners: dict[Listener, bool] = {}
         self._task: asyncio.Task[None] | None = None
         self.problem: str | None = None
@@ -79,7 +81,7 @@ class VaultWatcher:
                 # Most often there are more folders than the kernel lets a user watch.
                 self.problem = f"Changes in {self._vault} are not noticed at once: {error}."
                 log.warning("%s A larger fs.inotify.max_user_watches may help.", self.problem)
-            await asyncio.sleep(_AGAIN_SECONDS)
+            await self._clock.sleep(_AGAIN_SECONDS)
 
     async def _notify(self, paths: frozenset[str]) -> None:
         for listener in list(self._listeners):

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parachute.base.clock import elapsed
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
 from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
 from parachute.security.audit.service import Audit
@@ -31,8 +31,9 @@ class Page:
 class Inbox:
     """All sources together; each item is answered once, and the default of every answer is no."""
 
-    def __init__(self, audit: Audit) -> None:
+    def __init__(self, audit: Audit, clock: Clock = SYSTEM) -> None:
         self._audit = audit
+        self._clock = clock
         self._sources: list[Source] = []
         self._busy: set[str] = set()
         self._change = asyncio.Event()
@@ -47,11 +48,11 @@ class Inbox:
     @property
     def seconds_watched(self) -> float:
         """Return the seconds for which somebody can answer, as far as is known: infinite while the stream is read."""
-        return math.inf if self._readers > 0 else max(0.0, self._seen_until - elapsed())
+        return math.inf if self._readers > 0 else max(0.0, self._seen_until - self._clock.elapsed())
 
     def owner_seen(self, seconds: float) -> None:
         """The owner is where items are shown without reading the stream, and may be there for so long."""
-        self._seen_until = max(self._seen_until, elapsed() + seconds)
+        self._seen_until = max(self._seen_until, self._clock.elapsed() + seconds)
 
     def add(self, *sources: Source) -> None:
         """Ask further sources from now on."""
@@ -128,9 +129,7 @@ class Inbox:
                 if seen != last:
                     last = seen
                     yield page
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_LOOK_SECONDS):
-                        await change.wait()
+                await self._clock.wait(change, _LOOK_SECONDS)
         finally:
             self._readers -= by_person
 

@@ -1,13 +1,13 @@
 """Begin jobs that are due: each once a day, and never twice at a time."""
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
 from parachute.events.scheduler.times import TimeOfDay, last_due
 from parachute.security.kill_switch.switch import KillSwitch
@@ -17,18 +17,6 @@ log = logging.getLogger(__name__)
 _SECONDS = 60.0
 """Between two checks of the wall clock: a timer that waits for the moment itself would stand still while the machine
 sleeps, and not notice that somebody has set the clock."""
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """The wall clock; without a `zone` that of this machine."""
-
-    now: Callable[[], datetime] = _now
-    zone: tzinfo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +49,9 @@ Source = Callable[[], Awaitable[Sequence[Job]]]
 class Scheduler:
     """Begins jobs that are due, unless agents are stopped (`kill_switch`); owns their tasks."""
 
-    def __init__(
-        self, clock: Clock | None = None, *, seconds: float = _SECONDS, kill_switch: KillSwitch | None = None
-    ) -> None:
-        self.clock = clock or Clock()
+    def __init__(self, clock: Clock = SYSTEM, *, kill_switch: KillSwitch | None = None) -> None:
+        self.clock = clock
         self._kill_switch = kill_switch
-        self._seconds = seconds
         self._sources: list[Source] = []
         self._running: dict[str, asyncio.Task[None]] = {}
         self._wake = asyncio.Event()
@@ -140,10 +125,7 @@ class Scheduler:
         while True:
             self._wake.clear()
             await self.run_due()
-            # Not wait_for: before Python 3.12 it could swallow the cancellation by which this ends.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._seconds):
-                    await self._wake.wait()
+            await self.clock.wait(self._wake, _SECONDS)
 
 
 def _report(what: str, error: Exception) -> None:

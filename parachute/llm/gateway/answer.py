@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
+from parachute.base.clock import Clock
 from parachute.llm.gateway import account, window
 from parachute.llm.gateway.models import Credential, CredentialKind, Problem
 
@@ -40,7 +41,7 @@ async def parts_of(response: Any, credential: Credential | None) -> AsyncIterato
         yield part
 
 
-async def problem_of(response: Any, credential: Credential | None) -> Problem:
+async def problem_of(response: Any, credential: Credential | None, clock: Clock) -> Problem:
     """The reason why a provider refused a request."""
     await response.aread()
     message = response.text[:1000]
@@ -53,7 +54,8 @@ async def problem_of(response: Any, credential: Credential | None) -> Problem:
     if credential is not None:
         message = message.replace(credential.secret, "***")
     code = _CODES.get(response.status_code, "service_error")
-    if response.status_code == 401 and credential is not None and ("expired" in message.lower() or credential.expired):
+    has_expired = credential is not None and ("expired" in message.lower() or credential.is_expired(clock))
+    if response.status_code == 401 and has_expired:
         code = "expired_token"
     elif kind == "overloaded_error":
         code = "service_unavailable"

@@ -189,7 +189,7 @@ class GatewayApplication:
                 elif response.status_code < 400 and credential is not None:
                     self._upstream.login.accepted(credential)
                 if response.status_code >= 400:
-                    endpoint.problem = await problem_of(response, credential)
+                    endpoint.problem = await problem_of(response, credential, self._upstream.clock)
                 else:
                     is_streamed = response.headers.get("content-type", "").startswith("text/event-stream")
                     reader = UsageReader(is_streamed, request.unsaid)
@@ -251,7 +251,7 @@ class GatewayApplication:
                     "No credentials for Claude are configured. `parachute auth login` stores them.",
                     "invalid_credentials",
                 )
-            if credential.expired:
+            if credential.is_expired(self._upstream.clock):
                 raise Refused(
                     401,
                     "authentication_error",

@@ -9,12 +9,12 @@ import asyncio
 import contextlib
 import json
 import logging
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import atomic_write, read_regular
 from parachute.base.folder_locks import folder_lock
@@ -29,6 +29,7 @@ EARLY_SECONDS = 300.0
 """Before it expires, a login is refreshed: as early as Claude Code does it."""
 
 _ASK_SECONDS = 30.0
+_REST_SECONDS, _WAIT_SECONDS = 30.0, 10.0
 _STALE_SECONDS = 60.0
 _WRITE_STALE_SECONDS = 15.0
 _LIMIT = 64 * 1024
@@ -60,19 +61,17 @@ class Login:
     """The login in one file; one refresh at a time serves everybody who waits.
 
     The file of before is kept as `.credentials.json.before` until the service has accepted the new login, and put back if that
-    can neither be used nor refreshed. `rest_seconds` pass between two refreshes, also if one fails; a lock that another program
-    holds is waited for `wait_seconds`.
+    can neither be used nor refreshed. There is a pause between two refreshes, also if one fails; a lock that another program
+    holds is waited for.
     """
 
-    def __init__(
-        self, path: Path, token_url: str = TOKEN_URL, *, rest_seconds: float = 30.0, wait_seconds: float = 10.0
-    ) -> None:
+    def __init__(self, path: Path, token_url: str = TOKEN_URL, clock: Clock = SYSTEM) -> None:
         self.path = path
         self.changed: Callable[[], None] = lambda: None
         """Hears when a refresh fails, and when it succeeds again."""
         self._before = path.with_name(f"{path.name}.before")
         self._token_url = token_url
-        self._rest_seconds, self._wait_seconds = rest_seconds, wait_seconds
+        self._clock = clock
         self._rest_until = 0.0
         self._running: asyncio.Task[None] | None = None
         self._problem: tuple[str, ParachuteError] | None = None
@@ -96,16 +95,16 @@ class Login:
 
         Errors: SignInAgain, and Unavailable for what may pass; in each case only if `held` is of no use any more.
         """
-        if not held.renewable or not (refused or is_due(held) or self._unwritten):
+        if not held.renewable or not (refused or is_due(held, self._clock) or self._unwritten):
             return
-        if self._running is None and time.monotonic() >= self._rest_until:
+        if self._running is None and self._clock.elapsed() >= self._rest_until:
             self._running = asyncio.create_task(self._refresh(held.secret, client), name="refresh of the login")
             self._running.add_done_callback(self._ended)
         if self._running is not None:
             await asyncio.shield(self._running)
         held = self.current(held)
         problem = self.problem(held)
-        if problem is not None and (held.expired or (refused and isinstance(problem, SignInAgain))):
+        if problem is not None and (held.is_expired(self._clock) or (refused and isinstance(problem, SignInAgain))):
             raise problem
 
     def accepted(self, credential: Credential) -> None:
@@ -122,7 +121,7 @@ class Login:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running = None
-        self._rest_until = time.monotonic() + self._rest_seconds
+        self._rest_until = self._clock.elapsed() + _REST_SECONDS
 
     async def _refresh(self, seen: str, client: Client) -> None:
         problem: ParachuteError | None = None
@@ -130,7 +129,9 @@ class Login:
         try:
             async with contextlib.AsyncExitStack() as locks:
                 for path in (folder / ".oauth_refresh.lock", _of_older_versions(folder)):
-                    lock = folder_lock(path, stale_seconds=_STALE_SECONDS, wait_seconds=self._wait_seconds)
+                    lock = folder_lock(
+                        path, stale_seconds=_STALE_SECONDS, wait_seconds=_WAIT_SECONDS, clock=self._clock
+                    )
                     await locks.enter_async_context(lock)
                 await self._refresh_locked(seen, client)
         except ParachuteError as error:
@@ -192,11 +193,11 @@ class Login:
             raise _sign_in_again(self.path)
         if response.status_code != 200:
             raise _unavailable(f"{self._token_url} answered {response.status_code}")
-        return _checked(answer, self._token_url)
+        return _checked(answer, self._token_url, self._clock.now().timestamp())
 
     async def _save(self, new: "_Unwritten") -> None:
         lock = self.path.with_name(".storage-write.lock")
-        async with folder_lock(lock, stale_seconds=_WRITE_STALE_SECONDS, wait_seconds=self._wait_seconds):
+        async with folder_lock(lock, stale_seconds=_WRITE_STALE_SECONDS, wait_seconds=_WAIT_SECONDS, clock=self._clock):
             await asyncio.to_thread(self._replace, new)
         self._unwritten = None
 
@@ -230,9 +231,9 @@ class Login:
         return raw, login
 
 
-def is_due(held: Credential) -> bool:
+def is_due(held: Credential, clock: Clock = SYSTEM) -> bool:
     """Return whether a login has to be refreshed before it is used."""
-    return held.expires_at is not None and held.expires_at - time.time() <= EARLY_SECONDS
+    return held.expires_at is not None and held.expires_at - clock.now().timestamp() <= EARLY_SECONDS
 
 
 def _of_older_versions(folder: Path) -> Path:
@@ -240,7 +241,7 @@ def _of_older_versions(folder: Path) -> Path:
     return real.with_name(f"{real.name}.lock")
 
 
-def _checked(answer: Any, url: str) -> dict[str, Any]:
+def _checked(answer: Any, url: str, now: float) -> dict[str, Any]:
     """Return the fields of an answer for the file; error: Unavailable if it is no login."""
     fields = answer if isinstance(answer, dict) else {}
     access, seconds = fields.get("access_token"), fields.get("expires_in")
@@ -251,7 +252,6 @@ def _checked(answer: Any, url: str) -> dict[str, Any]:
         or not 0 < seconds < _YEAR
     ):
         raise _unavailable(f"{url} answered without a login")
-    now = time.time()
     found = {"accessToken": access, "expiresAt": round((now + seconds) * 1000)}
     if _is_token(fields.get("refresh_token")):
         found["refreshToken"] = fields["refresh_token"]

@@ -1,9 +1,10 @@
 """Credentials, providers and usage."""
 
-import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from parachute.base.clock import SYSTEM, Clock
 
 ANTHROPIC_SECRET = "sk-ant-"  # noqa: S105 - how they all begin
 
@@ -50,15 +51,13 @@ class Credential:
         """The end after which nothing refreshes it, in epoch seconds; None where none is known."""
         return self.ends_at if self.renewable else self.expires_at
 
-    @property
-    def expired(self) -> bool:
+    def is_expired(self, clock: Clock = SYSTEM) -> bool:
         """True if it cannot be used as it is, as far as it says."""
-        return self.expires_at is not None and self.expires_at <= time.time()
+        return self.expires_at is not None and self.expires_at <= clock.now().timestamp()
 
-    @property
-    def has_ended(self) -> bool:
+    def has_ended(self, clock: Clock = SYSTEM) -> bool:
         """True if it has expired for good."""
-        return self.lasts_until is not None and self.lasts_until <= time.time()
+        return self.lasts_until is not None and self.lasts_until <= clock.now().timestamp()
 
 
 @dataclass(frozen=True, slots=True)

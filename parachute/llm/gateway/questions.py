@@ -115,7 +115,7 @@ class Questions:
             return f"The model on this machine, which answers because {provider.chosen_because}, is too small."
         if provider.name == "anthropic" and credential is None:
             return "There are no credentials for the model."
-        if credential is not None and credential.has_ended:
+        if credential is not None and credential.has_ended(upstream.clock):
             return f"The credential in {credential.source} has expired."
         return await self.agent.reason_unavailable() if self.agent and provider.wants_agent(credential) else None
 

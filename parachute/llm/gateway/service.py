@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from parachute.base.budget import SANDBOX
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
@@ -37,9 +38,10 @@ class Gateway:
         limits: SpendingLimits,
         audit: Audit,
         login: Login | None = None,
+        clock: Clock = SYSTEM,
     ) -> None:
         self.kill_switch = KillSwitch(home.root)
-        self.upstream = Upstream(home, settings, credentials, self.kill_switch, login)
+        self.upstream = Upstream(home, settings, credentials, self.kill_switch, login, clock)
         self.audit = audit
         self.limits = limits
         self.spending = Spending(DailyLimits(home, settings), usage, limits)
@@ -156,7 +158,7 @@ class Gateway:
         return {
             "source": credential.source,
             "kind": credential.kind.value,
-            "expired": credential.has_ended,
+            "expired": credential.has_ended(self.upstream.clock),
             "problem": problem and str(problem),
             "ends_at": credential.lasts_until and datetime.fromtimestamp(credential.lasts_until, UTC).isoformat(),
         }

@@ -1,10 +1,9 @@
 """The ledger of usage, in `~/.parachute/trust.db`: an agent that could change it could lift its own limit."""
 
 import sqlite3
-from collections.abc import Callable
-from datetime import datetime
 from typing import Any, Literal
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.database import Database
 from parachute.llm.gateway.limits import GUESTS
 from parachute.llm.gateway.models import Usage
@@ -50,17 +49,16 @@ def add_subjects(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX usage_by_day_of_subject ON usage (subject, day)")
 
 
-def _today() -> str:
-    """The local date: a day's limit ends at the owner's midnight."""
-    return datetime.now().astimezone().date().isoformat()
-
-
 class UsageStore:
-    """Adds usage and sums it up; `today` says which day it is."""
+    """Adds usage and sums it up."""
 
-    def __init__(self, database: Database, today: Callable[[], str] = _today) -> None:
+    def __init__(self, database: Database, clock: Clock = SYSTEM) -> None:
         self._database = database
-        self.today = today
+        self._clock = clock
+
+    def today(self) -> str:
+        """The local date: a day's limit ends at the owner's midnight."""
+        return self._clock.today().isoformat()
 
     async def add(self, session: str, model: str, subject: str, usage: Usage) -> None:
         """Count one request towards today."""

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
@@ -27,9 +28,11 @@ class Upstream:
         credentials: CredentialSource,
         kill_switch: KillSwitch,
         login: Login | None = None,
+        clock: Clock = SYSTEM,
     ) -> None:
         self.credentials = credentials
-        self.login = login or Login(credentials.login_file)
+        self.clock = clock
+        self.login = login or Login(credentials.login_file, clock=clock)
         self._home = home
         self._settings = settings
         self._kill_switch = kill_switch

@@ -1,11 +1,11 @@
 """Asking the owner's server for the meanings of texts and questions, for an index whose process reaches nobody."""
 
 import base64
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.llm.gateway.embeddings import Embeddings
@@ -24,8 +24,9 @@ _KEPT = 200
 class Asking:
     """Embeddings of questions by the server, kept in memory: a person who types asks for the same more than once."""
 
-    def __init__(self, settings: MeaningSettings, embeddings: Embeddings) -> None:
+    def __init__(self, settings: MeaningSettings, embeddings: Embeddings, clock: Clock = SYSTEM) -> None:
         self._embeddings = embeddings
+        self._clock = clock
         self._batch = settings.server_batch
         self.model = ServerModel.at(embeddings.address, settings.server_model)
         self.where = f"{settings.server_model} at {embeddings.address}"
@@ -38,12 +39,12 @@ class Asking:
         """A question's embedding in base64, by the name of the model. Errors: Unavailable, LimitReached, Stopped."""
         known = (name, text)
         if known not in self._known:
-            if time.monotonic() < self._silent_until:
+            if self._clock.elapsed() < self._silent_until:
                 raise Unavailable(self.problem or "The server for meanings does not answer.", key="no_embeddings")
             try:
                 (vector,) = await self._embeddings.of(ServerModel.named(name).model, [text], _QUESTION_SECONDS)
             except ParachuteError as error:
-                self.problem, self._silent_until = str(error), time.monotonic() + _PAUSE_SECONDS
+                self.problem, self._silent_until = str(error), self._clock.elapsed() + _PAUSE_SECONDS
                 raise
             self._known[known] = base64.b64encode(vector).decode()
             while len(self._known) > _KEPT:

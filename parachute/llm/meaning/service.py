@@ -1,7 +1,6 @@
 """The server's side of the index: it starts its process, gives it texts and time to read them, and asks it."""
 
 import asyncio
-import contextlib
 import functools
 import json
 import logging
@@ -9,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from parachute.base import local_http
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.config.settings.home import Home
@@ -36,13 +36,16 @@ _LONGEST_QUESTION = 1_000
 class MeaningIndex:
     """Without a source of meanings, or where it is switched off, each call is an error, and words alone are searched."""
 
-    def __init__(self, home: Home, settings: MeaningSettings, gateway: Gateway | None = None) -> None:
+    def __init__(
+        self, home: Home, settings: MeaningSettings, gateway: Gateway | None = None, clock: Clock = SYSTEM
+    ) -> None:
         """`gateway` is how the server of the settings is reached."""
         self._home = home
         self._settings = settings
+        self._clock = clock
         self._server: Asking | None = None
         if settings.enabled and settings.server and not settings.folder and gateway:
-            self._server = Asking(settings, Embeddings(settings, gateway))
+            self._server = Asking(settings, Embeddings(settings, gateway), clock)
         self.is_busy: Callable[[], bool] = lambda: False
         """True while chats go on; texts are read afterwards."""
         self.collections: Callable[[], Iterable[str]] | None = None
@@ -149,8 +152,8 @@ class MeaningIndex:
             )
             left = 1
             while left:
-                while self.is_busy():  # noqa: ASYNC110 - no event says that the last chat has ended
-                    await asyncio.sleep(_BUSY_SECONDS)
+                while self.is_busy():
+                    await self._clock.sleep(_BUSY_SECONDS)
                 try:
                     answer = await self._read_some(keep)
                 except ParachuteError as error:
@@ -159,9 +162,7 @@ class MeaningIndex:
                     self.problem = str(error)
                     if isinstance(error, MeaningUnavailable):
                         return  # what is missing comes with another start of the server
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(_AGAIN_SECONDS):
-                            await self._wanted.wait()
+                    await self._clock.wait(self._wanted, _AGAIN_SECONDS)
                     continue
                 keep, self.problem = None, None
                 left, self.total = int(answer["waiting"]), int(answer["total"])

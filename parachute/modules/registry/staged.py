@@ -4,13 +4,12 @@ import json
 import re
 import secrets
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from parachute.base.clock import now
+from parachute.base.clock import SYSTEM, Clock, now
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
@@ -45,9 +44,9 @@ class StagedModule:
     source: str
     path: str | None
     untrusted: bool
+    until: float
     id: str = field(default_factory=lambda: secrets.token_hex(6))
     since: str = field(default_factory=now)
-    until: float = field(default_factory=lambda: time.time() + _KEPT_SECONDS)
     status: Status = "fetching"
     steps: list[str] = field(default_factory=list)
     detail: str = ""
@@ -84,7 +83,8 @@ class StagedModules:
     returns at once.
     """
 
-    def __init__(self, modules: Modules) -> None:
+    def __init__(self, modules: Modules, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._modules = modules
         self._staged: dict[str, StagedModule] = {}
         self._lock = threading.Lock()
@@ -100,7 +100,7 @@ class StagedModules:
         """All of them, the oldest first."""
         with self._lock:
             self._load()
-            for each in [each for each in self._staged.values() if each.until <= time.time()]:
+            for each in [each for each in self._staged.values() if each.until <= self._clock.now().timestamp()]:
                 if each.status in ("waiting", "failed", "installed"):
                     self._forget(each)
             return sorted(self._staged.values(), key=lambda each: (each.since, each.id))
@@ -123,7 +123,7 @@ class StagedModules:
                 raise Conflict(
                     f"{MOST} modules are staged already.", "Approve or delete one first.", key="too_many_staged"
                 )
-            staged = StagedModule(text, path, untrusted)
+            staged = StagedModule(text, path, untrusted, self._clock.now().timestamp() + _KEPT_SECONDS)
             self._staged[staged.id] = staged
         threading.Thread(target=self._fetch, args=(staged,), name=f"staged {staged.id}", daemon=True).start()
         return staged

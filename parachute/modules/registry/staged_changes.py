@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.modules.registry.staged import StagedModules
 
 _PAUSE = 0.2
@@ -13,8 +14,9 @@ _PAUSE = 0.2
 class StagedChanges:
     """Announces in the event loop what threads change; `changed` is called there as well."""
 
-    def __init__(self, staged: StagedModules, changed: Callable[[], None]) -> None:
+    def __init__(self, staged: StagedModules, changed: Callable[[], None], clock: Clock = SYSTEM) -> None:
         self._staged = staged
+        self._clock = clock
         self._after_change = changed
         self._change = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -31,7 +33,7 @@ class StagedChanges:
             change = self._change
             yield
             await change.wait()
-            await asyncio.sleep(_PAUSE)
+            await self._clock.sleep(_PAUSE)
 
     def _changed(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write, read_regular
 from parachute.base.signatures import Signature, current_signature
@@ -38,11 +39,11 @@ class Approvals:
     The server gives approvals itself, and so does the command line, which runs without it: both write the same files.
     """
 
-    def __init__(self, audit: Audit, known: Path, files: Sequence[ApprovalFile], *, seconds: float = _SECONDS) -> None:
+    def __init__(self, audit: Audit, known: Path, files: Sequence[ApprovalFile], clock: Clock = SYSTEM) -> None:
         self._audit = audit
         self._path = known
         self._files = files
-        self._seconds = seconds
+        self._clock = clock
         self._known: dict[str, dict[str, str]] = {}
         self._seen: dict[Path, Signature | None] = {}
         self._failing: set[Path] = set()
@@ -64,7 +65,7 @@ class Approvals:
 
     async def _look_for_ever(self) -> None:
         while True:
-            await asyncio.sleep(self._seconds)
+            await self._clock.sleep(_SECONDS)
             await self._look()
 
     async def _look(self) -> None:

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
+from parachute.base.clock import Clock
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
-from parachute.events.scheduler.service import Clock, Job
+from parachute.events.scheduler.service import Job
 from parachute.events.scheduler.times import TimeOfDay, last_due
 from parachute.ops.backup.jobs import BackupJobs
 from parachute.ops.backup.state import CREATE, DRILL, State

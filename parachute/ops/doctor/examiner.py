@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+from parachute.base.clock import Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
 from parachute.config.settings.home import Home
-from parachute.events.scheduler.service import Clock, Job
+from parachute.events.scheduler.service import Job
 from parachute.events.scheduler.times import TimeOfDay
 from parachute.ops.doctor.findings import Finding, Findings
 from parachute.supervisor.command_runner import children

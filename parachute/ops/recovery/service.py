@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from parachute.base.clock import now
+from parachute.base.clock import SYSTEM, Clock, now
 from parachute.base.database import Database, suspicion
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import Unavailable
@@ -32,7 +32,8 @@ _SIDE_FILES = ("-wal", "-shm", "-journal")
 class Recovery:
     """Open every database, whatever became of its file, and keep a copy of what nothing else has."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self.notices = Notices(root)
         self._known = KnownFiles(root)
         self._databases: list[Path] = []
@@ -119,7 +120,7 @@ class Recovery:
 
     async def _copy_daily(self) -> None:
         while True:
-            await asyncio.sleep(_COPY_SECONDS)
+            await self._clock.sleep(_COPY_SECONDS)
             await self._copy()
 
     async def _copy(self, *, closing_now: bool = False) -> None:

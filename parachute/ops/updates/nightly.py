@@ -4,9 +4,10 @@ import logging
 from collections.abc import Sequence
 from datetime import date
 
+from parachute.base.clock import Clock
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
-from parachute.events.scheduler.service import Clock, Job
+from parachute.events.scheduler.service import Job
 from parachute.events.scheduler.times import TimeOfDay
 from parachute.ops.updates.orders import Orders
 
@@ -19,7 +20,7 @@ class Nightly:
     def __init__(self, home: Home, time: str, clock: Clock) -> None:
         self._home = home
         self._at = TimeOfDay.parse(time)
-        self._taken = clock.now().astimezone(clock.zone).date()
+        self._taken = clock.today()
 
     async def jobs(self) -> Sequence[Job]:
         """The job of the night."""

@@ -5,10 +5,10 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from parachute.base.clock import as_text, now
+from parachute.base.clock import SYSTEM, Clock, as_text, now
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.config.settings.home import Home
@@ -58,7 +58,9 @@ class Updates:
         place: Place | None = None,
         projects: Iterable[Path] = (),
         is_named: bool = False,
+        clock: Clock = SYSTEM,
     ) -> None:
+        self._clock = clock
         self._home = home
         self._journal = Journal(home.root)
         self._state = State(self._journal.folder, home.root, vault / ".parachute")
@@ -169,13 +171,13 @@ class Updates:
             await self._comes_up(new)
         except (ParachuteError, OSError) as error:
             return await self._return(update, _sentence(error))
-        until = as_text(datetime.now(UTC) + timedelta(seconds=self._probation))
+        until = as_text(self._clock.now() + timedelta(seconds=self._probation))
         update = self._journal.enter(update, Phase.PROBATION, until=until)
         return await self._watch(update, new, place)
 
     async def _watch(self, update: Update, new: Version, place: Place) -> Update:
-        until = datetime.fromisoformat(update.until or now())
-        left = (until - datetime.now(UTC)).total_seconds()
+        until = datetime.fromisoformat(update.until or as_text(self._clock.now()))
+        left = (until - self._clock.now()).total_seconds()
         problem = await self._ill(new, min(max(left, 0.0), self._probation))
         if problem is not None:
             return await self._return(update, problem)
@@ -245,10 +247,10 @@ class Updates:
 
     async def _ill(self, version: Version, seconds: float) -> str | None:
         """Watch a version for so long; what is wrong with it, None if all is well."""
-        end = well = time.monotonic()
+        end = well = self._clock.elapsed()
         end += seconds
         restarts: int | None = None
-        while (moment := time.monotonic()) < end or restarts is None:
+        while (moment := self._clock.elapsed()) < end or restarts is None:
             health = await self._try_health()
             if health is not None and health.program == str(version.prefix):
                 restarts = health.restarts if restarts is None else restarts
@@ -259,7 +261,7 @@ class Updates:
             if moment - well > _ILL_SECONDS:
                 said = health.problem if health is not None else None
                 return f"Version {version.name} did not answer for a minute{f': {said}' if said else ''}."
-            await asyncio.sleep(_POLL_SECONDS)
+            await self._clock.sleep(_POLL_SECONDS)
         return None
 
     async def _try_health(self) -> Health | None:

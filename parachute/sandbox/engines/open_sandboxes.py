@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
@@ -35,8 +36,9 @@ class ClosedMeanwhile(Conflict):
 class OpenSandboxes:
     """The sandboxes of sessions from the first turn on until they are closed."""
 
-    def __init__(self, home: Home, settings: Settings, vault: Vault, engines: Engines) -> None:
+    def __init__(self, home: Home, settings: Settings, vault: Vault, engines: Engines, clock: Clock = SYSTEM) -> None:
         self._home = home
+        self._clock = clock
         self._settings = settings
         self._vault = vault
         self._engines = engines
@@ -259,7 +261,7 @@ class OpenSandboxes:
                     self._full.add(session)
                     with contextlib.suppress(ParachuteError):
                         await self.close(session)
-            await asyncio.sleep(_WATCH_SECONDS)
+            await self._clock.sleep(_WATCH_SECONDS)
 
     def _tidy(self) -> None:
         caches.tidy(self._home, self._settings.sandbox.cache_megabytes)

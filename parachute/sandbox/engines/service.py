@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import private_folder
 from parachute.base.steering.judging import is_no_project
@@ -48,13 +49,13 @@ _DIRECTLY = "`parachute chat --direct` talks to an agent that has your own right
 class Sandboxes:
     """Decides where sessions run; `opened` are the sandboxes that there are."""
 
-    def __init__(self, home: Home, settings: Settings, vault: Vault, program: Path) -> None:
+    def __init__(self, home: Home, settings: Settings, vault: Vault, program: Path, clock: Clock = SYSTEM) -> None:
         self._home = home
         self._settings = settings
         self._vault = vault
         self._program = program
         self._engines = Engines(home, settings.sandbox)
-        self.opened = OpenSandboxes(home, settings, vault, self._engines)
+        self.opened = OpenSandboxes(home, settings, vault, self._engines, clock)
 
     async def engine(self) -> Choice:
         """The engine, or why there is none; tried until one works, since it may be installed meanwhile."""

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from parachute.base.clock import now
+from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import ParachuteError
 from parachute.security.audit.days import Days
 from parachute.security.audit.records import BEGIN, digest, line, previous_of, record
@@ -36,27 +35,21 @@ class Audit:
     """Collect records in memory and write them in batches to `{folder}/YYYY-MM-DD.jsonl`, each with the hash of the one before.
 
     The queue is bounded: past its `limit` records are dropped and counted, and the count is written as a record of its own.
-    What cannot be written is tried again with what comes next. The end of each day is kept in `seals`. A batch is what comes within
-    so many `seconds`.
-    """
+    What cannot be written is tried again with what comes next. The end of each day is kept in `seals`."""
 
     def __init__(
         self,
         folder: Path,
         seals: Path | None = None,
         *,
-        now: Callable[[], str] = now,
-        seconds: float = _FLUSH_SECONDS,
-        seal_seconds: float = _SEAL_SECONDS,
+        clock: Clock = SYSTEM,
         limit: int = _QUEUE_LIMIT,
         keep_days: int = KEEP_DAYS,
         keep_megabytes: int = KEEP_MEGABYTES,
     ) -> None:
         self.days = Days(folder)
         self.seals = Seals(seals) if seals else None
-        self._now = now
-        self._seconds = seconds
-        self._seal_seconds = seal_seconds
+        self._clock = clock
         self._limit = limit
         self._keep_days = keep_days
         self._keep_megabytes = keep_megabytes
@@ -114,7 +107,7 @@ class Audit:
             self._dropped += 1
             return
         made = record(
-            self._now(),
+            as_text(self._clock.now()),
             event_type=event_type,
             source_type=source_type,
             source_id=source_id,
@@ -132,10 +125,8 @@ class Audit:
 
     async def _write_for_ever(self) -> None:
         while True:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if self._unsealed is None else self._seal_seconds):
-                    await self._wake.wait()
-                await asyncio.sleep(self._seconds)  # gather a batch: an SD card wears by the number of writes
+            if await self._clock.wait(self._wake, None if self._unsealed is None else _SEAL_SECONDS):
+                await self._clock.sleep(_FLUSH_SECONDS)  # gather a batch: an SD card wears by the number of writes
             self._wake.clear()
             await asyncio.to_thread(self._flush)
 
@@ -146,7 +137,7 @@ class Audit:
                 while self._queue or self._dropped:
                     self._write(list(self._queue))
                 if self._open and self._unsealed is not None:
-                    is_due = self._has_decision or time.monotonic() - self._unsealed >= self._seal_seconds
+                    is_due = self._has_decision or self._clock.elapsed() - self._unsealed >= _SEAL_SECONDS
                     if is_last or is_due:
                         self._seal(*self._open, is_over=is_last)
             except (OSError, ParachuteError) as error:
@@ -161,7 +152,7 @@ class Audit:
                 self._queue.popleft()
         if dropped := self._dropped:
             lost = record(
-                self._now(),
+                as_text(self._clock.now()),
                 event_type="audit_dropped",
                 source_type="core",
                 source_id="audit",
@@ -188,7 +179,7 @@ class Audit:
         self.days.append(day, b"\n".join(lines) + b"\n")
         self._open = day, replace(known, records=known.records + len(records), head=head)
         if self._unsealed is None:
-            self._unsealed = time.monotonic()
+            self._unsealed = self._clock.elapsed()
         self._has_decision = self._has_decision or any(each["event_type"] in _DECISIONS for each in records)
         if self._is_new_day:
             self._is_new_day = False

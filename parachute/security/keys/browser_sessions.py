@@ -1,11 +1,11 @@
 """Browsers that are signed in: each has a secret in a cookie, the scopes of what it signed in with, and an end."""
 
 import secrets
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 
-from parachute.base.clock import elapsed
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.security.keys.document import BROWSERS, KeysUnreadable, label_problem
 from parachute.security.keys.models import Key, Scope
@@ -30,12 +30,9 @@ class BrowserSessions(StoredSecrets):
     Who has confirmed is known to this process alone and counted by `clock`: after a restart everybody confirms again.
     """
 
-    def __init__(
-        self, home: Path, keys: Keys, *, flush_seconds: float = 60.0, clock: Callable[[], float] = elapsed
-    ) -> None:
-        super().__init__(KeyStore(home, BROWSERS), flush_seconds=flush_seconds, seldom=_SELDOM)
+    def __init__(self, home: Path, keys: Keys, *, flush_seconds: float = 60.0, clock: Clock = SYSTEM) -> None:
+        super().__init__(KeyStore(home, BROWSERS), flush_seconds=flush_seconds, seldom=_SELDOM, clock=clock)
         self._keys = keys
-        self._clock = clock
         self._confirmed: dict[str, float] = {}
         # The clock may have been wrong until now, as on a machine without a battery: what was seen since is alive.
         self._seen: dict[str, float] = {}
@@ -55,7 +52,7 @@ class BrowserSessions(StoredSecrets):
             raise InvalidInput("scopes: a browser needs at least one scope.", "Such as daily:read,write.")
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         hashed = digest(secret).hex()
-        now = datetime.now(UTC).replace(microsecond=0)
+        now = self._clock.now().replace(microsecond=0)
         made = Key(hashed[:12], label, hashed, granted, now, now, parent)
         self.store.change(
             lambda known: (*(each for each in known if self._is_alive(each) and each.id != instead_of), made)
@@ -68,7 +65,7 @@ class BrowserSessions(StoredSecrets):
         found = self._recognised(presented, (presented,))
         if found is None or not self._is_alive(found):
             return None
-        self._seen[found.id] = self._clock()
+        self._seen[found.id] = self._clock.elapsed()
         self._note_use(found)
         return found
 
@@ -99,17 +96,17 @@ class BrowserSessions(StoredSecrets):
 
     def confirm(self, identifier: str) -> None:
         """Note that its owner sits before this browser now."""
-        self._confirmed[identifier] = self._clock()
+        self._confirmed[identifier] = self._clock.elapsed()
 
     def confirmed_for(self, identifier: str) -> float:
         """Seconds for which what this browser decides counts as decided by its owner; 0 if that is over."""
         since = self._confirmed.get(identifier)
-        return 0.0 if since is None else max(0.0, since + CONFIRMED_SECONDS - self._clock())
+        return 0.0 if since is None else max(0.0, since + CONFIRMED_SECONDS - self._clock.elapsed())
 
     def _is_alive(self, session: Key) -> bool:
         if session.parent is not None and not self._keys.holds(session.parent):
             return False
         seen = self._seen.get(session.id)
-        if seen is not None and self._clock() - seen < UNUSED.total_seconds():
+        if seen is not None and self._clock.elapsed() - seen < UNUSED.total_seconds():
             return True
-        return datetime.now(UTC) - session.since < UNUSED
+        return self._clock.now() - session.since < UNUSED

@@ -5,9 +5,9 @@ import binascii
 import secrets
 import shlex
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.security.keys.document import label_problem
 from parachute.security.keys.models import FIRST_BOOT, FULL_ACCESS, Key, Scope
@@ -27,8 +27,8 @@ class LastAdminKey(Conflict):
 class Keys(StoredSecrets):
     """The keys of one installation; safe to use from several threads and programs."""
 
-    def __init__(self, home: Path, *, flush_seconds: float = 60.0) -> None:
-        super().__init__(KeyStore(home), flush_seconds=flush_seconds)
+    def __init__(self, home: Path, *, flush_seconds: float = 60.0, clock: Clock = SYSTEM) -> None:
+        super().__init__(KeyStore(home), flush_seconds=flush_seconds, clock=clock)
 
     def create(self, label: str, scopes: Iterable[Scope] = FULL_ACCESS) -> tuple[Key, str]:
         """Make a key; returns it and its secret, which is stored nowhere and cannot be shown again.
@@ -54,7 +54,7 @@ class Keys(StoredSecrets):
             raise InvalidInput("scopes: a key needs at least one scope.", "Such as daily:read,write.")
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         hashed = digest(secret).hex()
-        key = Key(hashed[:12], label, hashed, granted, datetime.now(UTC).replace(microsecond=0))
+        key = Key(hashed[:12], label, hashed, granted, self._clock.now().replace(microsecond=0))
 
         def with_it(keys: tuple[Key, ...]) -> tuple[Key, ...]:
             if is_only and any(known.label == label for known in keys):

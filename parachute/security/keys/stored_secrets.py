@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from parachute.base.clock import Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.base.signatures import Signature
 from parachute.security.keys.document import KeysUnreadable
@@ -35,10 +36,11 @@ class StoredSecrets:
     Times of last use are collected for `flush_seconds`, and not written for those that were written within `seldom`.
     """
 
-    def __init__(self, store: KeyStore, *, flush_seconds: float, seldom: timedelta = timedelta()) -> None:
+    def __init__(self, store: KeyStore, *, flush_seconds: float, clock: Clock, seldom: timedelta = timedelta()) -> None:
         self.store = store
         self._flush_seconds = flush_seconds
         self._seldom = seldom
+        self._clock = clock
         self._lock = threading.Lock()
         self._cached: _Cached | None = None
         self._last_used: dict[str, datetime] = {}
@@ -48,7 +50,7 @@ class StoredSecrets:
         """Return all with their latest use, oldest first; KeysUnreadable if the file is not understood."""
         with self._lock:
             keys = self._current().keys
-            return tuple(_used(key, self._last_used.get(key.id)) for _, key in keys)
+            return tuple(self._used(key, self._last_used.get(key.id)) for _, key in keys)
 
     def check(self) -> None:
         """Raise KeysUnreadable if the file is not understood; then nobody may be let in, with a key or without."""
@@ -70,7 +72,7 @@ class StoredSecrets:
         if not collected:
             return
         try:
-            self.store.change(lambda keys: tuple(_used(key, collected.get(key.id)) for key in keys))
+            self.store.change(lambda keys: tuple(self._used(key, collected.get(key.id)) for key in keys))
         except (ParachuteError, OSError) as error:
             log.warning("The times of last use in %s could not be written: %s", self.store.path.name, error)
             with self._lock:
@@ -132,7 +134,7 @@ class StoredSecrets:
         return removed
 
     def _note_use(self, key: Key) -> None:
-        now = datetime.now(UTC).replace(microsecond=0)
+        now = self._clock.now().replace(microsecond=0)
         with self._lock:
             self._last_used[key.id] = now
             if self._timer is not None or (key.last_used_at and abs(now - key.last_used_at) < self._seldom):
@@ -164,16 +166,15 @@ class StoredSecrets:
         is_settled = signature is None or signature.differs_later(now)
         return _Cached(keys, signature, is_settled, problem)
 
+    def _used(self, key: Key, moment: datetime | None) -> Key:
+        if moment is None:
+            return key
+        # A time that is still to come was written while the clock was wrong.
+        if key.last_used_at is not None and moment <= key.last_used_at <= self._clock.now():
+            return key
+        return replace(key, last_used_at=moment)
+
 
 def digest(text: str) -> bytes:
     """The hash under which a secret is stored."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
-
-
-def _used(key: Key, moment: datetime | None) -> Key:
-    if moment is None:
-        return key
-    # A time that is still to come was written while the clock was wrong.
-    if key.last_used_at is not None and moment <= key.last_used_at <= datetime.now(UTC):
-        return key
-    return replace(key, last_used_at=moment)

@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.security.kill_switch.switch import KillSwitch, Panic
 
 log = logging.getLogger(__name__)
@@ -31,13 +32,13 @@ class KillSwitchService:
         resumes: Sequence[Work],
         *,
         inherited: Callable[[], Awaitable[str | None]] | None = None,
-        seconds: float = POLL_SECONDS,
+        clock: Clock = SYSTEM,
     ) -> None:
         self.kill_switch = kill_switch
         self._stops = stops
         self._resumes = resumes
         self._inherited = inherited
-        self._seconds = seconds
+        self._clock = clock
         self._is_stopped = False
         self._changing = asyncio.Lock()
         self._following: asyncio.Task[None] | None = None
@@ -73,7 +74,7 @@ class KillSwitchService:
             is_due = polls % _SUPERVISOR_POLLS == 0 and self.kill_switch.panic is None
             if is_due and self._inherited and (by := await self._inherited()):
                 await self.engage(by)
-            await asyncio.sleep(self._seconds)
+            await self._clock.sleep(POLL_SECONDS)
             await self._reconcile()
             polls += 1
 

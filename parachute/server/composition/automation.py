@@ -98,7 +98,12 @@ async def build_automation(
     agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, modules.hosts.origins, skills=chat.skills)
     conversations = ModuleConversations(sessions.sessions, chat.runs, modules.hosts.origins)
     requests = AgentRequests(
-        agents, modules.hosts, events.events, storage.audit, minutes=installation.settings.agents.approval_minutes
+        agents,
+        modules.hosts,
+        events.events,
+        storage.audit,
+        minutes=installation.settings.agents.approval_minutes,
+        clock=installation.clock,
     )
     lifecycle.closing(requests.close)
     serve_modules(installation, storage, events, modules, suggestions, requests, conversations, llm.meaning, lifecycle)
@@ -158,7 +163,7 @@ async def build_automation(
             reviews,
             events.hooks,
             events.switch,
-            events.scheduler.clock,
+            installation.clock,
             lambda: bool(chat.runs.active()),
         )
     )
@@ -178,6 +183,7 @@ async def build_automation(
             events.events,
             lambda: bool(chat.runs.active()),
             lambda identifier: events.feed.changed("voice", identifier),
+            installation.clock,
         )
     )
     return AutomationServices(

@@ -49,6 +49,7 @@ from parachute.chat.runs.broken_off import BrokenOff
 from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
 from parachute.chat.runs.person_preparation import PersonPreparation
+from parachute.chat.runs.postponed import PostponedCalls
 from parachute.chat.runs.preparation import AgentServices, ProposingTools
 from parachute.chat.runs.preview import PromptPreview
 from parachute.chat.runs.prewarming import Prewarming
@@ -145,7 +146,7 @@ async def build_chat(
     lifecycle: Lifecycle,
 ) -> ChatServices:
     """Start what answers messages; `tools` are those that modules offer to agents, `proposing` the computer's own for persons."""
-    home, settings, vault = installation.home, installation.settings, storage.vault
+    home, settings, vault, clock = installation.home, installation.settings, storage.vault, installation.clock
     sandboxes = sandbox.sandboxes
     declared = installation.modules.declared.all
     workspaces = Workspaces(
@@ -154,29 +155,31 @@ async def build_chat(
     await workspaces.start()
     knowledge = KnowledgeService(modules.interfaces, sandboxes.check_directory, vault.root)
     lifecycle.closing(knowledge.close)
-    pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
+    pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox), clock)
     is_approved = modules.approved_prompts.is_approved
     user_home = Path.home() if settings.capabilities.read_home else None
     library = Library(home, user_home)
-    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools, storage.audit, library))
+    mcp_servers = await lifecycle.start(
+        McpServers(home, settings, sandbox.egress, tools, storage.audit, library, clock)
+    )
     mcp_servers.on_change(events.inbox.changed, lambda name: events.feed.changed("mcps", name))
     plugins = await lifecycle.start(Plugins(library, mcp_servers.catalog, storage.audit, events.inbox.changed))
     await lifecycle.start(pool)
     found_agents = AgentStore(vault, modules.approved_prompts, user_home, sandboxes.check_directory)
-    found_skills = SkillStore(vault, home.root, user_home)
-    runtime_plugins = RuntimePlugins(home.runtime_plugins, found_skills.read, sandboxes.opened.mounted)
+    found_skills = SkillStore(vault, home.root, user_home, clock)
+    runtime_plugins = RuntimePlugins(home.runtime_plugins, found_skills.read, sandboxes.opened.mounted, clock)
     own_agents = Agents(found_agents, storage.audit, events.inbox.changed, partial(brought_agents, library))
     skills = Skills(
         found_skills, runtime_plugins, storage.audit, events.inbox.changed, partial(brought_skills, library)
     )
     prompts = Prompts(vault, modules.prompts.kind, is_approved, found_agents)
-    watching = Watching(vault, WatchStore(storage.sessions), events.file_watcher)
+    watching = Watching(vault, WatchStore(storage.sessions), events.file_watcher, clock)
 
     def waiting_changed() -> None:
         events.inbox.changed()
         watching.look_soon()
 
-    changes = Changes(settings.changes, home.changes, storage.changes, waiting_changed)
+    changes = Changes(settings.changes, home.changes, storage.changes, waiting_changed, clock)
     await changes.start()
     contexts = Contexts(vault, SelectionStore(storage.sessions), changes.instructions, is_approved)
     origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
@@ -211,9 +214,11 @@ async def build_chat(
     )
     capabilities = ConversationCapabilities(mcp_servers, own_agents, skills, plugins)
     preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, proposing)
-    prewarming = Prewarming(agents, preparation, pool, knowledge)
+    prewarming = Prewarming(agents, preparation, pool, knowledge, clock)
     admission = Admission(agents, workspaces, events.hooks)
-    turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
+    turn = TurnServices(
+        agents, preparation, pool, events.events, storage.audit, events.inbox, PostponedCalls(clock), clock
+    )
     stored = RunStore(storage.runs)
     runs = await lifecycle.start(Runs(turn, stored, admission, prewarming))
     permissions.changed = runs.begin_anew
@@ -237,7 +242,9 @@ async def build_chat(
     imports = await lifecycle.start(
         Imports(ImportFolders(vault), brought, storage.audit, restoring.bring, changes.lineage)
     )
-    ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)
+    ending = SessionEnding(
+        Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active, clock
+    )
     sessions.sessions.closed = (await lifecycle.start(ending)).session_closed
     return ChatServices(
         agents=agents,

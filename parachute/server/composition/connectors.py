@@ -59,11 +59,12 @@ async def build_connectors(
 ) -> ConnectorServices:
     """Start the bots that are switched on; without any nothing runs."""
     home, settings, database = installation.home, installation.settings, storage.messengers
+    clock = installation.clock
     configuration = BotConfiguration(home.root)
     chats, updates = ChatStore(database), UpdateStore(database)
     intake = Intake(configuration, chats, updates)
-    connectors = Connectors(home, sandbox.egress, storage.vault.root, settings.port, intake)
-    deliveries = Deliveries(DeliveryStore(database), connectors, events.switch)
+    connectors = Connectors(home, sandbox.egress, storage.vault.root, settings.port, intake, clock)
+    deliveries = Deliveries(DeliveryStore(database, clock), connectors, events.switch, clock)
 
     def changed() -> None:
         events.inbox.changed()
@@ -79,10 +80,17 @@ async def build_connectors(
     deliveries.changed = changed
     chat_sessions = ChatSessions(chats, sessions.sessions, chat.permissions, events.hooks)
     pairing = Pairing(
-        PairingStore(database), configuration, sessions.sessions, deliveries, storage.audit, let_in, changed
+        PairingStore(database, clock),
+        configuration,
+        sessions.sessions,
+        deliveries,
+        storage.audit,
+        let_in,
+        changed,
+        clock,
     )
-    codes = OwnerCodes()
-    notices = Notices(NoticeStore(database), chats, sessions.sessions, configuration, deliveries, events.inbox)
+    codes = OwnerCodes(clock)
+    notices = Notices(NoticeStore(database), chats, sessions.sessions, configuration, deliveries, events.inbox, clock)
 
     async def owner_changed() -> None:
         await notices.look()
@@ -101,8 +109,9 @@ async def build_connectors(
         configuration,
         commands,
         events.switch,
-        VoiceNotes(automation.transcriptions, storage.vault),
+        VoiceNotes(automation.transcriptions, storage.vault, clock),
         chat.broken_off,
+        clock,
     )
     bots = Bots(
         configuration,
@@ -116,6 +125,7 @@ async def build_connectors(
         storage.audit,
         codes,
         changed,
+        clock,
     )
     intake.knock, intake.wake, intake.let_in = pairing.knock, conversations.wake, let_in
     intake.press, intake.state_changed, intake.owner_seen = notices.press, bots.state_changed, notices.owner_seen

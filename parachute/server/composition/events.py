@@ -32,20 +32,21 @@ class EventServices:
 async def build_events(installation: Installation, storage: Storage, lifecycle: Lifecycle) -> EventServices:
     """Start the bus and the hooks that listen to it."""
     switch = KillSwitch(installation.home.root)
-    events = Events(storage.audit, EventStore(storage.events))
+    clock = installation.clock
+    events = Events(storage.audit, EventStore(storage.events, clock), clock=clock)
     await events.start()
     hooks = Hooks(installation.home, storage.vault.root, storage.audit)
     # Hooks may still be asked while the bus delivers its last events.
     lifecycle.closing(hooks.close)
     await hooks.start(events)
     lifecycle.closing(events.close)
-    inbox = Inbox(storage.audit)
+    inbox = Inbox(storage.audit, clock)
     inbox.add(HooksSource(hooks))
     events.subscribe(inbox.handle)
-    scheduler = Scheduler(kill_switch=switch)
-    feed = await lifecycle.start(Feed(inbox, _shown_files(installation)))
+    scheduler = Scheduler(clock, kill_switch=switch)
+    feed = await lifecycle.start(Feed(inbox, _shown_files(installation), clock))
     storage.audit.listener = feed.handle
-    file_watcher = VaultWatcher(storage.vault.root)
+    file_watcher = VaultWatcher(storage.vault.root, clock)
     lifecycle.closing(file_watcher.close)
     return EventServices(
         events=events,

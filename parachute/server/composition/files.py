@@ -21,5 +21,5 @@ async def build_files(
     files = VaultFiles(
         storage.vault, installation.settings.changes, chat.changes, chat.agents.origins.moved, storage.audit
     )
-    search = FileSearch(storage.vault, llm.meaning, events.file_watcher)
+    search = FileSearch(storage.vault, llm.meaning, events.file_watcher, installation.clock)
     return await lifecycle.start(files), await lifecycle.start(search)

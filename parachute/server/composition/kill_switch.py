@@ -14,11 +14,12 @@ from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
 from parachute.server.composition.sandbox import SandboxServices
+from parachute.server.composition.storage import Installation
 from parachute.supervisor import control
 
 
 async def build_kill_switch(
-    home: Home,
+    installation: Installation,
     events: EventServices,
     llm: ModelServices,
     sandbox: SandboxServices,
@@ -40,15 +41,16 @@ async def build_kill_switch(
             sandbox.egress.cut,
             chat.mcp_servers.end_all,
             events.hooks.stop,
-            lambda: control.ask(home, "panic"),
+            lambda: control.ask(installation.home, "panic"),
         ),
         resumes=(
-            lambda: _resume(home, sandbox.sandboxes, connectors),
+            lambda: _resume(installation.home, sandbox.sandboxes, connectors),
             events.hooks.resume,
             events.scheduler.resume,
             curator.resume,
         ),
-        inherited=lambda: _who_stopped(home),
+        inherited=lambda: _who_stopped(installation.home),
+        clock=installation.clock,
     )
     return await lifecycle.start(switch)
 

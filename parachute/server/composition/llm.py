@@ -27,13 +27,14 @@ async def build_llm(
     installation: Installation, storage: Storage, events: EventServices, lifecycle: Lifecycle
 ) -> ModelServices:
     """Build the gateway; it opens a model endpoint for each agent."""
-    home = installation.home
+    home, clock = installation.home, installation.clock
     source = CredentialSource(home, installation.credentials)
     limits = SpendingLimits(storage.trust)
     await limits.load()
-    gateway = Gateway(home, installation.settings, source, UsageStore(storage.trust), limits, storage.audit)
+    usage = UsageStore(storage.trust, clock)
+    gateway = Gateway(home, installation.settings, source, usage, limits, storage.audit, clock=clock)
     events.inbox.add(SpendingSource(gateway.spending, limits))
     lifecycle.closing(gateway.close_all)
-    meaning = MeaningIndex(home, installation.settings.meaning, gateway)
+    meaning = MeaningIndex(home, installation.settings.meaning, gateway, clock)
     lifecycle.closing(meaning.close)
     return ModelServices(gateway=gateway, questions=Questions(gateway), meaning=meaning)

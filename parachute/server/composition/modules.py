@@ -42,7 +42,7 @@ def build_modules(
     """Build what asks modules, for the wings above."""
     hosts = Hosts(installation.home, installation.modules, events.events, sandbox.egress)
     approved = ApprovedPrompts(installation.home.root)
-    staged = StagedModules(installation.modules)
+    staged = StagedModules(installation.modules, installation.clock)
     return ModuleServices(
         hosts=hosts,
         interfaces=Interfaces(hosts, storage.audit),
@@ -50,7 +50,7 @@ def build_modules(
         approved_prompts=approved,
         declared=ReconcileWorker(installation.modules),
         staged=staged,
-        staged_changes=StagedChanges(staged, events.inbox.changed),
+        staged_changes=StagedChanges(staged, events.inbox.changed, installation.clock),
         mcp_endpoint=McpEndpoint(hosts, events.switch, storage.audit),
     )
 

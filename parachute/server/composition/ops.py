@@ -56,28 +56,27 @@ async def build_ops(
         events.inbox.changed()
         events.feed.changed("doctor")
 
+    clock = installation.clock
     examiner = Examiner(installation.home, changed)
     lifecycle.closing(examiner.close)
     events.inbox.add(ProblemsSource(installation.home, examiner))
-    events.scheduler.add(lambda: examiner.jobs(events.scheduler.clock))
+    events.scheduler.add(lambda: examiner.jobs(clock))
     llm.gateway.upstream.login.changed = lambda: examiner.soon(["credentials"])
     backups = BackupJobs(installation.home, partial(events.feed.changed, "backups"), partial(examiner.soon, ["backup"]))
     lifecycle.closing(backups.close)
     drills = Drills(installation.home, backups)
-    events.scheduler.add(lambda: drills.jobs(events.scheduler.clock))
+    events.scheduler.add(lambda: drills.jobs(clock))
     begin_anew = partial(control.ask, installation.home, "begin_anew")
     restores = await lifecycle.start(Restores(installation.home, backups, storage.audit, browsers, begin_anew))
     await lifecycle.start(
-        Approvals(storage.audit, installation.home.known_approvals, approval_files(installation.home))
+        Approvals(storage.audit, installation.home.known_approvals, approval_files(installation.home), clock)
     )
     logs = Logs(installation.home, Facts(chat.agents, installation.modules).secrets)
     settings = LiveSettings(installation.home, installation.settings, llm.gateway)
     events.inbox.add(UpdatesSource(installation.home))
     await Orders(installation.home).take_up()
     if installation.settings.updates.automatic:
-        events.scheduler.add(
-            Nightly(installation.home, installation.settings.updates.time, events.scheduler.clock).jobs
-        )
+        events.scheduler.add(Nightly(installation.home, installation.settings.updates.time, clock).jobs)
     export = Export(Content(storage.vault, chat.brought, suggestions), storage.audit)
     return OpsServices(
         examiner=examiner, logs=logs, backups=backups, restores=restores, settings=settings, export=export

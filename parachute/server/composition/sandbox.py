@@ -26,7 +26,7 @@ async def build_sandbox(
 ) -> SandboxServices:
     """End the sandboxes of an earlier server, and build what opens new ones."""
     home, chosen = installation.home, installation.settings.sandbox
-    sandboxes = Sandboxes(home, installation.settings, storage.vault, agent_program())
+    sandboxes = Sandboxes(home, installation.settings, storage.vault, agent_program(), installation.clock)
     lifecycle.closing(sandboxes.opened.stop)
     await sandboxes.opened.start()
     builds = Builds(home.root, sandboxes.attempt, debian_packages(chosen.packages, chosen.without))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from parachute.automation.suggestions import store as suggestion_store
 from parachute.automation.transcription import store as transcription_store
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.database import Database
 from parachute.base.unfinished import remove_unfinished
 from parachute.chat.changes import store as change_store
@@ -43,13 +44,14 @@ are slower with small pages, so that theirs are twice as large."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """Everything known before anything is opened."""
+    """Everything known before anything is opened; by `clock` every part of the server waits, expires and turns its days."""
 
     home: Home
     settings: Settings
     credentials: Credentials
     keys: Keys
     modules: Modules
+    clock: Clock = SYSTEM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,13 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     lifecycle.finishing(collecting.cancel)
     kept = installation.settings.audit
     audit = await lifecycle.start(
-        Audit(vault.state / "audit", home.audit_seals, keep_days=kept.keep_days, keep_megabytes=kept.keep_megabytes)
+        Audit(
+            vault.state / "audit",
+            home.audit_seals,
+            clock=installation.clock,
+            keep_days=kept.keep_days,
+            keep_megabytes=kept.keep_megabytes,
+        )
     )
     sessions = Database(vault.state / "sessions.db", migrations.ALL, page_size=2 * _PAGE_SIZE)
     runs = Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE)
@@ -104,14 +112,14 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     messenger_tables = (create_updates, create_chats, create_pairing, create_deliveries, create_notices)
     messengers = Database(home.messengers_database, messenger_tables, page_size=_PAGE_SIZE)
     databases = [sessions, runs, events, suggestions, trust, changes, messengers]
-    recovery = Recovery(home.root)
+    recovery = Recovery(home.root, installation.clock)
     lifecycle.closing(recovery.close)
     for database in databases:
         lifecycle.closing(database.close)
     replaced = await recovery.open(databases)
     if await asyncio.to_thread(place.settle):
         recovery.say_another(vault.state / MARK)
-    watch = await lifecycle.start(VaultWatch(place, partial(_lose_vault, home)))
+    watch = await lifecycle.start(VaultWatch(place, partial(_lose_vault, home), installation.clock))
     recovery.start()
     recovery.watch_keys(keys.store.path, are_gone=keys.are_gone)
     return Storage(

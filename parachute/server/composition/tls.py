@@ -23,7 +23,7 @@ async def build_tls(installation: Installation, scheduler: Scheduler, lifecycle:
             hostnames=settings.hostnames,
             certificate=settings.tls.certificate,
             key=settings.tls.key,
-            now=scheduler.clock.now,
+            clock=scheduler.clock,
         )
     )
     looked = last_due(_AT, scheduler.clock.now(), scheduler.clock.zone)

@@ -4,8 +4,8 @@ import hashlib
 import hmac
 import secrets
 import threading
-from collections.abc import Callable
 
+from parachute.base.clock import Clock
 from parachute.base.errors import Conflict, NotFound
 from parachute.security.keys.models import Caller, Scope
 from parachute.web.pairing.models import SECONDS, Code, new_code, typed
@@ -20,7 +20,7 @@ class Codes:
     right for five minutes.
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         # So few characters are found from a plain hash; with this one only in this process.
         self._salt = secrets.token_bytes(32)
@@ -35,7 +35,7 @@ class Codes:
                 raise Conflict("Too many codes are open.", "Wait until one has ended.", key="too_many_codes")
             characters = new_code()
             is_browser = maker.kind == "browser"
-            ends = self._clock() + SECONDS
+            ends = self._clock.elapsed() + SECONDS
             identifier = secrets.token_hex(6)
             made = Code(identifier, name, scopes, self._digest(characters), ends, maker.key, is_browser)
             self._open[identifier] = made
@@ -62,7 +62,7 @@ class Codes:
             return found
 
     def _forget(self) -> None:
-        now = self._clock()
+        now = self._clock.elapsed()
         self._open = {code.id: code for code in self._open.values() if now < code.ends}
 
     def _digest(self, characters: str) -> bytes:

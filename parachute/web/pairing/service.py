@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from parachute.base.clock import elapsed
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.document import label_problem
@@ -46,7 +46,7 @@ class Pairing:
         keys: Keys,
         browsers: BrowserSessions,
         first_boot: FirstBoot,
-        clock: Callable[[], float] = elapsed,
+        clock: Clock = SYSTEM,
         *,
         is_kit: Callable[[str], bool] = lambda typed: False,
     ) -> None:

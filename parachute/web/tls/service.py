@@ -5,9 +5,10 @@ import logging
 import re
 import ssl
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.web.tls.making import make
 from parachute.web.tls.models import RENEWED_BEFORE, Issued
@@ -17,10 +18,6 @@ from parachute.web.tls.store import Store, context, identity
 log = logging.getLogger(__name__)
 
 _RETRY = timedelta(hours=1)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 class Tls:
@@ -37,7 +34,7 @@ class Tls:
         hostnames: Sequence[str] = (),
         certificate: Path | None = None,
         key: Path | None = None,
-        now: Callable[[], datetime] = _now,
+        clock: Clock = SYSTEM,
     ) -> None:
         self.enabled = enabled
         self.context: ssl.SSLContext | None = None
@@ -48,7 +45,7 @@ class Tls:
         self._store = Store(home)
         self._hostnames = list(hostnames)
         self._own = (certificate, key) if certificate is not None else None
-        self._now = now
+        self._clock = clock
         self._not_before: datetime | None = None
         self._one = asyncio.Lock()
 
@@ -86,7 +83,7 @@ class Tls:
 
         Avahi's name is not asked for: that needs a library of which the server keeps nothing otherwise.
         """
-        now = self._now()
+        now = self._clock.now()
         if not self.enabled or (self._not_before is not None and now < self._not_before):
             return False
         issued = self.issued
@@ -99,10 +96,12 @@ class Tls:
                 raise Conflict(
                     "TLS is off.", "Switch it on: parachute config set tls.enabled true, and restart.", key="tls_off"
                 )
-            self._not_before = self._now() + _RETRY
+            self._not_before = self._clock.now() + _RETRY
             own = self._own or ()
             try:
-                await asyncio.to_thread(make, self._home, self._now(), self._hostnames, own, force=force, anew=anew)
+                await asyncio.to_thread(
+                    make, self._home, self._clock.now(), self._hostnames, own, force=force, anew=anew
+                )
             except (OSError, ParachuteError) as error:
                 self._problem = f"No certificate could be made: {error}"
                 raise Conflict(self._problem, "The log has more: parachute logs core.", key="no_certificate") from error

@@ -22,11 +22,12 @@ from parachute.base.errors import NotFound, Unavailable
 from parachute.chat.sessions.service import Sessions
 from parachute.config.settings.home import Home
 from parachute.events.bus.service import Events
-from parachute.events.scheduler.service import Clock, Scheduler
+from parachute.events.scheduler.service import Scheduler
 from parachute.events.scheduler.times import TimeOfDay
 from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.service import Hosts
 from tests.automation.module_agents.modules import approved
+from tests.support.clock import ManualClock
 from tests.support.waiting import SECONDS as DEADLINE
 
 ZONE = ZoneInfo("Europe/Berlin")
@@ -87,7 +88,7 @@ class Agents:
 
 
 class Nursery:
-    """An installation whose core is started and stopped by the test; `now` is what its clock shows."""
+    """An installation whose core is started and stopped by the test; `clock` is its clock."""
 
     def __init__(self, folder: Path) -> None:
         self.home = Home(folder / "home")
@@ -97,7 +98,7 @@ class Nursery:
         self.module = approved(folder, "garden", permissions={"write": ["Garden/**"]})
         (self.module.code / "agents").mkdir()
         self.write(FILE)
-        self.now = datetime(2026, 10, 20, 12, tzinfo=ZONE).astimezone(UTC)
+        self.clock = ManualClock(datetime(2026, 10, 20, 12, tzinfo=ZONE), ZONE)
         self.agents = Agents()
         self.modules = Modules(self.module)
         self.heard: list[dict[str, Any]] = []
@@ -112,7 +113,7 @@ class Nursery:
     async def core(self, audit: Any) -> AsyncIterator[ScheduledAgents]:
         """Core, from its start to its end; looks are made by the test."""
         events = Events(audit)
-        scheduler = Scheduler(Clock(lambda: self.now, ZONE))
+        scheduler = Scheduler(self.clock)
 
         async def hear(name: str, data: dict[str, Any]) -> None:
             self.heard.append({"name": name, **data})
@@ -138,7 +139,7 @@ class Nursery:
 
     async def look(self, **later: float) -> list[str]:
         """Let time pass, look what is due, and wait for it; the days that runs were about."""
-        self.now += timedelta(**later)
+        self.clock.moment += timedelta(**later)
         before = len(self.agents.tasks)
         scheduler = self.service.scheduler
         await scheduler.run_due()
@@ -193,7 +194,7 @@ async def test_it_runs_each_day_and_leaves_its_page(nursery: Nursery, core: Sche
 
 
 async def test_a_new_agent_waits_for_its_time(nursery: Nursery) -> None:
-    nursery.now = datetime(2026, 10, 20, 23, tzinfo=ZONE).astimezone(UTC)
+    nursery.clock.moment = datetime(2026, 10, 20, 23, tzinfo=ZONE).astimezone(UTC)
     async with nursery.core(Silence()):
         assert await nursery.look() == []
         assert await nursery.look(hours=23) == ["2026-10-21"]
@@ -202,7 +203,7 @@ async def test_a_new_agent_waits_for_its_time(nursery: Nursery) -> None:
 async def test_after_days_without_power_the_last_day_is_made_up_for_once(nursery: Nursery) -> None:
     async with nursery.core(Silence()):
         assert await nursery.look() == []
-    nursery.now += timedelta(days=8)
+    nursery.clock.moment += timedelta(days=8)
     async with nursery.core(Silence()):
         assert await nursery.look() == ["2026-10-27"]
         assert await nursery.look() == []
@@ -228,7 +229,7 @@ async def test_what_a_stop_cuts_off_has_failed_and_is_made_up_for_once(nursery: 
         async with nursery.core(Silence()) as service:
             if not service.store.states():
                 assert await nursery.look() == []
-                nursery.now += timedelta(hours=10)
+                nursery.clock.moment += timedelta(hours=10)
             await service.scheduler.run_due()
             if expected:
                 await asyncio.wait_for(nursery.agents.begun.wait(), DEADLINE)
@@ -277,7 +278,7 @@ async def test_nights_of_changed_clocks_have_one_run_each(nursery: Nursery, hour
     at = TimeOfDay(hour, minute)
     nursery.write(FILE.replace("21:30", str(at)))
     for start in (datetime(2026, 3, 27, 12, tzinfo=ZONE), datetime(2026, 10, 23, 12, tzinfo=ZONE)):
-        nursery.now = start.astimezone(UTC)
+        nursery.clock.moment = start.astimezone(UTC)
         async with nursery.core(Silence()):
             await nursery.look()
             days = [day for _ in range(4 * 48) for day in await nursery.look(minutes=30)]

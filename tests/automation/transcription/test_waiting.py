@@ -25,7 +25,7 @@ from parachute.supervisor import units
 from parachute.supervisor.rendering import render
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
 from tests.automation.transcription.sounds import write_wav
-from tests.support.waiting import until
+from tests.support.clock import ManualClock
 
 pytestmark = pytest.mark.process
 
@@ -56,7 +56,8 @@ class Kept:
         self.store = TranscriptionStore(self.database)
         self.chats = Chats()
         texts: Any = None  # there is no entry that a text could go to
-        self.worker = Worker(self.home, vault, self.store, texts, self.chats, lambda _: None)
+        self.clock = ManualClock()
+        self.worker = Worker(self.home, vault, self.store, texts, self.chats, lambda _: None, self.clock)
 
     async def job(self, **fields: Any) -> Job:
         """Put the recording into the queue."""
@@ -76,14 +77,15 @@ async def kept(tmp_path: Path) -> AsyncIterator[tuple[Kept, ScriptedServer]]:
         await made.database.close()
 
 
-@pytest.mark.long
 async def test_it_sleeps_during_chats(kept: tuple[Kept, ScriptedServer]) -> None:
     made, server = kept
     made.chats.are_active = True
     work = asyncio.create_task(made.worker.carry_out(await made.job()))
-    await until(lambda: made.chats.asked >= 2, "it has looked twice whether the chat goes on")
+    await made.clock.advance(1)
+    assert made.chats.asked == 2
     assert server.asked == []
     made.chats.are_active = False
+    await made.clock.advance(1)
     await work
     job = await made.store.get("a" * 16)
     assert job is not None

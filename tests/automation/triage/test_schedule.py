@@ -24,10 +24,11 @@ from parachute.base.errors import Unavailable
 from parachute.chat.sessions.service import Sessions
 from parachute.config.settings.groups.automation import OrchestratorSettings
 from parachute.events.bus.service import Events
-from parachute.events.scheduler.service import Clock, Scheduler
+from parachute.events.scheduler.service import Scheduler
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
 from parachute.security.origin import Origin
+from tests.support.clock import ManualClock
 
 ZONE = ZoneInfo("Europe/Berlin")
 
@@ -36,8 +37,8 @@ class Office:
     """The orchestrator with a queue of its own, and in place of its agent something that uses no tool."""
 
     def __init__(self, folder: Path) -> None:
-        self.now = (
-            datetime.now(UTC).astimezone(ZONE).replace(hour=12, minute=0, second=0, microsecond=0).astimezone(UTC)
+        self.clock = ManualClock(
+            datetime.now(UTC).astimezone(ZONE).replace(hour=12, minute=0, second=0, microsecond=0), ZONE
         )
         self.folder = folder
         self.asked: list[Task] = []
@@ -62,7 +63,7 @@ class Office:
         self.rows = SuggestionStore(database)
         audit = Audit(self.folder / "audit")
         suggestions = Suggestions(self.rows, cast(Hosts, None), {}, Events(audit), audit, cast(Any, None))
-        self.scheduler = Scheduler(Clock(lambda: self.now, ZONE))
+        self.scheduler = Scheduler(self.clock)
         service = Orchestrator(
             OrchestratorSettings(time=time),
             suggestions,
@@ -92,7 +93,7 @@ class Office:
     async def look(self, **later: float) -> list[tuple[str, str]]:
         """Let time pass, look what is due, and wait for it; (trigger, status) of the runs."""
         before = len(self.store.runs(KEY))
-        self.now += timedelta(**later)
+        self.clock.moment += timedelta(**later)
         await self.scheduler.run_due()
         while self.scheduler.running:
             jobs = [task for task in asyncio.all_tasks() if task.get_name() == f"job {KEY}"]
@@ -117,7 +118,7 @@ async def test_it_is_off_unless_a_time_is_set(office: Office) -> None:
         assert await office.look() == []
         shown = await service.shown()
         assert shown["nextRunAt"] == as_text(
-            (office.now.astimezone(ZONE) + timedelta(days=1)).replace(hour=6, minute=30)
+            (office.clock.moment.astimezone(ZONE) + timedelta(days=1)).replace(hour=6, minute=30)
         )
         assert await office.look(days=1) == [("schedule", "completed_no_output")]
     async with office.core(None):

@@ -18,6 +18,7 @@ from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
 from tests.chat.agent_processes.module_tools import Reading
+from tests.support.clock import ManualClock
 
 
 class RemoteServer:
@@ -66,6 +67,7 @@ class RemoteServers:
         self.vault.mkdir()
         self.file = self.vault / ".mcp.json"
         self.audit = Audit(folder / "audit")
+        self.clock = ManualClock()
         self._options = options
         self.begin()
 
@@ -76,7 +78,9 @@ class RemoteServers:
         self.egress = Egress(self.audit, kill_switch=KillSwitch(self.home.root), **network)
         others = {name: value for name, value in self._options.items() if name not in known}
         self.settings = Settings(vault=self.vault, **others, **settings)
-        self.service = McpServers(self.home, self.settings, self.egress, Reading("reading_search"), self.audit)
+        self.service = McpServers(
+            self.home, self.settings, self.egress, Reading("reading_search"), self.audit, clock=self.clock
+        )
 
     @property
     def catalog(self) -> Catalog:

@@ -16,6 +16,7 @@ from parachute.security.audit.service import Audit
 from tests.capabilities.mcp_servers.programs import plain
 from tests.chat.agent_processes.module_tools import Reading
 from tests.supervisor.launching import Launcher
+from tests.support.clock import ManualClock
 
 
 def library() -> str:
@@ -24,15 +25,16 @@ def library() -> str:
 
 
 class RunningServers:
-    """`service` is core's; `write` puts a server into `.mcp.json`, and `approve` stands for the user."""
+    """`service` is core's, by a `clock` that stands still; `write` puts a server into `.mcp.json`, and `approve` stands for the user."""
 
-    def __init__(self, launcher: Launcher, service: McpServers) -> None:
+    def __init__(self, launcher: Launcher, service: McpServers, clock: ManualClock) -> None:
         self.launcher = launcher
         self.home = launcher.home
         self.vault = launcher.folder / "Parachute"
         self.file = self.vault / ".mcp.json"
         self.programs = launcher.folder / "programs"
         self.service = service
+        self.clock = clock
 
     @property
     def catalog(self) -> Catalog:
@@ -81,10 +83,11 @@ async def running_servers(launcher: Launcher, **settings: Any) -> AsyncIterator[
     audit = Audit(launcher.folder / "audit")
     audit.start()
     egress = Egress(audit)
-    service = McpServers(launcher.home, Settings(vault=vault, **settings), egress, Reading("reading_search"), audit)
+    chosen, clock = Settings(vault=vault, **settings), ManualClock()
+    service = McpServers(launcher.home, chosen, egress, Reading("reading_search"), audit, clock=clock)
     await service.start()
     try:
-        yield RunningServers(launcher, service)
+        yield RunningServers(launcher, service, clock)
     finally:
         await service.close()
         await egress.close_all()

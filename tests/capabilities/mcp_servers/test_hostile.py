@@ -7,7 +7,7 @@ import os
 import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.capabilities.mcp_servers import service, transport
+from parachute.capabilities.mcp_servers import transport
 from parachute.capabilities.mcp_servers.client import ToolFailed
 from parachute.sandbox.engines.bubblewrap import counts_processes_by_namespace
 from tests.capabilities.mcp_servers.programs import plain
@@ -80,16 +80,15 @@ async def test_other_calls_are_answered_during_a_flood(
     await asyncio.gather(flood, return_exceptions=True)
 
 
-async def test_a_call_that_hangs_can_be_stopped(servers: RunningServers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_that_hangs_can_be_stopped(servers: RunningServers) -> None:
     servers.plain("slow", "def act(asked):\n    if asked['params']['arguments']:\n        text(asked, 'now')\n")
     call = asyncio.create_task(servers.service.call("slow", "act", {}))
     assert await servers.service.call("slow", "act", {"now": True}) == "now"
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    monkeypatch.setattr(service, "CALL_SECONDS", 0.2)
     with pytest.raises(Unavailable, match="did not answer the call of act within"):
-        await servers.service.call("slow", "act", {})
+        await servers.clock.until_done(servers.service.call("slow", "act", {}))
     assert await servers.service.call("slow", "act", {"now": True}) == "now"
 
 
@@ -123,15 +122,13 @@ DIES = "def begin():\n    sys.exit('this is how it is')\n"
 
 
 @pytest.mark.parametrize("code", [NEVER, LIES, OTHERS, REFUSES, DIES])
-async def test_a_server_that_does_not_begin_is_left_out_with_one_warning(
-    servers: RunningServers, code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_server_that_does_not_begin_is_left_out_with_one_warning(servers: RunningServers, code: str) -> None:
     servers.plain("solid")
     await servers.offered()
-    monkeypatch.setattr("parachute.capabilities.mcp_servers.running.START_SECONDS", 3.0)
     servers.plain("hostile", code)
     for _ in range(2):
-        tools, warnings = await servers.offered()
+        offered = servers.offered()
+        tools, warnings = await (servers.clock.until_done(offered) if code == NEVER else offered)
         assert [(tool.server, tool.name) for tool in tools] == [("solid", "act")]
         assert len(warnings) == 1
         assert warnings[0].startswith("hostile is left out. The MCP server hostile ")

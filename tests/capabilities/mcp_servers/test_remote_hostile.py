@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.capabilities.mcp_servers import running, service
 from tests.capabilities.mcp_servers.hostile_server import Answer, Asked, harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import RemoteServers, remote_servers
 
@@ -156,7 +155,7 @@ async def test_an_answer_that_is_a_flood_or_nonsense(servers: RemoteServers, ans
         assert await servers.service.call("good", "act", {}) == "done"
 
 
-async def test_a_call_that_hangs(servers: RemoteServers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_that_hangs(servers: RemoteServers) -> None:
     async def hostile(asked: Asked) -> bool | None:
         if asked.what != "tools/call" or asked.message["params"]["arguments"]:  # type: ignore[index]
             return False
@@ -166,10 +165,8 @@ async def test_a_call_that_hangs(servers: RemoteServers, monkeypatch: pytest.Mon
     async with hostile_server(hostile) as server:
         servers.put("slow", server.url)
         assert await servers.service.call("slow", "act", {"now": True}) == "done"
-        monkeypatch.setattr(service, "CALL_SECONDS", 0.2)
         with pytest.raises(Unavailable, match="did not answer the call of act within"):
-            await servers.service.call("slow", "act", {})
-        monkeypatch.undo()
+            await servers.clock.until_done(servers.service.call("slow", "act", {}))
         call = asyncio.create_task(servers.service.call("slow", "act", {}))
         assert await servers.service.call("slow", "act", {"now": True}) == "done"
         # Whoever stops everything does not wait for it.
@@ -283,11 +280,7 @@ async def test_a_name_at_home_does_not_lead_to_this_machine(tmp_path: Path) -> N
             await servers.service.call("bad", "act", {})
 
 
-@pytest.mark.long
-async def test_the_older_transport_stays_at_its_address(
-    servers: RemoteServers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(running, "REMOTE_SECONDS", 0.5)
+async def test_the_older_transport_stays_at_its_address(servers: RemoteServers) -> None:
     async with hostile_server(harmless) as other:
         for where in (f"{other.origin}/messages", "http://169.254.169.254/", "file:///etc/passwd"):
 
@@ -300,7 +293,7 @@ async def test_the_older_transport_stays_at_its_address(
             async with hostile_server(hostile) as server:
                 servers.put("bad", server.url, type="sse", headers={"X-Key": "secret-header"})
                 with pytest.raises(Unavailable):
-                    await asyncio.wait_for(servers.service.call("bad", "act", {}), 60)
+                    await servers.clock.until_done(servers.service.call("bad", "act", {}))
         assert other.asked == []
 
 

@@ -10,9 +10,9 @@ import psutil
 import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.capabilities.mcp_servers import service
 from parachute.capabilities.mcp_servers.catalog import NotApproved
 from parachute.capabilities.mcp_servers.client import ToolFailed
+from parachute.chat.agent_processes.tools import CALL_SECONDS
 from tests.capabilities.mcp_servers.programs import NOTES, plain
 from tests.capabilities.mcp_servers.running_servers import RunningServers, running_servers
 from tests.conftest import needs_bubblewrap
@@ -158,21 +158,28 @@ async def test_what_a_result_links_to_comes_with_it(servers: RunningServers) -> 
 
 
 REPORTS = """
+waiting = []
+
 def act(asked):
-    for done in range(24):
-        token = asked["params"]["_meta"]["progressToken"]
-        send({"method": "notifications/progress", "params": {"progressToken": token, "progress": done}})
-        time.sleep(0.25)
-    text(asked, "done")
+    waiting.append(asked)
+    if len(waiting) == 1:
+        return
+    token = waiting[0]["params"]["_meta"]["progressToken"]
+    send({"method": "notifications/progress", "params": {"progressToken": token, "progress": len(waiting)}})
+    if len(waiting) == 5:
+        text(waiting[0], "done")
+    text(asked, "reported")
 """
 
 
-async def test_a_tool_that_reports_its_progress_may_take_longer(
-    servers: RunningServers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "CALL_SECONDS", 5.0)
+async def test_a_tool_that_reports_its_progress_may_take_longer(servers: RunningServers) -> None:
     servers.plain("reports", REPORTS)
-    assert await servers.service.call("reports", "act", {}) == "done"
+    await servers.service.tools("reports")  # it has started
+    call = asyncio.create_task(servers.service.call("reports", "act", {}), name="call")
+    for _ in range(4):
+        await servers.clock.advance(CALL_SECONDS - 1, "call")
+        assert await servers.service.call("reports", "act", {}) == "reported"
+    assert await call == "done"
 
 
 LOOK = """

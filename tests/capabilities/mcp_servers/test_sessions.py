@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import InvalidInput
+from parachute.capabilities.mcp_servers.running import IDLE_SECONDS
 from parachute.chat.agent_processes.listed_tools import server_tool_listed
 from parachute.chat.agent_processes.models import ServerTool
-from parachute.chat.agent_processes.tools import ToolServer
+from parachute.chat.agent_processes.tools import CALL_SECONDS, ToolServer
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace
 from parachute.config.settings.home import Home
@@ -113,24 +114,24 @@ def test_all_servers_share_one_template_under_systemd(supervisor: Launcher) -> N
 
 
 @needs_bubblewrap
-async def test_what_is_idle_or_not_approved_any_more_ends(
-    servers: RunningServers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("parachute.capabilities.mcp_servers.running._SWEEP_SECONDS", 0.05)
-    await servers.service.close()
-    await servers.service.start()
+async def test_what_is_idle_or_not_approved_any_more_ends(servers: RunningServers) -> None:
     servers.plain("kept")
     servers.plain("slow", "def act(asked):\n    open('/data/go').read()\n    text(asked, 'went')\n")
     os.mkfifo(servers.data("slow") / "go")
     assert await servers.service.call("kept", "act", {}) == "done"
     servers.catalog.remove("kept")
-    await until(lambda: "kept" not in servers.service.running(), "the removed one has ended")
-    monkeypatch.setattr("parachute.capabilities.mcp_servers.running.IDLE_SECONDS", 0.0)
+    assert "kept" in servers.service.running()
+    await servers.clock.advance(15)
+    assert "kept" not in servers.service.running()
     call = asyncio.create_task(servers.service.call("slow", "act", {}))
     await until(lambda: "slow" in servers.service.running(), "it has begun")
-    opened = await asyncio.to_thread(lambda: (servers.data("slow") / "go").open("w"))  # it is at work all the time
+    opened = await asyncio.to_thread(lambda: (servers.data("slow") / "go").open("w"))
+    await servers.clock.advance(CALL_SECONDS - 1)  # it is at work all the time
     opened.close()
     assert await call == "went"
-    await until(lambda: not servers.service._running._running, "the idle one has ended")
+    await servers.clock.advance(IDLE_SECONDS)
+    assert "slow" in servers.service.running()
+    await servers.clock.advance(30)
+    assert not servers.service._running._running
     names = [unit["name"] for unit in (await servers.launcher.ask("status"))["units"]]
     assert not any(name.startswith("mcp@") for name in names)

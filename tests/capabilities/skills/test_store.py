@@ -1,6 +1,6 @@
 """Skills of the vault, of projects and of the user: found, written, removed and approved."""
 
-import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from parachute.capabilities.skills.store import SkillStore
 from parachute.capabilities.texts import etag_of
 from parachute.config.vault.service import Vault
 from tests.support.bad_names import BAD_NAMES
+from tests.support.clock import ManualClock
 
 TIDES = "---\nname: tides\ndescription: Reads tide tables.\n---\nRead the table.\n"
 
@@ -149,11 +150,11 @@ def test_a_link_in_place_of_the_folder_is_neither_read_nor_written_through(
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["tides"]
 
 
-def test_nothing_is_read_again_that_has_not_changed(vault: Vault, store: SkillStore) -> None:
+def test_nothing_is_read_again_that_has_not_changed(vault: Vault, tmp_path: Path) -> None:
+    # Later than a step of the clock by which files are dated, within which one may change once more.
+    store = SkillStore(vault, tmp_path, None, ManualClock(datetime.now(UTC) + timedelta(minutes=1)))
     for number in range(200):
         write(vault.root / f".claude/skills/s{number}/SKILL.md", f"Number {number}.")
-    store.found()
-    time.sleep(0.2)  # longer than a step of the clock, within which a file may change once more
     first = store.found()
     again = store.found()
     assert all(one is other for one, other in zip(first, again, strict=True))

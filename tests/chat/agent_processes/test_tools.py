@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from parachute.chat.agent_processes import tools
 from parachute.chat.agent_processes.models import AgentSpecification
 from parachute.chat.agent_processes.permits import Answer
-from parachute.chat.agent_processes.tools import ToolServer, permitted, shown_names
+from parachute.chat.agent_processes.tools import CALL_SECONDS, ToolServer, permitted, shown_names
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.engines.execution import Execution
 from tests.chat.agent_processes.module_tools import BOOKS, Reading, offered
+from tests.support.clock import ManualClock
 
 SHOWN = "mcp__parachute__reading_search"
 
@@ -96,9 +96,14 @@ def reading() -> Reading:
 
 
 @pytest.fixture
-async def server(reading: Reading) -> AsyncIterator[ToolServer]:
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def server(reading: Reading, clock: ManualClock) -> AsyncIterator[ToolServer]:
     """The server of one agent."""
-    made = ToolServer("one", reading.tools(), reading)
+    made = ToolServer("one", reading.tools(), reading, clock)
     yield made
     await made.close()
 
@@ -179,12 +184,13 @@ async def test_a_caller_that_leaves_stops_its_call(server: ToolServer, reading: 
     await reading.stopped.wait()
 
 
-async def test_a_tool_that_takes_too_long(
-    server: ToolServer, reading: Reading, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tools, "CALL_SECONDS", 0.01)
+async def test_a_tool_that_takes_too_long(server: ToolServer, reading: Reading, clock: ManualClock) -> None:
     permit(server, "mcp__parachute__hang")
-    text, is_error = await server.answer("hang", {})
+    call = asyncio.create_task(server.answer("hang", {}))
+    await clock.advance(CALL_SECONDS - 1)
+    assert not call.done()
+    await clock.advance(1)
+    text, is_error = await call
     assert is_error
     assert "did not answer" in text
     await reading.stopped.wait()

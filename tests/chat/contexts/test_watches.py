@@ -10,6 +10,8 @@ from parachute.chat.contexts.watch_store import WatchStore
 from parachute.chat.contexts.watches import declared, resolved
 from parachute.chat.contexts.watching import Changed, Watching
 from parachute.events.file_watcher.service import VaultWatcher
+from tests.support.clock import ManualClock
+from tests.support.waiting import until
 
 from .conftest import World
 
@@ -79,10 +81,11 @@ class Following:
         self.refuses = False
         self.heard = asyncio.Event()
         self.files = VaultWatcher(world.root)
+        self.clock = ManualClock()
         self.service = self.made()
 
-    def made(self, look_seconds: float = 3600) -> Watching:
-        service = Watching(self.world.vault, self.store, self.files, look_seconds)
+    def made(self) -> Watching:
+        service = Watching(self.world.vault, self.store, self.files, self.clock)
         service.listener = self.hear
         return service
 
@@ -114,36 +117,34 @@ async def following(world: World) -> AsyncIterator[Following]:
     await made.files.close()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("look_seconds", [0.05, 3600])
+@pytest.mark.parametrize("is_said", [False, True])
 async def test_the_first_watch_of_all_is_noticed_though_nothing_follows_the_vault(
-    following: Following, look_seconds: float
+    following: Following, is_said: bool
 ) -> None:
     world = following.world
     world.write("AGENTS.md", "All.\n")
-    service = following.made(look_seconds)
+    service = following.made()
     service.start()
     try:
-        known = await _until_known(following, "Projects/boat")
+        await following.clock.advance(1)
+        known = (await following.store.files())["Projects/boat"].path
         assert (known, following.files.is_on) == ("Projects/boat/AGENTS.md", False)
         world.write("AGENTS.md", '---\nwatch:\n  - "Projects/*"\n---\n\nAll.\n')
-        if look_seconds > 60:
+        if is_said:
             service.look_soon()
-        while not following.files.is_on:
-            await asyncio.sleep(0.01)
-        # From here on the vault is followed.
+            await until(lambda: following.files.is_on, "the vault is followed")
+        else:
+            await following.clock.advance(19)
+            assert not following.files.is_on
+            await following.clock.advance(1)
+            assert following.files.is_on
+        # From here on the vault is followed; what changed before the kernel watched it is found by one more look.
         world.write("Projects/boat/AGENTS.md", "A boat with sails.\n")
+        await following.clock.advance(20)
         await following.until(lambda: bool(following.told))
         assert following.changes() == [("Projects/boat/AGENTS.md", ("AGENTS.md",))]
     finally:
         await service.close()
-
-
-async def _until_known(following: Following, folder: str) -> str:
-    async with asyncio.timeout(60):
-        while folder not in (known := await following.store.files()):
-            await asyncio.sleep(0.01)
-    return known[folder].path
 
 
 async def test_a_change_is_told_with_who_watches_it(following: Following) -> None:

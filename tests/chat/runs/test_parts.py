@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.database import Database
 from parachute.chat.agent_processes.client import AgentClient
 from parachute.chat.agent_processes.models import AgentSpecification, ToolDecision, TurnHandler
@@ -15,7 +16,7 @@ from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.permits import arguments_hash
 from parachute.chat.runs import store
 from parachute.chat.runs.events import Done, Event, Text, TextDelta, ToolUse
-from parachute.chat.runs.interaction import Interaction
+from parachute.chat.runs.interaction import QUESTION_SECONDS, Interaction
 from parachute.chat.runs.log import EventLog
 from parachute.chat.runs.postponed import PostponedCalls
 from parachute.chat.runs.request import TurnRequest
@@ -30,6 +31,7 @@ from parachute.security.audit.service import Audit
 from parachute.security.origin import Origin
 from parachute.security.permissions.policy import Policy
 from tests.chat.agent_processes.module_tools import Reading, offered
+from tests.support.clock import ManualClock
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 SEARCH = "mcp__parachute__reading_search"
@@ -84,7 +86,12 @@ class Unknown:
 
 
 def interaction(
-    run: Run, audit: Audit, folder: Path, postponed: PostponedCalls | None = None, tools: tuple[str, ...] = ()
+    run: Run,
+    audit: Audit,
+    folder: Path,
+    postponed: PostponedCalls | None = None,
+    tools: tuple[str, ...] = (),
+    clock: Clock = SYSTEM,
 ) -> Interaction:
     """The handler of a direct session without trust mode, whose person answers nothing."""
     policy = Policy("direct", folder, folder / ".parachute", folder, user_home=folder, mcp_tools=tools)
@@ -93,21 +100,34 @@ def interaction(
         return policy
 
     unknown: Any = Unknown()
-    seconds: dict[str, Any] = {"question_seconds": 0.01, "permission_seconds": 0.01}
     later = postponed or PostponedCalls()
-    return Interaction(run, policy, audit, again, Inbox(audit), later, origin=unknown, calls=unknown, **seconds)
+    return Interaction(run, policy, audit, again, Inbox(audit), later, origin=unknown, calls=unknown, clock=clock)
+
+
+async def unanswered(
+    run: Run, audit: Audit, folder: Path, tool_input: dict[str, Any], postponed: PostponedCalls | None = None
+) -> ToolDecision:
+    """Return the decision about a command that nobody answers."""
+    clock = ManualClock()
+    handler = interaction(run, audit, folder, postponed, clock=clock)
+    return await clock.until_done(handler.decide("Bash", tool_input, "call"))
 
 
 async def test_a_question_without_an_answer_goes_on_with_none(run: Run, audit: Audit, tmp_path: Path) -> None:
-    handler = interaction(run, audit, tmp_path)
+    clock = ManualClock()
+    handler = interaction(run, audit, tmp_path, clock=clock)
     handler.tool_used("call", "AskUserQuestion", {})
-    assert await handler.ask([{"question": "Which?"}], "call") == {}
+    asking = asyncio.create_task(handler.ask([{"question": "Which?"}], "call"))
+    await clock.advance(QUESTION_SECONDS - 1)
+    assert not asking.done()
+    await clock.advance(1)
+    assert await asking == {}
     assert run.questions == {}
     assert json.loads(handler.answers["call"][0]) == {"answers": {}}
 
 
 async def test_a_permission_without_an_answer_is_denied(run: Run, audit: Audit, tmp_path: Path) -> None:
-    decision = await interaction(run, audit, tmp_path).decide("Bash", {"command": "touch x"}, "call")
+    decision = await unanswered(run, audit, tmp_path, {"command": "touch x"})
     assert decision.allowed is False
     assert run.permissions == {}
 
@@ -119,7 +139,7 @@ async def test_a_call_that_nobody_was_there_for_may_be_allowed_and_is_made_once(
     command = {"command": "touch x"}
 
     async def decided(tool_input: dict[str, Any]) -> bool | None:
-        return (await interaction(run, audit, tmp_path, postponed).decide("Bash", tool_input, "call")).allowed
+        return (await unanswered(run, audit, tmp_path, tool_input, postponed)).allowed
 
     assert await decided(command) is False
     (first,) = postponed.items()
@@ -146,9 +166,7 @@ async def test_a_call_that_nobody_was_there_for_may_be_allowed_and_is_made_once(
 async def test_only_so_many_calls_of_a_conversation_wait(run: Run, audit: Audit, tmp_path: Path) -> None:
     postponed = PostponedCalls()
     for number in range(30):
-        decision = await interaction(run, audit, tmp_path, postponed).decide(
-            "Bash", {"command": f"touch {number}"}, "c"
-        )
+        decision = await unanswered(run, audit, tmp_path, {"command": f"touch {number}"}, postponed)
         assert decision.allowed is False
     assert "Too many calls wait" in decision.reason
     assert len(postponed.items()) == 10
@@ -156,7 +174,7 @@ async def test_only_so_many_calls_of_a_conversation_wait(run: Run, audit: Audit,
 
 async def test_a_refusal_is_recorded_without_what_looks_like_a_secret(run: Run, audit: Audit, tmp_path: Path) -> None:
     command = "curl -H 'Authorization: Bearer abcdefgh12345' https://example.org\nls"
-    assert (await interaction(run, audit, tmp_path).decide("Bash", {"command": command}, "call")).allowed is False
+    assert (await unanswered(run, audit, tmp_path, {"command": command})).allowed is False
     await audit.written()
     (path,) = (tmp_path / "audit").iterdir()
     written = path.read_text()
@@ -191,7 +209,7 @@ async def test_card_result_and_record_of_a_call_are_what_the_server_made_of_it(
 async def test_what_cannot_be_judged_is_denied(
     run: Run, audit: Audit, tmp_path: Path, tool_input: dict[str, Any]
 ) -> None:
-    decision = await interaction(run, audit, tmp_path).decide("Bash", tool_input, "call")
+    decision = await unanswered(run, audit, tmp_path, tool_input)
     assert decision.allowed is False
 
 

@@ -22,6 +22,7 @@ from tests.chat.agent_processes.module_tools import Reading
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.chat.runs.conftest import MakeServer
 from tests.chat.runs.processes import agent_of, agents
+from tests.support.clock import ManualClock
 from tests.support.installation import AGENTS
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.server import Server
@@ -120,16 +121,16 @@ async def test_an_agent_that_cannot_be_started_is_not_tried_all_the_time(tmp_pat
     others: Any = None
     services = AgentServices(home, settings, others, others, others, Present(), *[others] * 6)
     pool = AgentPool(settings.agents, prepare_files(home), Reading())
-    broken, moment = Broken(), 1_000.0
-    prewarming = Prewarming(services, broken, pool, Ignorant(), lambda: moment)
+    broken, clock = Broken(), ManualClock()
+    prewarming = Prewarming(services, broken, pool, Ignorant(), clock)
     for later, tries in ((0, 1), (4, 1), (2, 2), (20, 2), (11, 3), (290, 3), (11, 4), (290, 4), (11, 5)):
-        moment += later
+        clock.move(later)
         for _ in range(3):
             prewarming.app_seen()
             for _ in range(5):
                 await asyncio.sleep(0)
         assert broken.tries == tries
     await prewarming.close()
-    moment += 1_000
+    clock.move(1_000)
     prewarming.app_seen()
     assert broken.tries == 5

@@ -2,6 +2,7 @@
 
 from parachute.connectors.chats.codes import SECONDS, OwnerCodes
 from parachute.connectors.chats.models import shown_name
+from tests.support.clock import ManualClock
 
 
 def test_a_code_is_taken_once() -> None:
@@ -13,10 +14,10 @@ def test_a_code_is_taken_once() -> None:
 
 
 def test_a_code_ends() -> None:
-    now = [0.0]
-    codes = OwnerCodes(lambda: now[0])
+    clock = ManualClock()
+    codes = OwnerCodes(clock)
     code = codes.make("telegram")
-    now[0] = SECONDS
+    clock.move(SECONDS)
     assert not codes.take("telegram", "1", code)
 
 

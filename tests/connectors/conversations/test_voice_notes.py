@@ -11,6 +11,7 @@ import yaml
 from parachute.automation.transcription import store as transcription_store
 from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.database import Database
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
@@ -21,6 +22,7 @@ from parachute.events.bus.service import Events
 from parachute.events.bus.store import EventStore, create_events
 from parachute.security.audit.service import Audit
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
+from tests.support.clock import ManualClock
 
 pytestmark = pytest.mark.process
 
@@ -38,13 +40,13 @@ class Listening:
         self.transcriptions = transcriptions
         self.vault = vault
 
-    async def hear(self, *names: str, seconds: float = 60.0) -> Update:
+    async def hear(self, *names: str, clock: Clock = SYSTEM) -> Update:
         """Somebody sends files, with a few words; what the agent gets."""
         for name in names:
             (self.shared / name).write_bytes(name.encode())
         files = tuple(File("voice", name, "audio/ogg", 1, name) for name in names)
         update = Update("1", "message", Chat("42", "private"), Sender("42"), 0.0, text="Listen:", files=files)
-        notes = VoiceNotes(self.transcriptions, self.vault, seconds)
+        notes = VoiceNotes(self.transcriptions, self.vault, clock)
         (heard,) = await notes.transcribed(self.shared, BATCH, [update], "en")
         return heard
 
@@ -78,7 +80,8 @@ async def listening(tmp_path: Path) -> AsyncIterator[Listening]:
 
 async def test_what_takes_too_long_goes_on_as_a_file_and_leaves_the_queue(listening: Listening) -> None:
     listening.server.free.clear()
-    heard = await listening.hear("a.ogg", "b.ogg", seconds=0.1)
+    clock = ManualClock()
+    heard = await clock.until_done(listening.hear("a.ogg", "b.ogg", clock=clock))
     assert [file.name for file in heard.files] == ["a.ogg", "b.ogg"]
     said = "[The voice note {} has no text: transcribing it took too long.]"
     assert heard.text == "\n\n".join(["Listen:", said.format("a.ogg"), said.format("b.ogg")])

@@ -158,9 +158,6 @@ async def test_both_end_and_the_connector_waits_for_the_server(telegram: Server,
 
 
 async def test_one_that_was_given_up_gets_another_chance(telegram: Server, api: TelegramApi) -> None:
-    await telegram.end()
-    telegram.look_seconds = 0.05
-    await telegram.begin()
     await telegram.connected()
     # What stops all agents and cannot be read: nothing of theirs starts.
     panic = telegram.home.root / "panic.json"
@@ -172,6 +169,7 @@ async def test_one_that_was_given_up_gets_another_chance(telegram: Server, api: 
 
     await until(is_given_up, "it is given up", telegram.log)
     panic.unlink()
+    await telegram.clock.advance(300)
     written = api.write("Anybody there?")
     await until(lambda: str(written) in telegram.store.updates, "it is stored", telegram.log)
 

@@ -16,7 +16,6 @@ from tests.support.waiting import until
 pytestmark = [needs_bubblewrap, pytest.mark.asyncio(loop_scope="module")]
 
 MEGABYTE = 1024 * 1024
-WORDS = ("It", "grows", "and", "grows", "until", "it", "is", "whole")
 
 
 def number(chat: Chat) -> int:
@@ -180,36 +179,6 @@ async def test_the_same_key_never_writes_a_second_message(telegram: Server, api:
     both = await asyncio.gather(*(telegram.send("both", "At the same time", me) for _ in range(8)))
     assert len(set(both)) == 1
     assert [each.text for each in shown(api, me)] == ["Only once", "At the same time"]
-
-
-async def test_an_answer_grows_as_a_draft_in_private(telegram: Server, api: TelegramApi, me: Chat) -> None:
-    text = ""
-    for word in WORDS:
-        text += f"{word} "
-        await telegram.connectors.send("telegram", "draft", Outgoing(me, text, is_final=False))
-        await asyncio.sleep(0.1)
-    assert not shown(api, me)
-    await telegram.send("draft", text, me)
-    drafts = [(draft, seen) for chat, draft, seen in api.drafts if chat == number(me)]
-    assert len({draft for draft, _ in drafts}) == 1
-    assert 1 < len(drafts) < 9
-    assert all(text.startswith(seen) for _, seen in drafts)
-    assert [each.text for each in shown(api, me)] == [text.strip()]
-
-
-@pytest.mark.long
-async def test_an_answer_grows_by_edits_in_a_group(telegram: Server, api: TelegramApi, family: Chat) -> None:
-    text, pieces = "", 0
-    while not (found := shown(api, family)) or len(found[0].texts) < 3:
-        text += f"{WORDS[pieces % len(WORDS)]} "
-        pieces += 1
-        await telegram.connectors.send("telegram", "grow", Outgoing(family, text, is_final=False))
-        await asyncio.sleep(0.02)
-    await telegram.send("grow", text, family)
-    (message,) = shown(api, family)
-    assert message.text == text.strip()
-    # One message, which was changed once a second and not with each piece.
-    assert len(message.texts) < pieces
 
 
 async def test_rate_limits_are_obeyed(telegram: Server, api: TelegramApi, me: Chat) -> None:

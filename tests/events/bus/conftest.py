@@ -11,9 +11,10 @@ from parachute.events.bus import store
 from parachute.events.bus.models import Event, Limits
 from parachute.events.bus.service import Events
 from parachute.security.audit.service import Audit
+from tests.support.clock import ManualClock
 
 SECONDS = 120
-QUICK = Limits(first_seconds=0.01, most_seconds=0.05, tries=4)
+FOUR = Limits(tries=4)
 
 
 class Inbox:
@@ -56,15 +57,16 @@ class Bus:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "events.db"
         self.inbox = Inbox()
+        self.clock = ManualClock()
         self.audit = Audit(folder / "audit")
         self.database: Database | None = None
         self.events: Events = Events(self.audit)
 
-    async def open(self, limits: Limits = QUICK) -> Events:
+    async def open(self, limits: Limits = FOUR) -> Events:
         """Open, as core does when it starts."""
         self.database = Database(self.path, store.ALL)
         await self.database.open()
-        self.events = Events(self.audit, store.EventStore(self.database), limits)
+        self.events = Events(self.audit, store.EventStore(self.database, self.clock), limits, self.clock)
         self.events.register("module", self.inbox.deliver)
         await self.events.start()
         return self.events

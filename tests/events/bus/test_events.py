@@ -11,7 +11,7 @@ from parachute.events.bus.service import Events
 from parachute.security.audit.service import Audit
 from tests.support.waiting import until
 
-from .conftest import QUICK, Bus
+from .conftest import Bus
 
 
 async def test_listeners_in_core_hear_of_everything_also_when_one_fails(bus: Bus) -> None:
@@ -76,12 +76,15 @@ async def test_a_failed_delivery_is_repeated_before_the_next_one_is_tried(bus: B
     await events.add_subscriber("brain", ["daily.*"])
     for number in range(3):
         await events.publish("daily.entry.created", {"n": number})
+    for pause, tries in ((1, 3), (2, 5)):
+        assert len(bus.inbox.tried) < tries
+        await bus.clock.advance(pause, "events for brain")
     await bus.inbox.has(3)
     assert [event.data["n"] for _, event in bus.inbox.tried] == [0, 1, 1, 1, 2]
 
 
 async def test_one_subscriber_that_fails_does_not_hold_up_another(bus: Bus) -> None:
-    events = await bus.open(Limits(first_seconds=1000))
+    events = await bus.open()
     bus.inbox.refuse = lambda subscriber, event: OSError("down") if subscriber == "broken" else None
     await events.add_subscriber("broken", ["daily.*"])
     await events.add_subscriber("brain", ["daily.*"])
@@ -98,9 +101,11 @@ async def test_after_the_last_try_an_event_is_a_dead_letter_until_it_is_retried(
     await events.add_subscriber("brain", ["daily.*"])
     for number in range(2):
         await events.publish("daily.x", {"n": number})
+    for pause in (1, 2, 4):
+        await bus.clock.advance(pause, "events for brain")
     await bus.inbox.has(1)
     assert bus.inbox.numbers() == [1]
-    assert len(bus.inbox.tried) == QUICK.tries + 1
+    assert len(bus.inbox.tried) == 5
     (dead,) = await events.dead_letters()
     assert (dead.subscriber, dead.attempts, dead.error, dead.event.data) == ("brain", 4, "No such entry.", {"n": 0})
     bus.inbox.refuse = lambda subscriber, event: None
@@ -117,12 +122,15 @@ async def test_a_subscriber_that_hangs_is_given_up(bus: Bus) -> None:
     async def hang(subscriber: str, event: object) -> None:
         await asyncio.Event().wait()
 
-    events = await bus.open(Limits(tries=1, delivery_seconds=0.05))
+    events = await bus.open(Limits(tries=1))
     events.register("slow", hang)
     await events.add_subscriber("brain", ["daily.*"], kind="slow")
     await events.publish("daily.x", {"n": 1})
+    await bus.clock.advance(119, "events for brain")
+    assert not await events.dead_letters()
+    await bus.clock.advance(1)
     await until(events.dead_letters, "it is given up")
-    assert (await events.dead_letters())[0].error == "It did not answer within 0.05 seconds."
+    assert (await events.dead_letters())[0].error == "It did not answer within 120 seconds."
 
 
 async def test_too_much_that_waits_becomes_dead_letters_and_what_waits_stays(bus: Bus) -> None:
@@ -263,6 +271,7 @@ async def test_old_events_go_and_what_waits_stays_however_old_it_is(bus: Bus) ->
     await events.publish("daily.y", {"n": 2})
     await until(lambda: events.backlog("brain") == 0, "nothing waits")
     await bus.close()
+    bus.clock.move(1)
     events = await bus.open(Limits(delivered_days=0))
 
     async def pruned() -> bool:

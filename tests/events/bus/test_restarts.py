@@ -34,7 +34,7 @@ async def killed(bus: Bus, task: str, lines: int) -> list[int]:
 
 
 async def test_what_waited_is_delivered_after_a_restart_in_its_order(bus: Bus) -> None:
-    events = await bus.open(Limits(first_seconds=1000))
+    events = await bus.open()
     bus.inbox.refuse = lambda subscriber, event: OSError("down")
     await events.add_subscriber("brain", ["daily.*"])
     for number in range(3):
@@ -42,7 +42,7 @@ async def test_what_waited_is_delivered_after_a_restart_in_its_order(bus: Bus) -
     await bus.inbox.until(lambda: len(bus.inbox.tried) == 1)
     await bus.close()
     bus.inbox.refuse = lambda subscriber, event: None
-    events = await bus.open(Limits(first_seconds=1000))
+    events = await bus.open()
     # Nobody has come back yet, and for those who were there events are kept already.
     await events.publish("daily.x", {"n": 3})
     assert events.backlog("brain") == 4
@@ -57,7 +57,7 @@ async def test_what_waited_is_delivered_after_a_restart_in_its_order(bus: Bus) -
 
 
 async def test_tries_are_counted_across_restarts(bus: Bus) -> None:
-    limits = Limits(first_seconds=1000, tries=2)
+    limits = Limits(tries=2)
     events = await bus.open(limits)
     bus.inbox.refuse = lambda subscriber, event: OSError("down")
     await events.add_subscriber("brain", ["daily.*"])

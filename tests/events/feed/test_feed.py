@@ -14,25 +14,30 @@ from parachute.events.inbox.service import Inbox
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import FULL_ACCESS, Capability, Scope, allows
 from parachute.server.status.panic_api import router as panic
+from tests.support.clock import ManualClock
 from tests.support.routers import routers
-from tests.support.waiting import SECONDS, until
+from tests.support.waiting import until
 
 
 class Reader:
     """Somebody with some scopes who follows the feed."""
 
-    def __init__(self, feed: Feed, *scopes: str, after: str | None = None) -> None:
+    def __init__(self, feed: Feed, clock: ManualClock, *scopes: str, after: str | None = None) -> None:
         held = tuple(map(Scope.parse, scopes)) or FULL_ACCESS
 
         def may(module: str, capability: Capability) -> bool:
             return allows(held, module, capability)
 
         self._feed = feed
+        self._clock = clock
         self._events = feed.follow(may, after)
         self.cursor = after
 
     async def next(self) -> dict[str, Any]:
-        number, event = await asyncio.wait_for(anext(self._events), SECONDS)
+        async def following() -> tuple[int, dict[str, Any]]:
+            return await anext(self._events)
+
+        number, event = await self._clock.until_done(following())
         self.cursor = f"{self._feed.boot}-{number}"
         return event
 
@@ -52,8 +57,13 @@ async def audit(tmp_path: Path) -> AsyncIterator[Audit]:
 
 
 @pytest.fixture
-async def feed(audit: Audit, tmp_path: Path) -> AsyncIterator[Feed]:
-    made = Feed(Inbox(audit), {tmp_path / "keys.yaml": "keys"})
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def feed(audit: Audit, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Feed]:
+    made = Feed(Inbox(audit), {tmp_path / "keys.yaml": "keys"}, clock)
     made.start()
     audit.listener = made.handle
     yield made
@@ -71,8 +81,10 @@ def record(audit: Audit, kind: str, endpoint: str, *, success: bool = True) -> N
     )
 
 
-async def test_records_of_what_was_done_are_what_is_told_and_each_thing_once(feed: Feed, audit: Audit) -> None:
-    reader = Reader(feed)
+async def test_records_of_what_was_done_are_what_is_told_and_each_thing_once(
+    feed: Feed, audit: Audit, clock: ManualClock
+) -> None:
+    reader = Reader(feed, clock)
     assert await reader.next() == {"type": "ready"}
     for _ in range(300):
         record(audit, "event", "daily.entry.created")
@@ -89,8 +101,8 @@ async def test_records_of_what_was_done_are_what_is_told_and_each_thing_once(fee
     await reader.leave()
 
 
-async def test_everybody_hears_of_what_they_may_read_and_of_nothing_else(feed: Feed) -> None:
-    guest, diary = Reader(feed, "chat:read"), Reader(feed, "daily:read,write")
+async def test_everybody_hears_of_what_they_may_read_and_of_nothing_else(feed: Feed, clock: ManualClock) -> None:
+    guest, diary = Reader(feed, clock, "chat:read"), Reader(feed, clock, "daily:read,write")
     assert [await each.next() for each in (guest, diary)] == [{"type": "ready"}] * 2
     for topic in TOPICS:
         feed.changed(topic, "daily" if topic == "data" else "x")
@@ -106,32 +118,32 @@ async def test_everybody_hears_of_what_they_may_read_and_of_nothing_else(feed: F
         await each.leave()
 
 
-async def test_who_comes_back_hears_what_was_missed_or_that_it_is_not_known(feed: Feed) -> None:
-    reader = Reader(feed)
+async def test_who_comes_back_hears_what_was_missed_or_that_it_is_not_known(feed: Feed, clock: ManualClock) -> None:
+    reader = Reader(feed, clock)
     await reader.next()
     feed.changed("hooks")
     assert await reader.changes(1) == [("hooks", None)]
     await reader.leave()
     feed.changed("skills", "boats")
-    again = Reader(feed, after=reader.cursor)
+    again = Reader(feed, clock, after=reader.cursor)
     assert await again.next() == {"type": "ready"}
     assert await again.changes(1) == [("skills", "boats")]
     await again.leave()
     for unknown in (f"{feed.boot}-99", "0000-1", f"{feed.boot}-x", "-", "1"):
-        other = Reader(feed, after=unknown)
+        other = Reader(feed, clock, after=unknown)
         assert await other.next() == {"type": "resync"}
         await other.leave()
     for number in range(1001):
         feed.changed("data", f"m{number}")
-    late = Reader(feed, after=again.cursor)
+    late = Reader(feed, clock, after=again.cursor)
     assert await late.next() == {"type": "resync"}
     feed.changed("panic")
     assert await late.changes(1) == [("panic", None)]
     await late.leave()
 
 
-async def test_a_slow_reader_costs_no_memory_and_loads_anew(feed: Feed) -> None:
-    reader = Reader(feed)
+async def test_a_slow_reader_costs_no_memory_and_loads_anew(feed: Feed, clock: ManualClock) -> None:
+    reader = Reader(feed, clock)
     await reader.next()
     feed.changed("hooks")
     await reader.next()
@@ -143,39 +155,33 @@ async def test_a_slow_reader_costs_no_memory_and_loads_anew(feed: Feed) -> None:
     await reader.leave()
 
 
-async def test_records_of_other_threads_are_heard(feed: Feed, audit: Audit) -> None:
-    reader = Reader(feed)
+async def test_records_of_other_threads_are_heard(feed: Feed, audit: Audit, clock: ManualClock) -> None:
+    reader = Reader(feed, clock)
     await reader.next()
     await asyncio.to_thread(record, audit, "api_call", "POST /api/hooks")
     assert await reader.changes(1) == [("hooks", None)]
     await reader.leave()
 
 
-@pytest.mark.long
-async def test_files_that_others_write_are_looked_at_while_somebody_reads(feed: Feed, tmp_path: Path) -> None:
-    reader = Reader(feed, "auth:admin")
+async def test_files_that_others_write_are_looked_at_while_somebody_reads(
+    feed: Feed, tmp_path: Path, clock: ManualClock
+) -> None:
+    reader = Reader(feed, clock, "auth:admin")
     await reader.next()
-    heard = asyncio.create_task(reader.changes(1))
-
-    def write() -> bool:
-        # The first look may come after the first file.
-        (tmp_path / "keys.yaml").unlink(missing_ok=True)
-        (tmp_path / "keys.yaml").write_text("keys: []")
-        return heard.done()
-
-    await until(write, "the change is heard")
-    assert await heard == [("keys", None)]
+    await clock.advance(0, "what screens show")  # the first look is over
+    (tmp_path / "keys.yaml").write_text("keys: []")
+    assert await reader.changes(1) == [("keys", None)]
     await reader.leave()
 
 
-async def test_who_may_see_the_inbox_watches_it(audit: Audit) -> None:
+async def test_who_may_see_the_inbox_watches_it(audit: Audit, clock: ManualClock) -> None:
     inbox = Inbox(audit)
-    feed = Feed(inbox)
+    feed = Feed(inbox, clock=clock)
     feed.start()
-    guest = Reader(feed, "chat:read")
+    guest = Reader(feed, clock, "chat:read")
     await guest.next()
     assert not inbox.is_watched
-    owner = Reader(feed)
+    owner = Reader(feed, clock)
     await owner.next()
     await until(lambda: inbox.is_watched, "the inbox is watched")
     await owner.leave()

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parachute.base.errors import Unavailable
-from parachute.events.scheduler.service import Clock, Job, Scheduler
+from parachute.events.scheduler.service import Job, Scheduler
 from parachute.events.scheduler.times import TimeOfDay, last_due
 from parachute.security.kill_switch.switch import KillSwitch, Stopped
+from tests.support.clock import ManualClock
 
 ZONE = ZoneInfo("America/St_Johns")
 NOON = datetime(2026, 11, 1, 12, tzinfo=ZONE).astimezone(UTC)
@@ -24,9 +25,8 @@ class Diary:
     """A source with one job, which notes its days; `gate` holds its runs up."""
 
     def __init__(self, now: datetime = NOON, at: TimeOfDay = THREE) -> None:
-        self.now = now
         self.at = at
-        self.clock = Clock(lambda: self.now, ZONE)
+        self.clock = ManualClock(now, ZONE)
         self.taken = last_due(at, now, ZONE)
         self.days: list[tuple[date, bool]] = []
         self.retry: datetime | None = None
@@ -66,18 +66,18 @@ async def test_it_is_due_once_a_day() -> None:
     diary = Diary()
     scheduler = scheduler_of(diary)
     assert await looked(diary, scheduler) == []
-    diary.now = TimeOfDay(3, 0).on(date(2026, 11, 2), ZONE) - timedelta(seconds=1)
+    diary.clock.moment = TimeOfDay(3, 0).on(date(2026, 11, 2), ZONE) - timedelta(seconds=1)
     assert await looked(diary, scheduler) == []
-    diary.now += timedelta(seconds=1)
+    diary.clock.moment += timedelta(seconds=1)
     assert await looked(diary, scheduler) == [(date(2026, 11, 2), False)]
-    diary.now += timedelta(hours=20)
+    diary.clock.moment += timedelta(hours=20)
     assert await looked(diary, scheduler) == []
 
 
 async def test_of_missed_days_the_last_one_is_made_up_for() -> None:
     diary = Diary()
     scheduler = scheduler_of(diary)
-    diary.now += timedelta(days=9)
+    diary.clock.moment += timedelta(days=9)
     assert await looked(diary, scheduler) == [(date(2026, 11, 10), False)]
     assert await looked(diary, scheduler) == []
 
@@ -87,7 +87,7 @@ async def test_one_that_runs_is_not_begun_again() -> None:
     scheduler = scheduler_of(diary)
     diary.gate.clear()
     for _ in range(3):
-        diary.now += timedelta(days=1)
+        diary.clock.moment += timedelta(days=1)
         await scheduler.run_due()
         await asyncio.wait_for(diary.ran.wait(), 60)
     assert [day for day, _ in diary.days] == [date(2026, 11, 2)]
@@ -100,13 +100,13 @@ async def test_one_that_runs_is_not_begun_again() -> None:
 async def test_one_that_failed_is_tried_again_when_it_is_time() -> None:
     diary = Diary()
     scheduler = scheduler_of(diary)
-    diary.retry = diary.now + timedelta(minutes=10)
+    diary.retry = diary.clock.moment + timedelta(minutes=10)
     assert await looked(diary, scheduler) == []
-    diary.now += timedelta(minutes=10)
+    diary.clock.moment += timedelta(minutes=10)
     assert await looked(diary, scheduler) == [(date(2026, 11, 1), True)]
     # A day that is due by now goes before another try of the one before.
-    diary.retry = diary.now
-    diary.now += timedelta(days=1)
+    diary.retry = diary.clock.moment
+    diary.clock.moment += timedelta(days=1)
     assert await looked(diary, scheduler) == [(date(2026, 11, 2), False)]
 
 
@@ -120,17 +120,17 @@ async def test_what_fails_stops_nothing_else() -> None:
     scheduler.add(broken)
     scheduler.add(diary.jobs)
     for day in (2, 3):
-        diary.now += timedelta(days=1)
+        diary.clock.moment += timedelta(days=1)
         assert await looked(diary, scheduler) == [(date(2026, 11, day), False)]
 
 
 async def test_it_looks_by_itself_and_ends_what_runs() -> None:
     diary = Diary()
-    scheduler = Scheduler(diary.clock, seconds=3600)
+    scheduler = Scheduler(diary.clock)
     scheduler.start()
     scheduler.add(diary.jobs)
     diary.gate.clear()
-    diary.now += timedelta(days=1)
+    diary.clock.moment += timedelta(days=1)
     scheduler.reload()
     await asyncio.wait_for(diary.ran.wait(), 60)
     assert scheduler.running == {"diary"}
@@ -140,11 +140,14 @@ async def test_it_looks_by_itself_and_ends_what_runs() -> None:
 
 async def test_it_looks_again_after_a_while() -> None:
     diary = Diary()
-    scheduler = Scheduler(diary.clock, seconds=0.01)
-    scheduler.add(diary.jobs)
+    scheduler = scheduler_of(diary)
     scheduler.start()
-    diary.now += timedelta(days=1)
-    await asyncio.wait_for(diary.ran.wait(), 60)
+    await diary.clock.advance(0)
+    diary.clock.moment += timedelta(days=1)
+    await diary.clock.advance(59)
+    assert not diary.days
+    await diary.clock.advance(1)
+    assert diary.days == [(date(2026, 11, 2), False)]
     await scheduler.close()
 
 
@@ -161,14 +164,14 @@ def test_each_day_runs_at_most_once_and_none_that_was_looked_at_is_left_out(
         scheduler = scheduler_of(diary)
         expected = []
         for step in steps:
-            diary.now += step
-            due = last_due(at, diary.now, ZONE)
+            diary.clock.moment += step
+            due = last_due(at, diary.clock.moment, ZONE)
             if due > diary.taken:
                 expected.append((due, False))
             await looked(diary, scheduler)
         assert diary.days == expected
         assert len({day for day, _ in diary.days}) == len(diary.days)
-        assert diary.taken == last_due(at, diary.now, ZONE)
+        assert diary.taken == last_due(at, diary.clock.moment, ZONE)
 
     asyncio.run(check())
 
@@ -178,7 +181,7 @@ async def test_what_is_due_while_all_agents_are_stopped_begins_afterwards(tmp_pa
     scheduler = Scheduler(diary.clock, kill_switch=kill_switch)
     scheduler.add(diary.jobs)
     kill_switch.engage("the command line")
-    diary.now += timedelta(days=3)
+    diary.clock.moment += timedelta(days=3)
     assert await looked(diary, scheduler) == []
     with pytest.raises(Stopped):
         scheduler.check()

@@ -3,12 +3,14 @@
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.database import Database
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
@@ -20,6 +22,7 @@ from parachute.llm.gateway.models import CredentialKind
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscription_tokens, create_usage
 from parachute.security.audit.service import Audit
+from tests.support.clock import ManualClock
 from tests.support.messages_api import MessagesAPI
 
 KEY = "sk-ant-api03-the-real-one"
@@ -32,7 +35,12 @@ class Installation:
     """One gateway with its ledger and audit; `environment` is what the starting shell said."""
 
     def __init__(
-        self, folder: Path, environment: dict[str, str], settings: dict[str, Any], login: Login | None = None
+        self,
+        folder: Path,
+        environment: dict[str, str],
+        settings: dict[str, Any],
+        login: Login | None = None,
+        clock: Clock = SYSTEM,
     ) -> None:
         self.folder = folder
         self.home = Home(folder / ".parachute")
@@ -45,9 +53,9 @@ class Installation:
         )
         source = CredentialSource(self.home, environment, self.claude)
         chosen = Settings(vault=folder / "vault", **settings)
-        usage = UsageStore(self.database, lambda: TODAY)
+        usage = UsageStore(self.database, ManualClock(datetime.fromisoformat(f"{TODAY}T12:00:00Z")))
         self.limits = SpendingLimits(self.database)
-        self.gateway = Gateway(self.home, chosen, source, usage, self.limits, self.audit, login)
+        self.gateway = Gateway(self.home, chosen, source, usage, self.limits, self.audit, login, clock)
 
     async def open(self) -> None:
         """Open the ledger."""

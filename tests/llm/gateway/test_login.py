@@ -8,6 +8,7 @@ import stat
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from parachute.llm.gateway.login import CLIENT_ID, TOKEN_URL, Login
 from parachute.llm.gateway.models import Problem
+from tests.support.clock import ManualClock
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.oauth_server import OAuthServer
 
@@ -31,10 +33,17 @@ def oauth() -> Iterator[OAuthServer]:
 
 
 @pytest.fixture
-async def signed_in(folder: Path, api: MessagesAPI, oauth: OAuthServer) -> AsyncIterator[Installation]:
+def clock() -> ManualClock:
+    return ManualClock(datetime.now(UTC))
+
+
+@pytest.fixture
+async def signed_in(
+    folder: Path, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock
+) -> AsyncIterator[Installation]:
     """An installation with a login that ends in a minute."""
-    login = Login(folder / ".claude" / ".credentials.json", oauth.url, rest_seconds=0, wait_seconds=2)
-    made = Installation(folder, {}, {"provider": "anthropic", "base_url": api.url}, login)
+    login = Login(folder / ".claude" / ".credentials.json", oauth.url, clock)
+    made = Installation(folder, {}, {"provider": "anthropic", "base_url": api.url}, login, clock)
     write(made, 60)
     api.default(text("Yes."))
     await made.open()
@@ -123,14 +132,17 @@ async def test_a_refresh_goes_on_when_the_agent_that_waits_for_it_leaves(
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-2"
 
 
-async def test_a_login_that_claude_code_refreshes_is_taken_over(signed_in: Installation, oauth: OAuthServer) -> None:
+async def test_a_login_that_claude_code_refreshes_is_taken_over(
+    signed_in: Installation, oauth: OAuthServer, clock: ManualClock
+) -> None:
     write(signed_in, -10)
     lock = signed_in.claude / ".oauth_refresh.lock"
     lock.mkdir()
     asking = asyncio.create_task(ask(signed_in))
-    await asyncio.sleep(0)
+    await clock.advance(0)
     write(signed_in, 3600, accessToken="sk-ant-oat01-theirs", refreshToken="refresh-theirs")
     lock.rmdir()
+    await clock.advance(1)
     assert await asking == (200, None)
     assert oauth.requests == []
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-theirs"
@@ -174,7 +186,7 @@ async def test_a_refused_refresh_token_is_asked_once_and_named_before_the_login_
     "answer", [(500, b"{}"), (200, b"<html>Sign in to this network"), (200, b'{"access_token": 1}')]
 )
 async def test_what_is_no_login_changes_nothing_and_may_pass(
-    signed_in: Installation, oauth: OAuthServer, answer: tuple[int, bytes]
+    signed_in: Installation, oauth: OAuthServer, clock: ManualClock, answer: tuple[int, bytes]
 ) -> None:
     write(signed_in, -10)
     before, oauth.answer = stored(signed_in), answer
@@ -182,6 +194,9 @@ async def test_what_is_no_login_changes_nothing_and_may_pass(
     assert (status, problem and problem.code) == (502, "network_error")
     assert stored(signed_in) == before
     oauth.answer = None
+    clock.move(29)
+    assert (await ask(signed_in))[0] == 502, "it is not asked all the time"
+    clock.move(1)
     assert await ask(signed_in) == (200, None)
 
 
@@ -195,14 +210,15 @@ async def test_a_login_that_is_refused_is_refreshed_once(
 
 
 async def test_the_login_of_before_comes_back_when_the_new_one_never_worked(
-    signed_in: Installation, api: MessagesAPI, oauth: OAuthServer
+    signed_in: Installation, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock
 ) -> None:
     before = stored(signed_in)
     api.require(bearer="nobody")
     assert (await ask(signed_in))[0] == 401
-    assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-3"
+    assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-2"
     assert (signed_in.claude / ".credentials.json.before").exists()
     oauth.refresh_token = "refresh-none"
+    clock.move(30)
     status, problem = await ask(signed_in)
     assert (status, problem and problem.code) == (401, "expired_token")
     assert stored(signed_in) == before
@@ -215,18 +231,18 @@ async def test_a_folder_that_takes_no_file_costs_no_token(signed_in: Installatio
     assert oauth.requests == []
 
 
-@pytest.mark.long
 async def test_a_login_that_cannot_be_written_is_used_and_written_later(
-    signed_in: Installation, api: MessagesAPI, oauth: OAuthServer
+    signed_in: Installation, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock
 ) -> None:
     made = signed_in.claude / ".storage-write.lock"
     oauth.before_answer = made.mkdir
     api.require(bearer="sk-ant-oat01-access-2")
     write(signed_in, -10)
-    assert await ask(signed_in) == (200, None)
+    assert await clock.until_done(ask(signed_in)) == (200, None)
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-1"
     assert (await signed_in.gateway.status())["credential"]["problem"]
     made.rmdir()
+    clock.move(30)
     assert await ask(signed_in) == (200, None)
     assert len(oauth.requests) == 1
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-2"

@@ -15,7 +15,7 @@ from parachute.ops.approvals.service import Approvals
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
-from tests.support.waiting import until
+from tests.support.clock import ManualClock
 
 
 class Place:
@@ -25,12 +25,13 @@ class Place:
         self.home = Home(folder / "home")
         self.home.root.mkdir(mode=0o700)
         self.audit = Audit(folder / "audit")
+        self.clock = ManualClock()
         self._folder = folder / "audit"
         self.hooks = ApprovedHashes(self.home.root / "hooks-approved.json", "command", "hook", "")
 
     @asynccontextmanager
     async def server(self) -> AsyncIterator[None]:
-        followed = Approvals(self.audit, self.home.known_approvals, approval_files(self.home), seconds=0.01)
+        followed = Approvals(self.audit, self.home.known_approvals, approval_files(self.home), self.clock)
         await followed.start()
         yield
         await followed.close()
@@ -55,14 +56,15 @@ async def test_what_comes_changes_and_goes_is_recorded_once(place: Place) -> Non
         assert await place.records() == []
         place.hooks.approve([("run.sh", "sha256:1")])
 
-        async def heard(count: int) -> bool:
-            return len(await place.records()) == count
+        async def heard() -> int:
+            await place.clock.advance(5)
+            return len(await place.records())
 
-        await until(lambda: heard(1), "the approval is recorded")
+        assert await heard() == 1
         key, _ = Keys(place.home.root).create("Phone", [Scope.parse("chat:read")])
-        await until(lambda: heard(2), "the key is recorded")
+        assert await heard() == 2
         place.hooks.approve([("run.sh", "sha256:2")])
-        await until(lambda: heard(3), "the change is recorded")
+        assert await heard() == 3
         place.hooks.withdraw("run.sh")
     name = f"Phone ({key.id})"
     assert await place.said() == [
@@ -91,7 +93,5 @@ async def test_a_file_that_is_damaged_withdraws_nothing_and_ends_nothing(place: 
         (place.home.root / "hooks-approved.json").write_text("{")
         Keys(place.home.root).create("Phone")
 
-        async def key_heard() -> bool:
-            return [each for _, each, _ in await place.said()] == ["keys"]
-
-        await until(key_heard, "the key is recorded")
+        await place.clock.advance(5)
+        assert [each for _, each, _ in await place.said()] == ["keys"]

@@ -6,9 +6,10 @@ from datetime import UTC, date, datetime
 import pytest
 
 from parachute.config.settings.home import Home
-from parachute.events.scheduler.service import Clock, Scheduler
+from parachute.events.scheduler.service import Scheduler
 from parachute.ops.backup.drills import Drills
 from parachute.ops.backup.jobs import BackupJobs
+from tests.support.clock import ManualClock
 from tests.support.waiting import until
 
 from .installation import Installation
@@ -23,7 +24,7 @@ def drills(installation: Installation) -> tuple[Drills, BackupJobs]:
 
 async def due(found: Drills, moment: str) -> tuple[date, bool] | None:
     """Return the drill that is due at a moment, in UTC."""
-    clock = Clock(lambda: datetime.fromisoformat(moment), UTC)
+    clock = ManualClock(datetime.fromisoformat(moment))
     return next((job.due(clock) for job in await found.jobs(clock)), None)
 
 
@@ -56,8 +57,7 @@ async def test_what_is_due_is_begun_once_a_day_whatever_becomes_of_it(installati
     note(installation, create="2026-06-01T12:00:00.000Z")
     installation.access.password_file.unlink()
     found, jobs = drills(installation)
-    moment = datetime(2026, 6, 2, 6, tzinfo=UTC)
-    scheduler = Scheduler(Clock(lambda: moment, UTC))
+    scheduler = Scheduler(ManualClock(datetime(2026, 6, 2, 6, tzinfo=UTC)))
     scheduler.add(lambda: found.jobs(scheduler.clock))
     await scheduler.run_due()
 

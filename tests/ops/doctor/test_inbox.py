@@ -15,7 +15,6 @@ from parachute.base.errors import Conflict, Unavailable
 from parachute.config.settings.home import Home
 from parachute.events.inbox.models import Answer, Item
 from parachute.events.inbox.service import Inbox
-from parachute.events.scheduler.service import Clock
 from parachute.events.scheduler.times import TimeOfDay
 from parachute.ops.doctor.checks import all_checks
 from parachute.ops.doctor.examiner import Examiner
@@ -24,6 +23,7 @@ from parachute.ops.doctor.inbox import ProblemsSource
 from parachute.ops.doctor.models import Examination, Fix, Level, Result, ok, problem, warning
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller, Scope
+from tests.support.clock import ManualClock
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 
@@ -144,12 +144,12 @@ async def test_a_file_that_was_damaged_holds_nothing_and_is_written_anew(watched
 
 async def test_everything_is_examined_once_a_day(watched: Watched) -> None:
     now = datetime(2026, 5, 2, 12, tzinfo=UTC)
-    clock = Clock(lambda: now, UTC)
-    (job,) = await watched.examiner.jobs(clock)
+    (job,) = await watched.examiner.jobs(ManualClock(now))
     assert (job.taken, job.at) == (now.date(), TimeOfDay(4, 30))
     watched.note("vault", ok("It is there."), is_whole=True)
-    (job,) = await watched.examiner.jobs(Clock(lambda: datetime.now(UTC) + timedelta(days=2), UTC))
-    assert job.due(Clock(lambda: datetime.now(UTC) + timedelta(days=2), UTC)) is not None
+    later = ManualClock(datetime.now(UTC) + timedelta(days=2))
+    (job,) = await watched.examiner.jobs(later)
+    assert job.due(later) is not None
 
 
 async def test_a_doctor_that_fails_is_an_error(watched: Watched) -> None:

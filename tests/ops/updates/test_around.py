@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from parachute.base.clock import SYSTEM
 from parachute.base.disk_errors import DiskFull
 from parachute.config.settings.home import Home
 from parachute.events.inbox.models import Answer
-from parachute.events.scheduler.service import Clock
 from parachute.ops.rehearsal.models import Check, Rehearsal
 from parachute.ops.updates.inbox import UpdatesSource
 from parachute.ops.updates.journal import Journal
@@ -90,7 +90,7 @@ async def test_the_night_asks_the_supervisor_once(home: Home) -> None:
         return {}
 
     server = await control.serve(home, answer)
-    nightly = Nightly(home, "04:30", Clock())
+    nightly = Nightly(home, "04:30", SYSTEM)
     (job,) = await nightly.jobs()
     tonight = date(2999, 1, 1)
     await job.run(tonight, False)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from parachute.base.clock import as_text
 from parachute.security.audit.seals import Seal
 from parachute.security.audit.service import Audit
+from tests.support.clock import ManualClock
 
 
 class Recorded:
@@ -17,10 +17,10 @@ class Recorded:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "audit"
         self.seals = folder / "seals.json"
-        self.moment = datetime(2026, 1, 30, 8, tzinfo=UTC)
+        self.clock = ManualClock(datetime(2026, 1, 30, 8, tzinfo=UTC))
 
     def open(self, **options: Any) -> Audit:
-        return Audit(self.folder, self.seals, now=self._now, **options)
+        return Audit(self.folder, self.seals, clock=self.clock, **options)
 
     def sealed(self) -> dict[str, Seal]:
         """Return the stored seals."""
@@ -32,15 +32,12 @@ class Recorded:
         """Records of one process, which ends well."""
         audit = self.open()
         for each in range(number):
-            self.moment += step
+            self.clock.moment += step
             note(audit, f"POST /{each}", **fields)
         await audit.close()
 
     def path(self, day: str) -> Path:
         return self.folder / f"{day}.jsonl"
-
-    def _now(self) -> str:
-        return as_text(self.moment)
 
 
 def note(audit: Audit, endpoint: str = "POST /api/chat", **fields: Any) -> None:

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from parachute.security.audit.service import Audit
+from tests.support.clock import ManualClock
 
 FIELDS = {
     "timestamp",
@@ -76,10 +78,11 @@ async def test_the_queue_is_bounded_and_says_what_it_dropped(tmp_path: Path) -> 
 
 
 async def test_a_new_day_is_a_new_file(tmp_path: Path) -> None:
-    moments = iter(("2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00.000Z"))
-    audit = Audit(tmp_path, now=lambda: next(moments))
-    for _ in range(2):
-        note(audit)
+    clock = ManualClock(datetime(2026, 1, 31, 23, 59, 59, 999000, UTC))
+    audit = Audit(tmp_path, clock=clock)
+    note(audit)
+    clock.move(0.001)
+    note(audit)
     await audit.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["2026-01-31.jsonl", "2026-02-01.jsonl"]
 
@@ -95,11 +98,12 @@ async def test_a_place_that_cannot_be_written_disturbs_nobody(
     else:
         folder.mkdir()
         os.mkfifo(path) if kind == "pipe" else path.symlink_to(tmp_path / "elsewhere")
-    audit = Audit(folder, now=lambda: "2026-01-31T00:00:00.000Z", seconds=0.0)
+    clock = ManualClock(datetime(2026, 1, 31, tzinfo=UTC))
+    audit = Audit(folder, clock=clock)
     audit.start()
     note(audit)
-    while "cannot be written" not in caplog.text:
-        await asyncio.sleep(0.01)
+    await clock.advance(2)
+    assert "cannot be written" in caplog.text
     # Both are written as soon as the way is free.
     (folder if kind == "file" else path).unlink()
     note(audit, "POST /after")
@@ -119,11 +123,13 @@ async def test_any_text_stays_one_line(tmp_path: Path) -> None:
 
 
 async def test_closing_while_it_writes_loses_nothing(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, seconds=0.0)
+    clock = ManualClock()
+    audit = Audit(tmp_path, clock=clock)
     audit.start()
     for number in range(3000):
         note(audit, str(number))
         if number % 100 == 0:
             await asyncio.sleep(0)
+            clock.move(2)
     await audit.close()
     assert [event["target_endpoint"] for event in written(tmp_path)] == [str(number) for number in range(3000)]

@@ -18,9 +18,9 @@ async def many(recorded: Recorded, number: int) -> None:
     """Records of two days, of which every hundredth is of one conversation."""
     audit = recorded.open(limit=number + 1)
     for each in range(number):
-        recorded.moment += timedelta(seconds=1)
+        recorded.clock.moment += timedelta(seconds=1)
         if each == number // 2:
-            recorded.moment += timedelta(days=1)
+            recorded.clock.moment += timedelta(days=1)
         files = [{"path": f"Brain/people/person-{each}.md", "action": "read"}] if each % 10 == 0 else []
         note(audit, f"POST /{each}", source_id=f"s{each % 100}", source_type="agent", files=files, duration_ms=each % 7)
     await audit.close()

@@ -13,7 +13,7 @@ async def days_of(recorded: Recorded, number: int, **options: int) -> list[str]:
         audit = recorded.open(**options)
         note(audit, "x" * 400)
         await audit.close()
-        recorded.moment += timedelta(days=1)
+        recorded.clock.moment += timedelta(days=1)
     assert not verify(Days(recorded.folder), recorded.sealed()).problems
     return Days(recorded.folder).names()
 
@@ -24,7 +24,7 @@ async def test_days_that_are_too_old(recorded: Recorded) -> None:
 
 async def test_days_that_are_too_many(recorded: Recorded) -> None:
     await recorded.write(2000, error="y" * 500, success=False)
-    recorded.moment += timedelta(days=1)
+    recorded.clock.moment += timedelta(days=1)
     assert await days_of(recorded, 3, keep_megabytes=1) == ["2026-01-31", "2026-02-01", "2026-02-02"]
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from parachute.security.audit.days import Days
 from parachute.security.audit.seals import SealsUnreadable
 from parachute.security.audit.service import Audit
 from parachute.security.audit.verifying import Verification, verify
-from tests.support.waiting import until
+from tests.support.clock import ManualClock
 
 from .conftest import Recorded, note
 
@@ -27,12 +27,12 @@ def verified(recorded: Recorded) -> Verification:
 async def three_days(recorded: Recorded) -> None:
     for _ in range(3):
         await recorded.write(4)
-        recorded.moment += timedelta(days=1)
+        recorded.clock.moment += timedelta(days=1)
 
 
 async def test_days_of_several_processes_are_one_chain(recorded: Recorded) -> None:
     await three_days(recorded)
-    recorded.moment -= timedelta(days=1)
+    recorded.clock.moment -= timedelta(days=1)
     await recorded.write(4)
     found = verified(recorded)
     assert (found.days, found.records, found.before, found.problems) == (3, 16, 0, ())
@@ -104,9 +104,9 @@ async def test_a_process_that_was_killed_left_a_whole_chain(recorded: Recorded) 
 
 async def test_a_clock_that_goes_back_finds_its_day(recorded: Recorded) -> None:
     await three_days(recorded)
-    recorded.moment -= timedelta(days=2)
+    recorded.clock.moment -= timedelta(days=2)
     await recorded.write(2)
-    recorded.moment += timedelta(days=2)
+    recorded.clock.moment += timedelta(days=2)
     await recorded.write(2)
     assert not verified(recorded).problems
 
@@ -128,7 +128,7 @@ async def test_what_was_taken_away_while_nobody_looked_is_said_for_ever(recorded
     elif change == "chained anew":
         kept = [json.loads(line) for line in path.read_text().splitlines()[::2]]
         path.unlink()
-        forging = Audit(recorded.folder, now=lambda: f"{FIRST}T08:00:00Z")
+        forging = Audit(recorded.folder, clock=ManualClock(datetime.fromisoformat(f"{FIRST}T08:00:00Z")))
         for each in kept:
             note(forging, each["target_endpoint"])
         await forging.written()
@@ -152,10 +152,13 @@ async def test_a_decision_of_the_owner_is_sealed_before_the_computer_can_be_turn
 
 
 async def test_a_day_that_is_not_over_is_sealed_without_anything_new(recorded: Recorded) -> None:
-    audit = recorded.open(seconds=0, seal_seconds=0.01)
+    audit = recorded.open()
     audit.start()
     note(audit)
-    await until(lambda: [each.records for each in recorded.sealed().values()] == [1], "it is sealed")
+    await recorded.clock.advance(2)
+    assert [each.records for each in recorded.sealed().values()] == [0]
+    await recorded.clock.advance(60)
+    assert [each.records for each in recorded.sealed().values()] == [1]
     await audit.close()
 
 
@@ -163,7 +166,7 @@ async def test_days_of_others_are_found_and_have_no_day_of_ours_removed(recorded
     await recorded.write(2)
     for number in range(1, 5):
         recorded.path(f"2030-01-0{number}").write_bytes(recorded.path(FIRST).read_bytes())
-    recorded.moment += timedelta(days=1)
+    recorded.clock.moment += timedelta(days=1)
     audit = recorded.open(keep_days=3)
     note(audit)
     await audit.close()

@@ -11,28 +11,20 @@ from parachute.base.errors import ParachuteError
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.models import FULL_ACCESS, Scope
 from parachute.security.keys.service import Keys
+from tests.support.clock import ManualClock
 
 DAY = 86400.0
 CHAT = (Scope.parse("chat:read,write"),)
 Opened = Callable[[], BrowserSessions]
 
 
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime.now(UTC))
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def opened(home: Path, keys: Keys, clock: Clock) -> Iterator[Opened]:
+def opened(home: Path, keys: Keys, clock: ManualClock) -> Iterator[Opened]:
     """Makes what a process that starts has of the browsers."""
     made: list[BrowserSessions] = []
 
@@ -84,14 +76,14 @@ def test_it_ends_after_ninety_days_without_use(home: Path, opened: Opened) -> No
     assert (home / "browser-sessions.yaml").read_text().count("name:") == 1, "what has ended is removed"
 
 
-def test_a_clock_that_jumps_signs_nobody_out_who_is_there(home: Path, opened: Opened, clock: Clock) -> None:
+def test_a_clock_that_jumps_signs_nobody_out_who_is_there(home: Path, opened: Opened, clock: ManualClock) -> None:
     browsers = opened()
     made, secret = browsers.create("phone", CHAT)
     assert browsers.authenticate(secret)
     age(home, 400)  # the network says now that it is a year later than it was believed
     assert browsers.authenticate(secret)
     assert not opened().holds(made.id), "a program that starts knows the file alone"
-    clock.now += 91 * DAY
+    clock.move(91 * DAY)
     age(home, 91)
     assert browsers.authenticate(secret) is None
 
@@ -155,12 +147,12 @@ def test_of_two_of_one_name_the_id_says_which(browsers: BrowserSessions) -> None
 
 
 def test_a_confirmation_is_over_after_ten_minutes_and_with_the_process(
-    browsers: BrowserSessions, opened: Opened, clock: Clock
+    browsers: BrowserSessions, opened: Opened, clock: ManualClock
 ) -> None:
     made, _ = browsers.create("phone", FULL_ACCESS)
-    clock.now += 599
+    clock.move(599)
     assert browsers.confirmed_for(made.id) == 1
-    clock.now += 1
+    clock.move(1)
     assert browsers.confirmed_for(made.id) == 0
     browsers.confirm(made.id)
     assert browsers.confirmed_for(made.id) == 600

@@ -1,6 +1,5 @@
 """The state of the kill switch: the file, also one that cannot be read, and the service that follows it."""
 
-import asyncio
 import errno
 import json
 import os
@@ -9,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from parachute.security.kill_switch import switch as switch_module
-from parachute.security.kill_switch.service import KillSwitchService
+from parachute.security.kill_switch.service import POLL_SECONDS, KillSwitchService
 from parachute.security.kill_switch.switch import FILE, KillSwitch, Stopped
+from tests.support.clock import ManualClock
 
 pytestmark = pytest.mark.long
 
@@ -59,7 +59,7 @@ def test_a_full_disk_does_not_hold_it_up(tmp_path: Path, monkeypatch: pytest.Mon
 async def test_core_follows_what_another_program_did(tmp_path: Path) -> None:
     """Each thing is stopped although another one fails, and none is stopped twice or resumed by itself."""
     done: list[str] = []
-    stopped, resumed = asyncio.Event(), asyncio.Event()
+    clock = ManualClock()
 
     async def fail() -> None:
         done.append("fail")
@@ -67,21 +67,18 @@ async def test_core_follows_what_another_program_did(tmp_path: Path) -> None:
 
     async def stop() -> None:
         done.append("stop")
-        stopped.set()
 
     async def resume() -> None:
         done.append("resume")
-        resumed.set()
 
-    service = KillSwitchService(KillSwitch(tmp_path), (fail, stop), (resume,), seconds=0.01)
+    service = KillSwitchService(KillSwitch(tmp_path), (fail, stop), (resume,), clock=clock)
     service.start()
     try:
         (tmp_path / FILE).write_text(json.dumps({"since": "2026-11-22T05:00:00.000Z", "by": "the command line"}))
-        async with asyncio.timeout(60):
-            await stopped.wait()
+        await clock.advance(POLL_SECONDS)
+        assert done == ["fail", "stop"]
         (tmp_path / FILE).unlink()
-        async with asyncio.timeout(60):
-            await resumed.wait()
+        await clock.advance(POLL_SECONDS)
         assert done == ["fail", "stop", "resume"]
     finally:
         await service.close()
@@ -97,7 +94,7 @@ async def test_a_core_that_starts_stopped_resumes_only_when_it_is_released(tmp_p
         done.append("resume")
 
     KillSwitch(tmp_path).engage("the command line")
-    service = KillSwitchService(KillSwitch(tmp_path), (stop,), (resume,), seconds=3600)
+    service = KillSwitchService(KillSwitch(tmp_path), (stop,), (resume,))
     service.start()
     try:
         # A second time, since something may have slipped through.

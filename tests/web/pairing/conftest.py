@@ -3,18 +3,17 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.browser import Browser
+from tests.support.clock import ManualClock
 from tests.support.server import Server
 from tests.support.trust import home, keys
-
-from .clock import Clock
 
 __all__ = ["home", "keys"]
 
 
 @pytest.fixture
-def clock() -> Clock:
+def clock() -> ManualClock:
     """Time that passes when the test says so."""
-    return Clock()
+    return ManualClock()
 
 
 @pytest.fixture(scope="package")

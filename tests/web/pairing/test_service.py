@@ -10,14 +10,13 @@ from parachute.security.keys.models import FULL_ACCESS, Caller, Scope
 from parachute.security.keys.service import Keys
 from parachute.web.first_boot.service import FirstBoot
 from parachute.web.pairing.service import Pairing, Proof
-
-from .clock import Clock
+from tests.support.clock import ManualClock
 
 NOBODY = Caller("anonymous", "anonymous")
 
 
 @pytest.fixture
-def browsers(home: Path, keys: Keys, clock: Clock) -> BrowserSessions:
+def browsers(home: Path, keys: Keys, clock: ManualClock) -> BrowserSessions:
     return BrowserSessions(home, keys, clock=clock)
 
 
@@ -27,7 +26,7 @@ def first_boot(home: Path, keys: Keys) -> FirstBoot:
 
 
 @pytest.fixture
-def pairing(keys: Keys, browsers: BrowserSessions, first_boot: FirstBoot, clock: Clock) -> Pairing:
+def pairing(keys: Keys, browsers: BrowserSessions, first_boot: FirstBoot, clock: ManualClock) -> Pairing:
     return Pairing(keys, browsers, first_boot, clock)
 
 
@@ -80,10 +79,10 @@ def test_the_code_of_a_key_that_is_revoked_is_over(keys: Keys, pairing: Pairing)
     assert refused.value.key == "wrong_code"
 
 
-def test_a_code_does_not_outlive_its_time_by_a_clock_that_is_set(pairing: Pairing, clock: Clock) -> None:
+def test_a_code_does_not_outlive_its_time_by_a_clock_that_is_set(pairing: Pairing, clock: ManualClock) -> None:
     # Nothing of it is counted by the time of day: only the time that passes ends it.
     _, code = pairing.make_code(Caller("cli", "command line", FULL_ACCESS), "phone", None)
-    clock.now += 301
+    clock.move(301)
     with pytest.raises(ParachuteError) as refused:
         pairing.sign_in(with_code(code), None, "Phone", NOBODY)
     assert refused.value.key == "wrong_code"

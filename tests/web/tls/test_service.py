@@ -11,7 +11,7 @@ import pytest
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
-from parachute.events.scheduler.service import Clock, Scheduler
+from parachute.events.scheduler.service import Scheduler
 from parachute.modules.registry.service import Modules
 from parachute.security.keys.service import Keys
 from parachute.server.composition.lifecycle import Lifecycle
@@ -20,6 +20,7 @@ from parachute.server.composition.tls import build_tls
 from parachute.supervisor.credentials import Credentials
 from parachute.web.tls.service import Tls
 from tests.support.authority import signed
+from tests.support.clock import ManualClock
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.process
@@ -31,13 +32,13 @@ class Place:
     """A home with the service, and the scheduler that renews its certificate."""
 
     def __init__(self, folder: Path) -> None:
-        self.now = datetime.now(UTC)
+        self.clock = ManualClock(datetime.now(UTC))
         self.home = Home(folder / "home")
         self.home.root.mkdir()
         self.own = signed(None, folder / "own.pem", "notes.example.org")
         self.vault = folder / "vault"
         self.stack = AsyncExitStack()
-        self.scheduler = Scheduler(Clock(lambda: self.now))
+        self.scheduler = Scheduler(self.clock)
 
     async def start(self, **settings: object) -> Tls:
         found = Settings.model_validate({"vault": self.vault, **settings})
@@ -80,10 +81,10 @@ async def test_it_is_made_once_and_renewed_before_its_end(place: Place) -> None:
     first, begun = ends(tls), tls.context
     assert begun is not None
     await place.look()
-    place.now += 59 * DAY
+    place.clock.moment += 59 * DAY
     await place.look()
     assert ends(tls) == first, "it is valid for a month still"
-    place.now += 2 * DAY
+    place.clock.moment += 2 * DAY
     await place.look()
     assert ends(tls) > first
     assert isinstance(tls.context, ssl.SSLContext)
@@ -91,10 +92,10 @@ async def test_it_is_made_once_and_renewed_before_its_end(place: Place) -> None:
 
 
 async def test_a_clock_that_was_wrong_is_made_good(place: Place) -> None:
-    now, place.now = place.now, place.now + 700 * DAY
+    now, place.clock.moment = place.clock.moment, place.clock.moment + 700 * DAY
     tls = await place.start(tls={"enabled": True})
     await place.look()
-    place.now = now
+    place.clock.moment = now
     await place.look()
     assert ends(tls) - now < 91 * DAY
 
@@ -148,7 +149,7 @@ async def test_what_cannot_be_made_is_said_and_not_tried_each_minute(place: Plac
     assert refused.value.key == "no_certificate"
     assert len(tls.problems) == 1
     assert not await tls.is_due()
-    place.now += timedelta(hours=2)
+    place.clock.moment += timedelta(hours=2)
     (place.home.root / "tls").unlink()
     await place.look()
     assert tls.context is not None

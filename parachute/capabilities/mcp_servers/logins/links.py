@@ -1,10 +1,10 @@
 """Links for signing in, made when somebody looks at what waits."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from parachute.base.clock import Clock
 from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers.models import Runnable
 
@@ -22,7 +22,10 @@ class Link:
 class Links:
     """`begin` begins to sign in to a server, `existing` gives the link of a login that has begun."""
 
-    def __init__(self, begin: Callable[[str], Awaitable[object]], existing: Callable[[str], str | None]) -> None:
+    def __init__(
+        self, begin: Callable[[str], Awaitable[object]], existing: Callable[[str], str | None], clock: Clock
+    ) -> None:
+        self._clock = clock
         self._begin = begin
         self._existing = existing
         self._problems: dict[str, tuple[Runnable, float, ParachuteError | None]] = {}
@@ -42,7 +45,7 @@ class Links:
         if (link := self._existing(name)) is not None:
             return Link(link)
         tried = self._problems.get(name)
-        if tried is not None and tried[0] == runnable and time.monotonic() - tried[1] < _AGAIN_SECONDS:
+        if tried is not None and tried[0] == runnable and self._clock.elapsed() - tried[1] < _AGAIN_SECONDS:
             return Link(None, tried[2])
         if name not in self._making:
             task = asyncio.create_task(self._make(runnable), name=f"link to sign in to {name}")
@@ -56,5 +59,5 @@ class Links:
             await self._begin(runnable.server.name)
         except ParachuteError as error:
             problem = error
-        self._problems[runnable.server.name] = runnable, time.monotonic(), problem
+        self._problems[runnable.server.name] = runnable, self._clock.elapsed(), problem
         self.changed()

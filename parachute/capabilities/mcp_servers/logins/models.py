@@ -1,6 +1,5 @@
 """A login at a server elsewhere, and one that has begun."""
 
-import time
 from dataclasses import dataclass, field
 
 from parachute.capabilities.mcp_servers.models import NeedsLogin, Runnable
@@ -40,12 +39,11 @@ class Login:
     wanted: bool = False
     wanted_scope: str | None = None
 
-    @property
-    def is_due(self) -> bool:
-        """True if the token has ended, or ends soon."""
+    def is_due(self, now: float) -> bool:
+        """True if the token has ended, or ends soon (`now` in epoch seconds)."""
         if self.ends is None:
             return False
-        return self.ends - time.time() <= min(_EARLY_SECONDS, (self.lives or 0.0) / 4)
+        return self.ends - now <= min(_EARLY_SECONDS, (self.lives or 0.0) / 4)
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -4,13 +4,13 @@ import asyncio
 import hashlib
 import logging
 import secrets
-import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.capabilities.mcp_servers.logins.errors import LoginFailed, LoginRefused
@@ -60,11 +60,14 @@ class Callback:
 class LoginService:
     """`requests` makes what asks on behalf of a server; `changed` hears when a login begins or ends to be wanted."""
 
-    def __init__(self, catalog: Catalog, requests: "Callable[[Runnable], Requests]", audit: Audit) -> None:
+    def __init__(
+        self, catalog: Catalog, requests: "Callable[[Runnable], Requests]", audit: Audit, clock: Clock
+    ) -> None:
         self._catalog = catalog
         self._store = catalog.logins
         self._requests = requests
         self._audit = audit
+        self._clock = clock
         self.changed: Callable[[], None] = lambda: None
         self.wants: Callable[[str], None] = lambda name: None
         """Hears the name of a server that wants a login and did not before, once the list of servers says so."""
@@ -144,7 +147,7 @@ class LoginService:
             registration,
             bool(found.metadata.authorization_response_iss_parameter_supported),
             scope,
-            time.monotonic() + _PENDING_SECONDS,
+            self._clock.elapsed() + _PENDING_SECONDS,
         )
         if unasked and (other := self._begun(server.name)) is not None:
             return other
@@ -177,7 +180,7 @@ class LoginService:
                 raise LoginFailed(f"The MCP server {server.name} has changed since you began.", "Begin again.")
             try:
                 async with asyncio.timeout(_ALL_SECONDS):
-                    login = await exchanged(self._requests(pending.runnable), pending, callback.code)
+                    login = await exchanged(self._requests(pending.runnable), pending, callback.code, self._now())
             except TimeoutError as error:
                 raise Unavailable(f"{issuer} does not answer.", "Begin again.") from error
             async with self._changing[server.name]:
@@ -215,12 +218,12 @@ class LoginService:
         login = await self._login(runnable)
         if login is None or login.access is None:
             return None
-        if not login.is_due:
+        if not login.is_due(self._now()):
             return login.access
         try:
             return await self._refreshed(runnable, login)
         except Unavailable:
-            if login.ends is not None and login.ends > time.time():
+            if login.ends is not None and login.ends > self._now():
                 return login.access
             raise
 
@@ -281,7 +284,7 @@ class LoginService:
         """Refresh once for everybody who waits; whoever leaves meanwhile does not end it, since a token is good for once."""
         name = runnable.server.name
         failed = self._failed.get(name)
-        if failed is not None and time.monotonic() - failed[0] < _AGAIN_SECONDS:
+        if failed is not None and self._clock.elapsed() - failed[0] < _AGAIN_SECONDS:
             raise failed[1]
         task = self._refreshing.get(name)
         if task is None:
@@ -304,7 +307,7 @@ class LoginService:
                 return login  # signed in anew, or out, meanwhile
             try:
                 async with asyncio.timeout(_ALL_SECONDS):
-                    found = await refreshed(self._requests(runnable), login)
+                    found = await refreshed(self._requests(runnable), login, self._now())
             except (ParachuteError, TimeoutError) as error:
                 reason = error.message if isinstance(error, ParachuteError) else "It does not answer."
                 failure = Unavailable(
@@ -312,7 +315,7 @@ class LoginService:
                     f"Try again in a minute, or sign in anew: `parachute mcp login {name}`.",
                     key="login_not_refreshed",
                 )
-                self._failed[name] = (time.monotonic(), failure)
+                self._failed[name] = (self._clock.elapsed(), failure)
                 self._record("refresh", name, reason)
                 raise failure from error
             self._failed.pop(name, None)
@@ -327,13 +330,16 @@ class LoginService:
                 self._unwritten[name] = found
             return found
 
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
     def _begun(self, name: str) -> Pending | None:
         self._forget_old()
         return next((each for each in self._pending.values() if each.runnable.server.name == name), None)
 
     def _forget_old(self, name: str | None = None) -> None:
         """Forget logins that were begun too long ago, or at this server."""
-        now = time.monotonic()
+        now = self._clock.elapsed()
         kept = {
             key: each
             for key, each in self._pending.items()

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import time
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -20,8 +19,8 @@ _OVER = frozenset(("invalid_grant", "invalid_client", "unauthorized_client", "in
 """Errors after which the same token is never taken again (RFC 6749, 5.2; RFC 8707, 2)."""
 
 
-async def exchanged(requests: Requests, pending: Pending, code: str) -> Login:
-    """Get the login for a code; errors: LoginFailed, LoginRefused, Unavailable."""
+async def exchanged(requests: Requests, pending: Pending, code: str, now: float) -> Login:
+    """Get the login for a code, at `now` in epoch seconds; errors: LoginFailed, LoginRefused, Unavailable."""
     fields = {
         "grant_type": "authorization_code",
         "code": code,
@@ -32,10 +31,10 @@ async def exchanged(requests: Requests, pending: Pending, code: str) -> Login:
     answer = await _ask(requests, pending.registration, fields)
     server = pending.runnable.server
     login = Login(server.name, server.url, pending.registration, pending.scope, audience=pending.resource)
-    return _taken(login, answer, pending.registration)
+    return _taken(login, answer, pending.registration, now)
 
 
-async def refreshed(requests: Requests, login: Login) -> Login | None:
+async def refreshed(requests: Requests, login: Login, now: float) -> Login | None:
     """Get the login that follows, None if the owner has to sign in again; errors: LoginFailed, LoginRefused, Unavailable."""
     registration = login.registration
     if registration is None or login.refresh is None:
@@ -44,7 +43,7 @@ async def refreshed(requests: Requests, login: Login) -> Login | None:
     answer = await _ask(requests, registration, fields)
     if answer.status_code in (400, 401, 403) and _error(answer) in _OVER:
         return None
-    return _taken(login, answer, registration)
+    return _taken(login, answer, registration, now)
 
 
 async def _ask(requests: Requests, client: Registration, fields: dict[str, str]) -> httpx2.Response:
@@ -59,7 +58,7 @@ async def _ask(requests: Requests, client: Registration, fields: dict[str, str])
     return await requests.ask(request, "its tokens")
 
 
-def _taken(login: Login, answer: httpx2.Response, client: Registration) -> Login:
+def _taken(login: Login, answer: httpx2.Response, client: Registration, now: float) -> Login:
     """The login with what an answer gives; error: LoginFailed if that is none."""
     if answer.status_code not in (200, 201):
         said = f" ({_error(answer)})" if _error(answer) in _OVER else ""
@@ -78,7 +77,7 @@ def _taken(login: Login, answer: httpx2.Response, client: Registration) -> Login
         scope=found.scope or login.scope,
         access=found.access_token,
         refresh=found.refresh_token or login.refresh,
-        ends=time.time() + lives if lives is not None else None,
+        ends=now + lives if lives is not None else None,
         lives=lives,
     )
 

@@ -4,6 +4,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
+from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput
 from parachute.capabilities.mcp_servers import addresses
 from parachute.capabilities.mcp_servers.catalog import Catalog
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
 class Remote:
     """`logins` is how one signs in to them."""
 
-    def __init__(self, settings: Settings, catalog: Catalog, egress: Egress, audit: Audit) -> None:
+    def __init__(self, settings: Settings, catalog: Catalog, egress: Egress, audit: Audit, clock: Clock) -> None:
         self._catalog = catalog
         self._egress = egress
         self._certificates = Certificates(settings.mcp.ca_file, "mcp.ca_file")
         self._own_port = settings.port
-        self.logins = LoginService(catalog, self._requests, audit)
+        self.logins = LoginService(catalog, self._requests, audit, clock)
 
     async def link(self, runnable: Runnable) -> "RemoteLink":
         """Prepare a connection; errors: InvalidInput, Refused."""

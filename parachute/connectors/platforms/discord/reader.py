@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import discord
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.memory import give_back
 from parachute.connectors.platforms.discord import translation
 from parachute.connectors.platforms.discord.downloads import Downloads
@@ -72,7 +73,15 @@ Item = NewSession | GuildHere | GuildAway | Deleted | discord.Message | discord.
 class Reader:
     """Reader of incoming messages, one after the other. A channel is read from its last stored message before anything new of it counts."""
 
-    def __init__(self, client: discord.Client, downloads: Downloads, position: Position, hand_over: HandOver) -> None:
+    def __init__(
+        self,
+        client: discord.Client,
+        downloads: Downloads,
+        position: Position,
+        hand_over: HandOver,
+        clock: Clock = SYSTEM,
+    ) -> None:
+        self._clock = clock
         self._client = client
         self._downloads = downloads
         self._position = position
@@ -170,7 +179,7 @@ class Reader:
                 break  # it is not the bot's to read, or gone
             except (*AWAY, discord.HTTPException) as error:
                 _log.warning("The history of channel %s could not be read (%s).", channel.id, type(error).__name__)
-                await asyncio.sleep(_PAUSE)
+                await self._clock.sleep(_PAUSE)
         self._level.add(channel.id)
 
     async def _message(self, message: discord.Message) -> None:

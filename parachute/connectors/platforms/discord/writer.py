@@ -1,11 +1,11 @@
 """Writing: each key has its messages, which are written, changed and completed as its text grows."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import discord
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.connectors.platforms.discord.calls import Calls, buttons_of, nonce
 from parachute.connectors.platforms.discord.problems import Problem
 from parachute.connectors.platforms.models import Button, Chat, Outgoing, Sent
@@ -21,7 +21,8 @@ _CHATS = 1_000
 class Writer:
     """Shows what is said under keys; what was shown is remembered, also by the next process."""
 
-    def __init__(self, client: discord.Client, folder: Path) -> None:
+    def __init__(self, client: discord.Client, folder: Path, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._client = client
         self._folder = folder
         self._shown = Shown(folder)
@@ -33,7 +34,7 @@ class Writer:
         complete = digest([outgoing.markdown, _pairs(outgoing.buttons), [file.path for file in outgoing.files]])
         if entry.complete == complete or (entry.complete and not outgoing.is_final):
             return _sent(entry)
-        if not outgoing.is_final and time.monotonic() < self._updated.get(outgoing.chat.id, 0.0):
+        if not outgoing.is_final and self._clock.elapsed() < self._updated.get(outgoing.chat.id, 0.0):
             return _sent(entry)  # what is left out comes with the next piece
         problems: list[str] = []
         try:
@@ -57,7 +58,7 @@ class Writer:
 
     def _wait(self, outgoing: Outgoing) -> None:
         """Change nothing more in a chat for a second; the end of an answer does not wait."""
-        self._updated[outgoing.chat.id] = time.monotonic() + _EDIT_SECONDS
+        self._updated[outgoing.chat.id] = self._clock.elapsed() + _EDIT_SECONDS
         if len(self._updated) > _CHATS:
             del self._updated[next(iter(self._updated))]
 

@@ -6,7 +6,6 @@ import logging
 import os
 import re
 import ssl
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, BinaryIO
@@ -15,6 +14,7 @@ from urllib.parse import quote
 import certifi
 import httpx2
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.connectors.platforms.matrix.problems import (
     NO_SERVER,
     TOKEN_REFUSED,
@@ -40,13 +40,14 @@ _CHUNK = 64 * 1024
 class Api:
     """One account; error of its making: Refused for what cannot be a token, or without an address."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: Start, clock: Clock = SYSTEM) -> None:
         if not start.server:
             raise Refused(NO_SERVER)
         if not _TOKEN.fullmatch(start.token):
             raise Refused(TOKEN_REFUSED)
         self.server = start.server.rstrip("/")
         self._quiet_until: dict[str, float] = {}
+        self.clock = clock
         self._client = httpx2.AsyncClient(
             base_url=self.server,
             headers={"Authorization": f"Bearer {start.token}", "User-Agent": "parachute"},
@@ -64,7 +65,7 @@ class Api:
 
     def is_quiet(self, chat: str) -> bool:
         """True while the home server wants no more of a chat: what need not be shown is not shown then."""
-        return time.monotonic() < self._quiet_until.get(chat, 0.0)
+        return self.clock.elapsed() < self._quiet_until.get(chat, 0.0)
 
     async def ask(
         self,
@@ -93,7 +94,7 @@ class Api:
                 log.info("The home server wants to be left alone for %.1f seconds", limited.seconds)
                 if not waits or limited.seconds > _LONGEST_WAIT:
                     raise
-                await asyncio.sleep(limited.seconds)
+                await self.clock.sleep(limited.seconds)
 
     async def upload(self, file: BinaryIO, size: int, name: str, media_type: str) -> str:
         """Hand a file over to the home server; its address there (mxc://). Errors: ConnectionError, Problem, Refused."""
@@ -149,7 +150,7 @@ class Api:
         return found
 
     def _be_quiet(self, chat: str, seconds: float) -> None:
-        now = time.monotonic()
+        now = self.clock.elapsed()
         self._quiet_until = {each: until for each, until in self._quiet_until.items() if until > now}
         self._quiet_until[chat] = now + seconds
 

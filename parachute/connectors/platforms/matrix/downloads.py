@@ -71,7 +71,7 @@ class Downloads:
                 return _GONE if is_missing(refused) else str(refused)
             except RateLimited as limited:
                 problem = str(limited)
-                await asyncio.sleep(min(limited.seconds, _LONGEST_WAIT))
+                await self._api.clock.sleep(min(limited.seconds, _LONGEST_WAIT))
             except (ConnectionError, TimeoutError) as error:
                 problem = str(error) or "It could not be loaded from the home server in time."
         return problem

@@ -1,7 +1,6 @@
 """Invitations: followed within bounds, since whoever knows the bot's name can send them."""
 
 import logging
-import time
 from collections import deque
 from dataclasses import dataclass
 from typing import Any
@@ -72,7 +71,7 @@ class Invites:
                     self._open[room] = (invite, tries + 1)
 
     def _may_join(self) -> bool:
-        now = time.monotonic()
+        now = self._api.clock.elapsed()
         while self._joined and self._joined[0] < now - _JOIN_SECONDS:
             self._joined.popleft()
         if len(self._joined) >= _JOINS:

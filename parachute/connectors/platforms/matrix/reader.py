@@ -1,6 +1,5 @@
 """Reading: the home server is asked what has happened since, which is handed over, and only then is asked for more."""
 
-import asyncio
 import json
 import logging
 from collections.abc import Iterable
@@ -187,7 +186,9 @@ class Reader:
             self._position.since = ""
             return
         await self._report(State("waiting", str(error), self._user))
-        await asyncio.sleep(min(error.seconds, _LONGEST_PAUSE) if isinstance(error, RateLimited) else self._wait)
+        await self._api.clock.sleep(
+            min(error.seconds, _LONGEST_PAUSE) if isinstance(error, RateLimited) else self._wait
+        )
         self._wait = min(2 * self._wait, _LONGEST_WAIT)
 
 
@@ -206,7 +207,7 @@ async def introduced(api: Api, report: Report) -> str:
             if elsewhere := await _elsewhere(api):
                 raise Refused(f"The home server of this address is at {elsewhere}: enter that one.") from None
             await report(State("waiting", str(error)))
-            await asyncio.sleep(wait)
+            await api.clock.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
 
 

@@ -41,7 +41,7 @@ class Session:
         except Problem as problem:
             raise ConnectionError(str(problem)) from None
         calls = Calls(self._api, user, self._start.language, self._files)
-        self.writer = Writer(calls, rooms, Shown(self._files), self._api.is_quiet)
+        self.writer = Writer(self._api, calls, rooms, Shown(self._files))
         position = Position.parse(self._start.position)
         messages = Messages(rooms, calls, Downloads(self._api, self._files), self.writer, position, user)
         self._reader = Reader(self._api, rooms, calls, messages, position, user, self._hand_over, self._report)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 
+from parachute.connectors.platforms.matrix.api import Api
 from parachute.connectors.platforms.matrix.calls import Calls, transaction
 from parachute.connectors.platforms.matrix.problems import ENCRYPTED, OTHERS, Problem
 from parachute.connectors.platforms.matrix.reading import ROOM, identifier
@@ -27,15 +28,15 @@ _FILE = "file:"
 class Writer:
     """Shows what is said under keys; what was shown is remembered, also by the next process.
 
-    `is_quiet`: the home server wants no more of a room now. Of an entry `after` is how many messages were begun under its key: the
+    Of an entry `after` is how many messages were begun under its key: the
     id under which each is written, so that the home server writes none twice.
     """
 
-    def __init__(self, calls: Calls, rooms: Rooms, shown: Shown, is_quiet: Callable[[str], bool]) -> None:
+    def __init__(self, api: Api, calls: Calls, rooms: Rooms, shown: Shown) -> None:
         self._calls = calls
         self._rooms = rooms
         self._shown = shown
-        self._is_quiet = is_quiet
+        self._api = api
         self._updated: dict[str, float] = {}
         self._typing: set[str] = set()
 
@@ -46,7 +47,9 @@ class Writer:
         complete = digest([outgoing.markdown, _pairs(outgoing.buttons), [file.path for file in outgoing.files]])
         if entry.complete == complete or (entry.complete and not outgoing.is_final):
             return _sent(entry)
-        if not outgoing.is_final and (self._is_quiet(room) or time.monotonic() < self._updated.get(room, 0.0)):
+        if not outgoing.is_final and (
+            self._api.is_quiet(room) or self._api.clock.elapsed() < self._updated.get(room, 0.0)
+        ):
             return _sent(entry)  # what is left out comes with the next piece
         await self._check(outgoing.chat)
         if not outgoing.is_final:
@@ -63,7 +66,7 @@ class Writer:
 
     async def typing(self, chat: Chat) -> None:
         """Show for some seconds that an answer is being written. Errors: ConnectionError, Refused."""
-        if self._is_quiet(chat.id):
+        if self._api.is_quiet(chat.id):
             return
         try:
             await self._check(chat)
@@ -98,7 +101,7 @@ class Writer:
             self._updated.clear()
         # A long text is rendered anew each time, and more rarely for that.
         leisure = max(_EDIT_SECONDS, _LEISURE * (time.process_time() - begun))
-        self._updated[room] = time.monotonic() + leisure
+        self._updated[room] = self._api.clock.elapsed() + leisure
         return _sent(self._shown.get(key))
 
     async def _show_text(self, key: str, outgoing: Outgoing, *, waits: bool) -> None:

@@ -5,7 +5,6 @@ import logging
 import os
 import re
 import ssl
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -15,6 +14,7 @@ from telegram import Bot
 from telegram.error import BadRequest, ChatMigrated, RetryAfter, TelegramError
 from telegram.request import HTTPXRequest
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.connectors.platforms.models import Start
 from parachute.connectors.platforms.platform import Refused
 from parachute.connectors.platforms.telegram.problems import TOKEN_REFUSED, seconds_of, translated
@@ -34,7 +34,7 @@ Answer = TypeVar("Answer")
 class Api:
     """One bot; error of its making: Refused for what cannot be a token."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: Start, clock: Clock = SYSTEM) -> None:
         if not _TOKEN.fullmatch(start.token):
             raise Refused(TOKEN_REFUSED)
         address = start.server.rstrip("/") or _ADDRESS
@@ -43,11 +43,16 @@ class Api:
         options: dict[str, Any] = {"trust_env": False, "verify": certificates}
         self._proxy = os.environ.get("HTTPS_PROXY")
         self._quiet_until: dict[str, float] = {}
-        self.bot = Bot(
-            start.token,
-            base_url=f"{address}/bot",
-            base_file_url=f"{address}/file/bot",
-            request=HTTPXRequest(
+        self.clock = clock
+        self._requests = (
+            HTTPXRequest(
+                1,
+                read_timeout=POLL_SECONDS + _READ_SECONDS,
+                connect_timeout=_CONNECT_SECONDS,
+                proxy=self._proxy,
+                httpx_kwargs=options,
+            ),
+            HTTPXRequest(
                 _CONNECTIONS,
                 read_timeout=_READ_SECONDS,
                 write_timeout=_READ_SECONDS,
@@ -57,13 +62,13 @@ class Api:
                 proxy=self._proxy,
                 httpx_kwargs=options,
             ),
-            get_updates_request=HTTPXRequest(
-                1,
-                read_timeout=POLL_SECONDS + _READ_SECONDS,
-                connect_timeout=_CONNECT_SECONDS,
-                proxy=self._proxy,
-                httpx_kwargs=options,
-            ),
+        )
+        self.bot = Bot(
+            start.token,
+            base_url=f"{address}/bot",
+            base_file_url=f"{address}/file/bot",
+            get_updates_request=self._requests[0],
+            request=self._requests[1],
         )
         self.files = httpx.AsyncClient(
             proxy=self._proxy, timeout=httpx.Timeout(_READ_SECONDS, connect=_CONNECT_SECONDS), **options
@@ -71,11 +76,13 @@ class Api:
 
     async def close(self) -> None:
         """End all connections."""
-        await asyncio.gather(self.bot.shutdown(), self.files.aclose(), return_exceptions=True)
+        # Not by the bot: one that was never initialized, as this one, closes nothing.
+        ending = (each.shutdown() for each in self._requests)
+        await asyncio.gather(*ending, self.files.aclose(), return_exceptions=True)
 
     def is_quiet(self, chat: str) -> bool:
         """True while Telegram wants no more of a chat: what need not be shown is not shown then."""
-        return time.monotonic() < self._quiet_until.get(chat, 0.0)
+        return self.clock.elapsed() < self._quiet_until.get(chat, 0.0)
 
     async def call(self, chat: str, asking: Callable[[], Awaitable[Answer]], *, waits: bool = True) -> Answer:
         """Ask something about a chat; `waits`: what Telegram wants to have later is asked again then.
@@ -93,11 +100,11 @@ class Api:
                 log.info("Telegram wants to be left alone for %d seconds", seconds)
                 if not waits or seconds > _LONGEST_WAIT:
                     raise translated(error) from None
-                await asyncio.sleep(seconds)
+                await self.clock.sleep(seconds)
             except TelegramError as error:
                 raise translated(error) from None
 
     def _be_quiet(self, chat: str, seconds: float) -> None:
-        now = time.monotonic()
+        now = self.clock.elapsed()
         self._quiet_until = {each: until for each, until in self._quiet_until.items() if until > now}
         self._quiet_until[chat] = now + seconds

@@ -1,6 +1,5 @@
 """Reading: updates are asked for, handed over, and confirmed by the next question."""
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
@@ -139,5 +138,5 @@ class Reader:
         if isinstance(problem, Refused):
             raise problem
         await self._report(State("waiting", str(problem)))
-        await asyncio.sleep(seconds_of(error) if isinstance(error, RetryAfter) else self._wait)
+        await self._api.clock.sleep(seconds_of(error) if isinstance(error, RetryAfter) else self._wait)
         self._wait = min(2 * self._wait, _LONGEST_WAIT)

@@ -68,7 +68,7 @@ class Writer:
         """Show a text that grows, as often as Telegram likes it: what is left out comes with the next piece."""
         chat = outgoing.chat
         drafts = self._has_drafts and chat.kind == "private"
-        now = time.monotonic()
+        now = self._api.clock.elapsed()
         since = now - self._updated.get(chat.id, 0.0)
         if not self._api.is_quiet(chat.id) and since >= (_DRAFT_SECONDS if drafts else _EDIT_SECONDS):
             if len(self._updated) > _CHATS:
