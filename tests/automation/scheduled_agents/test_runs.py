@@ -1,7 +1,6 @@
 """Runs of agents on a whole computer: what they read, what they leave, and what others hear of them."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,8 @@ import pytest
 from tests.automation.scheduled_agents.conftest import AGENTS, OWN, Garden, GardenComputer, Gardening
 from tests.contract import agents as contract
 from tests.contract.dart import check
+from tests.support.computer import Computer
+from tests.support.making import Make
 from tests.support.messages_api import Gate, MessagesAPI, error, hold, several, text, tool_use
 
 pytestmark = pytest.mark.long
@@ -143,17 +144,11 @@ def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(garden: Garden, 
     assert "Late." in page(garden, "2026-02-06").read_text()
 
 
-@pytest.fixture
-def computer(model: MessagesAPI) -> Iterator[GardenComputer]:
-    """A computer for one test."""
-    with GardenComputer(environment=model.credentials) as running:
-        running.plant()
-        yield running
-
-
-def test_what_a_crash_cuts_off_has_failed(computer: GardenComputer, model: MessagesAPI) -> None:
+def test_what_a_crash_cuts_off_has_failed(make_computer: Make[Computer], api: MessagesAPI) -> None:
+    computer = make_computer(GardenComputer)
+    computer.plant()
     gate = Gate()
-    model.script(hold(gate, text("Never.")))
+    api.script(hold(gate, text("Never.")))
     try:
         computer.ask_and_leave(f"{AGENTS}/page/run", {"date": "2026-02-06"}, gate)
         computer.kill_core()

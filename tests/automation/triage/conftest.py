@@ -14,7 +14,7 @@ from tests.support.server import Server
 __all__ = ["orchestra", "server", "word"]
 
 ALLOWED = "create:people"
-SETTINGS = {"orchestrator": {"resolves": [ALLOWED]}}
+SETTINGS: dict[str, Any] = {"orchestrator": {"resolves": [ALLOWED]}}
 
 
 class Orchestrating(Suggesting):
