@@ -39,10 +39,10 @@ def imports() -> Iterator[socket.socket]:
 
 
 @pytest.fixture
-def held_back(make_computer: Make[Computer], api: MessagesAPI, imports: socket.socket, tmp_path: Path) -> Computer:
+def held_back(make_computer: Make[Computer], imports: socket.socket, tmp_path: Path) -> Computer:
     """A computer whose imports of the SDK are held until the test has read of them."""
     (tmp_path / "sitecustomize.py").write_text(HOLD.format(port=imports.getsockname()[1]))
-    return make_computer(environment={**api.credentials, "PYTHONPATH": str(tmp_path)})
+    return make_computer(environment={"PYTHONPATH": str(tmp_path)})
 
 
 @contextlib.asynccontextmanager

@@ -9,12 +9,15 @@ from tests.support.messages_api import MessagesAPI
 Usual = TypeVar("Usual", bound=Installation)
 Other = TypeVar("Other", bound=Installation)
 
+SIGNED_OUT = {"ANTHROPIC_API_KEY": "", "ANTHROPIC_BASE_URL": ""}
+"""The environment of a computer that has no model."""
+
 
 class Make(Generic[Usual]):
     """Start one whenever it is called: `make_computer(ModuleComputer, tls={"enabled": True})`.
 
-    What is named are settings. Its model is the scripted one, unless `environment` says otherwise. The test or the file that
-    asked ends it.
+    What is named are settings; `environment` is added to the credentials of the scripted model. The test or the file that asked
+    ends it.
     """
 
     def __init__(self, usual: type[Usual], model: MessagesAPI, made: ExitStack) -> None:
@@ -23,14 +26,29 @@ class Make(Generic[Usual]):
         self._made = made
 
     @overload
-    def __call__(self, *, environment: dict[str, str] | None = None, **settings: Any) -> Usual: ...
+    def __call__(
+        self, *, environment: dict[str, str] | None = None, real_agents: bool = False, **settings: Any
+    ) -> Usual: ...
 
     @overload
-    def __call__(self, kind: type[Other], *, environment: dict[str, str] | None = None, **settings: Any) -> Other: ...
+    def __call__(
+        self,
+        kind: type[Other],
+        *,
+        environment: dict[str, str] | None = None,
+        real_agents: bool = False,
+        **settings: Any,
+    ) -> Other: ...
 
     def __call__(
-        self, kind: type[Installation] | None = None, *, environment: dict[str, str] | None = None, **settings: Any
+        self,
+        kind: type[Installation] | None = None,
+        *,
+        environment: dict[str, str] | None = None,
+        real_agents: bool = False,
+        **settings: Any,
     ) -> Installation:
-        """Start one of this class."""
-        environment = self._model.credentials if environment is None else environment
-        return self._made.enter_context((kind or self._usual)(settings=settings, environment=environment))
+        """Start one of this class; real_agents: a server whose agents are no scripted program."""
+        options: dict[str, Any] = {"real_agents": True} if real_agents else {}
+        environment = {**self._model.credentials, **(environment or {})}
+        return self._made.enter_context((kind or self._usual)(settings=settings, environment=environment, **options))

@@ -14,7 +14,7 @@ from tests.browser.console.accessibility import violations
 from tests.browser.console.people import DESKTOP, MINUTES, PHONE, Person, pairing_link
 from tests.ops.backup.installation import Installation
 from tests.support.computer import Computer
-from tests.support.making import Make
+from tests.support.making import SIGNED_OUT, Make
 
 pytestmark = [
     pytest.mark.long,
@@ -53,7 +53,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
 @pytest.fixture
 def fresh(make_computer: Make[Computer]) -> Computer:
     """A computer that nobody has set up."""
-    computer = make_computer(environment={})
+    computer = make_computer(environment=SIGNED_OUT)
     (computer.vault / "mine").write_text("of the new one")
     return computer
 

@@ -17,7 +17,7 @@ from tests.browser.console.accessibility import violations
 from tests.browser.console.people import DESKTOP, PHONE, Person, pairing_link
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
-from tests.support.making import Make
+from tests.support.making import SIGNED_OUT, Make
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = pytest.mark.long
@@ -28,7 +28,7 @@ SECRET = "sk-of-the-household"
 @pytest.fixture
 def fresh(make_computer: Make[Computer]) -> Computer:
     """A new computer."""
-    return make_computer(environment={})
+    return make_computer(environment=SIGNED_OUT)
 
 
 @pytest.fixture
@@ -295,4 +295,4 @@ def test_it_fits_and_can_be_read_in_german(
 @pytest.fixture(scope="module")
 def furnished(make_shared_computer: Make[Computer]) -> Computer:
     """A new computer that nobody sets up."""
-    return make_shared_computer(environment={})
+    return make_shared_computer(environment=SIGNED_OUT)

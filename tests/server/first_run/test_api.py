@@ -13,7 +13,7 @@ from parachute.web.first_boot.service import FirstBoot, current_boot
 from tests.contract.responses import check_error
 from tests.support.browser import Browser
 from tests.support.computer import Computer
-from tests.support.making import Make
+from tests.support.making import SIGNED_OUT, Make
 
 pytestmark = pytest.mark.long
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.long
 @pytest.fixture
 def fresh(make_computer: Make[Computer]) -> Computer:
     """A new computer."""
-    return make_computer(environment={})
+    return make_computer(environment=SIGNED_OUT)
 
 
 @pytest.fixture
