@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
@@ -118,6 +119,12 @@ def make_shared_server(model: MessagesAPI) -> Iterator[Make[Server]]:
 def computer(make_computer: Make[Computer]) -> Computer:
     """A computer for one test."""
     return make_computer()
+
+
+@pytest.fixture
+def word() -> str:
+    """A word that no other test uses, for the names of what it makes on a shared server."""
+    return f"w{token_hex(6)}"
 
 
 @pytest.fixture

@@ -133,9 +133,8 @@ def shared(model: MessagesAPI) -> Iterator[Curated]:
 @pytest.fixture
 def computer(shared: Curated, model: MessagesAPI) -> Iterator[Curated]:
     """The same, where nothing waits."""
-    model.default(text("Nothing matters here."))
-    yield shared
-    shared.reviewed(0)
-    model.forget_script()
+    with model.lent(text("Nothing matters here.")):
+        yield shared
+        shared.reviewed(0)
     for each in shared.suggestions():
         shared.decide(each["id"], "reject")

@@ -94,8 +94,8 @@ def server(model: MessagesAPI) -> Iterator[Garden]:
 @pytest.fixture
 def garden(server: Garden, model: MessagesAPI) -> Iterator[Garden]:
     """The same, with nothing left of the test before."""
-    yield server
-    model.forget_script()
+    with model.lent():
+        yield server
     for folder in server.vault.glob("[!.]*"):
         for path in sorted(folder.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
