@@ -60,16 +60,22 @@ def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, obje
     return result
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that wrote what another one wrote before."""
+    collisions = _collisions(item.nodeid)
+    result = yield
+    if collisions:
+        pytest.fail(f"{collisions} on the same server: name it with the fixture `word`.", pytrace=False)
+    return result
+
+
+def _collisions(test: str) -> list[str]:
+    found = {}
     for shared, before in _before.items():
         now = _files(shared.vault) if shared in Installation.running else before
-        written = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)} - COMMON
         writers = _writers.setdefault(shared, {})
-        for path in sorted(written):
+        for path in {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)} - COMMON:
             owned = Path(*path.parts[: FOLDERS.get(path.parts[0])])
-            if (writer := writers.setdefault(owned, item.nodeid)) != item.nodeid:
-                pytest.fail(
-                    f"{owned} is {writer}'s on the same server: take names with the fixture `word`.", pytrace=False
-                )
+            found[owned] = writers.setdefault(owned, test)
+    return sorted(f"{owned} is written by {writer}, too," for owned, writer in found.items() if writer != test)
