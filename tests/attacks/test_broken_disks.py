@@ -19,7 +19,7 @@ from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.small_disk import SmallDisk, small_disk
 from tests.support.sse import chat
 
-pytestmark = [needs_bubblewrap, pytest.mark.long]
+pytestmark = [needs_bubblewrap, pytest.mark.long, pytest.mark.computer]
 
 NOTES = """
 @route("POST", "/notes")

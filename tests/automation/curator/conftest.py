@@ -12,6 +12,7 @@ from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
 from tests.support.fork_server import shared_forks
 from tests.support.installation import PLAIN
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 from tests.support.noon import around_noon
 
@@ -123,15 +124,15 @@ def curated(model: MessagesAPI, **settings: Any) -> Curated:
 
 
 @pytest.fixture(scope="module")
-def shared(model: MessagesAPI) -> Iterator[Curated]:
+def shared(make_shared_computer: Make[Computer]) -> Curated:
     """One computer for the tests of a file."""
-    with curated(model) as running:
-        running.furnish()
-        yield running
+    computer = make_shared_computer(Curated, curator={"quiet_seconds": 1})
+    computer.furnish()
+    return computer
 
 
 @pytest.fixture
-def computer(shared: Curated, model: MessagesAPI) -> Iterator[Curated]:
+def quiet(shared: Curated, model: MessagesAPI) -> Iterator[Curated]:
     """The same, where nothing waits."""
     with model.lent(text("Nothing matters here.")):
         yield shared
