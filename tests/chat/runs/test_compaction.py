@@ -24,12 +24,6 @@ def supervisor() -> Iterator[Launcher]:
         yield running
 
 
-@pytest.fixture
-def api() -> Iterator[MessagesAPI]:
-    with MessagesAPI() as service:
-        yield service
-
-
 def heard_by(made: Core) -> list[dict[str, Any]]:
     """What is told of conversations that are nearly full."""
     heard: list[dict[str, Any]] = []
