@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -123,19 +122,10 @@ def curated(model: MessagesAPI, **settings: Any) -> Curated:
     return Curated(settings={"curator": {"quiet_seconds": 1, **settings}}, environment=environment)
 
 
-@pytest.fixture(scope="module")
-def shared(make_shared_computer: Make[Computer]) -> Curated:
-    """One computer for the tests of a file."""
-    computer = make_shared_computer(Curated, curator={"quiet_seconds": 1})
+@pytest.fixture
+def quiet(make_computer: Make[Computer], api: MessagesAPI) -> Curated:
+    """A computer with contexts, where nothing waits."""
+    api.default(text("Nothing matters here."))
+    computer = make_computer(Curated, curator={"quiet_seconds": 1})
     computer.furnish()
     return computer
-
-
-@pytest.fixture
-def quiet(shared: Curated, model: MessagesAPI) -> Iterator[Curated]:
-    """The same, where nothing waits."""
-    with model.lent(text("Nothing matters here.")):
-        yield shared
-        shared.reviewed(0)
-    for each in shared.suggestions():
-        shared.decide(each["id"], "reject")

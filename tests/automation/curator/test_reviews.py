@@ -13,12 +13,12 @@ from tests.support.messages_api import Gate, MessagesAPI, hold, text
 BOAT = "Projects/boat/AGENTS.md"
 
 
-def test_an_edited_project_is_one_suggestion_for_who_watches_it(quiet: Curated, model: MessagesAPI) -> None:
+def test_an_edited_project_is_one_suggestion_for_who_watches_it(quiet: Curated, api: MessagesAPI) -> None:
     assert quiet.look() == [
         {"watcher": "AGENTS.md", "pattern": "Projects/*", "resolved": [BOAT], "problem": None},
     ]
     before = quiet.read("AGENTS.md")
-    model.script(
+    api.script(
         listing(),
         update("- x", file=BOAT),
         update("## Facts\n- x"),
@@ -30,7 +30,7 @@ def test_an_edited_project_is_one_suggestion_for_who_watches_it(quiet: Curated, 
     quiet.write(BOAT, "# Boat\n\nA red boat.\n")
     runs = quiet.reviewed(done + 1)
     assert (len(runs), runs[0]["status"], runs[0]["error"]) == (done + 1, "completed", None)
-    (listed, elsewhere, heading, noted) = (each for request in model.conversation[-1:] for each in results(model))
+    (listed, elsewhere, heading, noted) = (each for request in api.conversation[-1:] for each in results(api))
     assert (listed[0], elsewhere[0], heading[0], noted[0]) == (False, True, True, False)
     assert "A red boat." in listed[1]
     (found,) = quiet.suggestions()
@@ -60,18 +60,18 @@ def test_an_edited_project_is_one_suggestion_for_who_watches_it(quiet: Curated, 
 
 
 def test_a_newer_review_takes_the_place_of_what_waits_and_words_can_be_changed(
-    quiet: Curated, model: MessagesAPI
+    quiet: Curated, api: MessagesAPI
 ) -> None:
     done = len(quiet.runs())
-    model.script(update("- First"), text("One."))
+    api.script(update("- First"), text("One."))
     quiet.write(BOAT, "1\n")
     quiet.reviewed(done + 1)
     (first,) = quiet.suggestions()
-    model.script(update("- First and second"), update("- I build red boats", "facts"), text("Two."))
+    api.script(update("- First and second"), update("- I build red boats", "facts"), text("Two."))
     quiet.write(BOAT, "2\n")
     quiet.reviewed(done + 2)
     assert first["id"] not in [each["id"] for each in quiet.suggestions()]
-    assert any("- First" in str(request.body) for request in model.requests[-3:])
+    assert any("- First" in str(request.body) for request in api.requests[-3:])
     (second,) = quiet.suggestions()
     before = quiet.read("AGENTS.md")
     payload = {**second["payload"], "history": "- Only this"}
@@ -84,33 +84,33 @@ def test_a_newer_review_takes_the_place_of_what_waits_and_words_can_be_changed(
     assert quiet.read("AGENTS.md") == before
 
 
-def test_a_review_survives_kill_and_is_made_once(quiet: Curated, model: MessagesAPI) -> None:
+def test_a_review_survives_kill_and_is_made_once(quiet: Curated, api: MessagesAPI) -> None:
     done = len(quiet.runs())
     gate = Gate()
-    model.script(hold(gate, text("Never.")))
+    api.script(hold(gate, text("Never.")))
     quiet.write(BOAT, "Killed.\n")
     try:
         gate.wait_reached()
         quiet.kill_core()
     finally:
         gate.open()
-    model.script(update("- After the kill"), text("Done."))
+    api.script(update("- After the kill"), text("Done."))
     runs = quiet.reviewed(done + 2)
     assert [run["status"] for run in runs[:2]] == ["completed", "failed"]
     assert len(quiet.suggestions()) == 1
     # What changed while the server was down is reviewed as well.
     quiet.stop()
     quiet.write(BOAT, "While it was down.\n")
-    model.script(update("- After the start"), text("Done."))
+    api.script(update("- After the start"), text("Done."))
     quiet.start()
     assert len(quiet.reviewed(done + 3)) == done + 3
 
 
 def test_what_a_conversation_brought_is_proposed_for_the_context_that_was_chosen(
-    quiet: Curated, model: MessagesAPI
+    quiet: Curated, api: MessagesAPI
 ) -> None:
     done, before = len(quiet.runs()), quiet.read("AGENTS.md")
-    model.default(text("The sail is blue."))
+    api.default(text("The sail is blue."))
     headers = {"authorization": f"Bearer {CliToken(quiet.home.root).obtain()}"}
     body = {
         "message": "Which colour has the sail?",
@@ -120,16 +120,16 @@ def test_what_a_conversation_brought_is_proposed_for_the_context_that_was_chosen
     }
     said = httpx2.post(f"{quiet.url}/api/chat", json=body, headers=headers, timeout=120, **PLAIN)
     session = json.loads([line for line in said.text.split("\n") if line.startswith("data: ")][-1][6:])["sessionId"]
-    model.script(listing(), update("- The sail is blue", "facts", BOAT), text("The sail."))
+    api.script(listing(), update("- The sail is blue", "facts", BOAT), text("The sail."))
     quiet.ask("POST", f"/api/chat/{session}/archive")
     quiet.reviewed(done + 1)
-    assert "Which colour has the sail?" in results(model)[0][1]
+    assert "Which colour has the sail?" in results(api)[0][1]
     (found,) = quiet.suggestions()
     assert (found["payload"]["file"], found["payload"]["facts"]) == (BOAT, "- The sail is blue")
     assert quiet.read("AGENTS.md") == before
 
 
-def test_somebody_asks_for_a_review(quiet: Curated, model: MessagesAPI) -> None:
+def test_somebody_asks_for_a_review(quiet: Curated, api: MessagesAPI) -> None:
     done = len(quiet.runs())
     assert quiet.ask("POST", f"{CURATOR}/review", {"folder": "Projects/boat"}) == {"watcher": BOAT}
     runs = quiet.reviewed(done + 1)
