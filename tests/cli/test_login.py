@@ -15,8 +15,6 @@ from tests.support.terminal import Terminal
 KEY = "sk-ant-api03-" + "k" * 40
 TOKEN = "sk-ant-oat01-" + "t" * 40
 
-pytestmark = pytest.mark.computer
-
 
 @pytest.fixture
 def signed_out(parachute: Terminal, api: MessagesAPI) -> Iterator[Terminal]:
@@ -28,6 +26,7 @@ def signed_out(parachute: Terminal, api: MessagesAPI) -> Iterator[Terminal]:
     parachute.ok("stop")
 
 
+@pytest.mark.computer
 def test_a_key_is_typed_unseen_stored_tried_and_holds_at_once(signed_out: Terminal, api: MessagesAPI) -> None:
     api.require(api_key=KEY)
     api.default(text("OK."))
@@ -49,6 +48,7 @@ def test_a_key_is_typed_unseen_stored_tried_and_holds_at_once(signed_out: Termin
     assert "anthropic" not in json.loads(signed_out.ok("config", "get", "provider", "--json"))
 
 
+@pytest.mark.computer
 def test_a_wrong_secret_is_told(signed_out: Terminal, api: MessagesAPI) -> None:
     api.require(bearer="another")
     said = signed_out("auth", "login", stdin=f"{TOKEN}\n")
@@ -57,6 +57,7 @@ def test_a_wrong_secret_is_told(signed_out: Terminal, api: MessagesAPI) -> None:
     assert "The test message failed" in said.err
 
 
+@pytest.mark.computer
 def test_a_window_that_is_too_small_is_said_where_the_server_tells_it(signed_out: Terminal, api: MessagesAPI) -> None:
     api.default(text("OK."))
     arguments = ("auth", "login", "--base-url", api.url, "--model", "qwen3")
@@ -69,6 +70,7 @@ def test_a_window_that_is_too_small_is_said_where_the_server_tells_it(signed_out
         signed_out.ok("auth", "logout")
 
 
+@pytest.mark.computer
 def test_a_server_that_does_not_answer_is_no_success(signed_out: Terminal) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))  # and does not listen
