@@ -17,6 +17,12 @@ FOLDERS = {"Projects": 2, ".modules": 2}
 COMMON = {Path(".mcp.json")}
 """What a vault has once."""
 
+UNCHECKED = {
+    Path(__file__).parent.parent / name
+    for name in ("attacks", "browser", "connectors", "documentation", "flow", "modules", "official", "ops", "server")
+}
+"""Tests that have not been looked at yet: whoever gives them data of their own takes their folder out of here."""
+
 _before: WeakKeyDictionary[Installation, _Found] = WeakKeyDictionary()
 _writers: WeakKeyDictionary[Installation, dict[Path, str]] = WeakKeyDictionary()
 
@@ -63,7 +69,7 @@ def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, obje
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that wrote what another one wrote before."""
-    collisions = _collisions(item.nodeid)
+    collisions = [] if UNCHECKED.intersection(item.path.parents) else _collisions(item.nodeid)
     result = yield
     if collisions:
         pytest.fail(f"{collisions} on the same server: name it with the fixture `word`.", pytrace=False)
