@@ -13,7 +13,10 @@ from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 from tests.support.making import Make
 
-MIDNIGHT = {"sandbox": {"cpus": 1.5}, "backup": {"repository": "rest:https://me:very-secret-word@backup.test/"}}
+MIDNIGHT: dict[str, Any] = {
+    "sandbox": {"cpus": 1.5},
+    "backup": {"repository": "rest:https://me:very-secret-word@backup.test/"},
+}
 
 
 @pytest.fixture(scope="module")
