@@ -22,7 +22,7 @@ MIDNIGHT: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def configured(make_shared_computer: Make[Computer]) -> Computer:
     """A computer with settings in its file and in its environment."""
-    return make_shared_computer(environment={"PARACHUTE_SESSION_IDLE_MINUTES": "12"}, **MIDNIGHT)
+    return make_shared_computer(Computer, environment={"PARACHUTE_SESSION_IDLE_MINUTES": "12"}, **MIDNIGHT)
 
 
 @pytest.fixture
