@@ -5,14 +5,18 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
 from parachute.sandbox.engines.views import unavailable
 from tests.support.computer import Computer
 from tests.support.fork_server import shared_forks
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI
+from tests.support.server import Server
 from tests.support.terminal import Terminal
 
 needs_bubblewrap = pytest.mark.skipif(
@@ -84,10 +88,43 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture
-def computer(api: MessagesAPI) -> Iterator[Computer]:
-    """A computer whose model is `api`."""
-    with Computer(environment=api.credentials) as running:
-        yield running
+def make_computer(api: MessagesAPI) -> Iterator[Make[Computer]]:
+    """Start computers for one test."""
+    with ExitStack() as made:
+        yield Make(Computer, api, made)
+
+
+@pytest.fixture(scope="module")
+def make_shared_computer(model: MessagesAPI) -> Iterator[Make[Computer]]:
+    """Start computers for all tests of a file."""
+    with ExitStack() as made:
+        yield Make(Computer, model, made)
+
+
+@pytest.fixture
+def make_server(api: MessagesAPI) -> Iterator[Make[Server]]:
+    """Start servers for one test."""
+    with ExitStack() as made:
+        yield Make(Server, api, made)
+
+
+@pytest.fixture(scope="module")
+def make_shared_server(model: MessagesAPI) -> Iterator[Make[Server]]:
+    """Start servers for all tests of a file."""
+    with ExitStack() as made:
+        yield Make(Server, model, made)
+
+
+@pytest.fixture
+def computer(make_computer: Make[Computer]) -> Computer:
+    """A computer for one test."""
+    return make_computer()
+
+
+@pytest.fixture
+def word() -> str:
+    """A word that no other test uses, for the names of what it makes on a shared server."""
+    return f"w{token_hex(6)}"
 
 
 @pytest.fixture

@@ -19,11 +19,9 @@ def _shared() -> Iterator[tuple[MessagesAPI, Computer]]:
 
 @pytest.fixture
 def api(_shared: tuple[MessagesAPI, Computer]) -> Iterator[MessagesAPI]:
-    """The scripted model service of the shared computer; what a test left in its script is gone for the next one."""
-    service = _shared[0]
-    service.forget_script()
-    yield service
-    service.forget_script()
+    """The scripted model service of the shared computer, for one test."""
+    with _shared[0].lent() as service:
+        yield service
 
 
 @pytest.fixture

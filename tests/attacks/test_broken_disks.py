@@ -19,7 +19,7 @@ from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.small_disk import SmallDisk, small_disk
 from tests.support.sse import chat
 
-pytestmark = [needs_bubblewrap, pytest.mark.long]
+pytestmark = [needs_bubblewrap, pytest.mark.long, pytest.mark.computer]
 
 NOTES = """
 @route("POST", "/notes")
@@ -48,7 +48,7 @@ class ComputerOnADisk(ModuleComputer):
 
 
 @pytest.fixture
-def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
+def on_a_disk(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer on a disk that can be filled and can fail."""
     made = ComputerOnADisk(environment=model.credentials)
     made.home.root.rmdir()
@@ -78,81 +78,81 @@ def break_disk(computer: ModuleComputer, how: str) -> str:
 
 @pytest.mark.parametrize("how", ["full", "read-only"])
 async def test_panic_stops_agents_and_says_what_is_not_saved(
-    computer: ModuleComputer, model: MessagesAPI, how: str
+    on_a_disk: ModuleComputer, model: MessagesAPI, how: str
 ) -> None:
     gate = Gate()
     model.script(several(text("Half "), hold(gate)))
-    async with computer.client() as client, chat(client, "In a sandbox.") as stream:
+    async with on_a_disk.client() as client, chat(client, "In a sandbox.") as stream:
         await stream.until("text")
-        assert len(agents(computer)) == 1
-        break_disk(computer, how)
+        assert len(agents(on_a_disk)) == 1
+        break_disk(on_a_disk, how)
         answer = await client.post("/api/panic")
         assert answer.status_code == 200, answer.text
         await stream.collect()
         assert ended(stream)["type"] == "aborted"
-    assert agents(computer) == []
+    assert agents(on_a_disk) == []
     said = answer.json()
-    is_saved = (computer.home.root / "panic.json").exists()
+    is_saved = (on_a_disk.home.root / "panic.json").exists()
     assert said["panic"]["saved"] is is_saved
     assert (said["warning"] is None) is is_saved
     assert is_saved or how == "read-only" or "holds until" in said["warning"]
-    refused = computer.post("/api/chat", json={"message": "Hello?"})
+    refused = on_a_disk.post("/api/chat", json={"message": "Hello?"})
     assert (refused.status_code, refused.json()["key"]) == (503, "panic"), refused.text
-    assert computer.value("/api/status")["panic"]["by"] == "this computer"
+    assert on_a_disk.value("/api/status")["panic"]["by"] == "this computer"
 
 
 async def test_panic_outlives_a_kill_of_the_server_on_a_read_only_disk(
-    computer: ModuleComputer, model: MessagesAPI
+    on_a_disk: ModuleComputer, model: MessagesAPI
 ) -> None:
-    break_disk(computer, "read-only")
-    done = computer.command("panic", "--json")
+    break_disk(on_a_disk, "read-only")
+    done = on_a_disk.command("panic", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     said = json.loads(done.stdout)
     assert (said["running"], said["panic"]["saved"]) == (True, False)
     assert "until the computer is restarted" in said["problem"]
-    core = computer.find_process("parachute.server")
+    core = on_a_disk.find_process("parachute.server")
     os.kill(core.pid, signal.SIGSTOP)
     try:
-        again = computer.command("panic")
+        again = on_a_disk.command("panic")
         assert again.returncode == 0, again.stdout + again.stderr
         assert "until the computer is restarted" in again.stderr
     finally:
         os.kill(core.pid, signal.SIGCONT)
-    refused = computer.post("/api/chat", json={"message": "Hello?"})
+    refused = on_a_disk.post("/api/chat", json={"message": "Hello?"})
     assert (refused.status_code, refused.json()["key"]) == (503, "panic"), refused.text
-    assert agents(computer) == []
+    assert agents(on_a_disk) == []
 
 
-async def test_what_no_disk_took_is_saved_as_soon_as_it_can_be(computer: ModuleComputer) -> None:
-    blocked = computer.home.root / "panic.json"
-    disk = disk_of(computer)
+async def test_what_no_disk_took_is_saved_as_soon_as_it_can_be(on_a_disk: ModuleComputer) -> None:
+    blocked = on_a_disk.home.root / "panic.json"
+    disk = disk_of(on_a_disk)
     disk.fill()
-    answer = computer.post("/api/panic").json()
+    answer = on_a_disk.post("/api/panic").json()
     disk.make_room()
-    computer.wait_until(lambda: blocked.exists() and blocked.stat().st_size, "it is saved in full")
-    assert computer.command("resume").returncode == 0
+    on_a_disk.wait_until(lambda: blocked.exists() and blocked.stat().st_size, "it is saved in full")
+    assert on_a_disk.command("resume").returncode == 0
     assert not blocked.exists()
     assert answer["panic"]["by"] == "this computer"
-    async with computer.client() as client:
+    async with on_a_disk.client() as client:
         assert (await answered(client, "Hello?")).text == "Yes."
 
 
-async def test_resume_on_a_read_only_disk_changes_nothing_and_says_what_to_do(computer: ModuleComputer) -> None:
+async def test_resume_on_a_read_only_disk_changes_nothing_and_says_what_to_do(on_a_disk: ModuleComputer) -> None:
     """Of a panic that is on the disk, and of one that only processes remember."""
-    disk, file = disk_of(computer), computer.home.root / "panic.json"
-    CliToken(computer.home.root).obtain()
+    disk, file = disk_of(on_a_disk), on_a_disk.home.root / "panic.json"
+    CliToken(on_a_disk.home.root).obtain()
     for is_saved in (True, False):
         if is_saved:
-            assert computer.post("/api/panic").json()["panic"]["saved"] is True
+            assert on_a_disk.post("/api/panic").json()["panic"]["saved"] is True
         with disk.read_only():
-            said = computer.post("/api/panic").json()
+            said = on_a_disk.post("/api/panic").json()
             assert said["panic"]["saved"] is is_saved
-            await asyncio.to_thread(check_that_all_agents_stay_stopped, computer, said["panic"]["since"])
-        computer.wait_until(file.exists, "it is saved")
-        done = computer.command("resume", "--json")
+            await asyncio.to_thread(check_that_all_agents_stay_stopped, on_a_disk, said["panic"]["since"])
+        on_a_disk.wait_until(file.exists, "it is saved")
+        done = on_a_disk.command("resume", "--json")
         assert done.returncode == 0, done.stdout + done.stderr
         assert json.loads(done.stdout)["was"]["since"] == said["panic"]["since"]
-        async with computer.client() as client:
+        async with on_a_disk.client() as client:
             assert (await answered(client, "Hello?")).text == "Yes."
 
 
@@ -172,16 +172,16 @@ def check_that_all_agents_stay_stopped(computer: ModuleComputer, since: str) -> 
     assert refused.value.key == "disk_read_only"
 
 
-def test_status_and_doctor_answer_on_a_read_only_disk(computer: ModuleComputer) -> None:
-    break_disk(computer, "read-only")
-    assert not (computer.home.root / "cli.token").exists(), "there is none to send along, and none can be made"
-    assert computer.command("panic").returncode == 0
-    shown = computer.command("status", "--json")
+def test_status_and_doctor_answer_on_a_read_only_disk(on_a_disk: ModuleComputer) -> None:
+    break_disk(on_a_disk, "read-only")
+    assert not (on_a_disk.home.root / "cli.token").exists(), "there is none to send along, and none can be made"
+    assert on_a_disk.command("panic").returncode == 0
+    shown = on_a_disk.command("status", "--json")
     assert shown.returncode == 0, shown.stdout + shown.stderr
     said = json.loads(shown.stdout)
     assert (said["running"], said["problem"], said["panic"]["saved"]) == (True, None, False)
-    assert "all agents, since" in computer.command("status").stdout
-    examined = computer.command("doctor", "disk-writable", "panic")
+    assert "all agents, since" in on_a_disk.command("status").stdout
+    examined = on_a_disk.command("doctor", "disk-writable", "panic")
     assert examined.returncode == 1, examined.stdout + examined.stderr
     assert "The disk can only be read" in examined.stdout
     assert "All agents are stopped since" in examined.stdout
@@ -189,10 +189,10 @@ def test_status_and_doctor_answer_on_a_read_only_disk(computer: ModuleComputer) 
     assert "Traceback" not in examined.stdout + examined.stderr
 
 
-def test_panic_without_a_server_says_that_nothing_holds(computer: ModuleComputer) -> None:
-    computer.stop()
-    break_disk(computer, "read-only")
-    done = computer.command("panic")
+def test_panic_without_a_server_says_that_nothing_holds(on_a_disk: ModuleComputer) -> None:
+    on_a_disk.stop()
+    break_disk(on_a_disk, "read-only")
+    done = on_a_disk.command("panic")
     assert done.returncode == 1
     assert "could not be written" in done.stderr
 
@@ -209,11 +209,11 @@ WRITES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("how", ["full", "read-only"])
-def test_what_is_not_written_is_said_with_a_key(computer: ModuleComputer, how: str) -> None:
-    expected = break_disk(computer, how)
+def test_what_is_not_written_is_said_with_a_key(on_a_disk: ModuleComputer, how: str) -> None:
+    expected = break_disk(on_a_disk, how)
     refused = set()
     for path, body in WRITES.items():
-        answer = computer.post(path, json=body)
+        answer = on_a_disk.post(path, json=body)
         if answer.status_code == 200:
             continue  # there was room for it, or it answers with events
         refused.add(path)
@@ -224,8 +224,8 @@ def test_what_is_not_written_is_said_with_a_key(computer: ModuleComputer, how: s
         assert said["hint"]
         assert "Nothing was lost" not in answer.text
         assert "Something went wrong" not in answer.text
-    put = computer.ask("PUT", "/api/provider", json={"provider": "offline"})
+    put = on_a_disk.ask("PUT", "/api/provider", json={"provider": "offline"})
     assert refused == WRITES.keys() or (how == "full" and refused)
-    put = computer.ask("PUT", "/api/settings/model", json={"value": "opus"})
+    put = on_a_disk.ask("PUT", "/api/settings/model", json={"value": "opus"})
     assert put.status_code < 500 or put.json()["key"] == expected, put.text
-    assert computer.value("/api/health")["status"] == "ok"
+    assert on_a_disk.value("/api/health")["status"] == "ok"

@@ -6,7 +6,7 @@ import json
 import shutil
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx2
@@ -19,6 +19,7 @@ from parachute.web.http.http_connection import ConnectionLimiter
 from parachute.web.http.unix_server import UnixListener, UnixServer
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
+from tests.support.making import Make
 
 pytestmark = pytest.mark.process
 
@@ -27,13 +28,13 @@ FEW = 256
 
 
 @pytest.fixture(scope="module")
-def computer() -> Iterator[Computer]:
+def limited(make_shared_computer: Make[Computer]) -> Computer:
     """A computer whose server may have few descriptors, as on a machine with low limits."""
-    with Computer() as running:
-        for process in running.processes():
-            process.rlimit(psutil.RLIMIT_NOFILE, (FEW, FEW))
-        running.kill_core()
-        yield running
+    computer = make_shared_computer()
+    for process in computer.processes():
+        process.rlimit(psutil.RLIMIT_NOFILE, (FEW, FEW))
+    computer.kill_core()
+    return computer
 
 
 def connection(computer: Computer, text: bytes) -> socket.socket:
@@ -54,22 +55,22 @@ def answer(opened: socket.socket) -> bytes:
 
 
 @pytest.mark.long
-def test_half_requests_do_not_stop_the_server(computer: Computer) -> None:
-    core = computer.find_process("parachute.server").pid
+def test_half_requests_do_not_stop_the_server(limited: Computer) -> None:
+    core = limited.find_process("parachute.server").pid
     with contextlib.ExitStack() as stack:
         for _ in range(3 * FEW):
             with contextlib.suppress(OSError):
-                stack.enter_context(connection(computer, b"GET /api/health HTTP/1.1\r\nhost: localhost\r\nx-a: "))
-        with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
+                stack.enter_context(connection(limited, b"GET /api/health HTTP/1.1\r\nhost: localhost\r\nx-a: "))
+        with httpx2.Client(base_url=limited.url, timeout=60, **PLAIN) as client:
             assert client.get("/api/health").status_code == 200
             assert client.post("/api/panic").status_code == 200
             assert client.get("/api/panic").json()["panic"]
-    assert computer.find_process("parachute.server").pid == core
+    assert limited.find_process("parachute.server").pid == core
 
 
 @pytest.mark.long  # its real time is ten seconds
-def test_the_header_has_its_time(computer: Computer) -> None:
-    with connection(computer, b"GET /api/health HTTP/1.1\r\nhost: localhost\r\nx-a: ") as opened:
+def test_the_header_has_its_time(limited: Computer) -> None:
+    with connection(limited, b"GET /api/health HTTP/1.1\r\nhost: localhost\r\nx-a: ") as opened:
         assert answer(opened).startswith(b"HTTP/1.1 408 ")
 
 
@@ -84,28 +85,28 @@ def test_the_header_has_its_time(computer: Computer) -> None:
     ],
     ids=["many", "long", "a hundred and one", "trailers", "extensions"],
 )
-def test_a_header_has_an_end(computer: Computer, header: bytes) -> None:
-    with connection(computer, b"POST /api/panic HTTP/1.1\r\nhost: localhost\r\n" + header) as opened:
+def test_a_header_has_an_end(limited: Computer, header: bytes) -> None:
+    with connection(limited, b"POST /api/panic HTTP/1.1\r\nhost: localhost\r\n" + header) as opened:
         assert answer(opened)[:13] in (b"HTTP/1.1 431 ", b"")  # what was sent meanwhile may have the answer lost
-    core = computer.find_process("parachute.server")
+    core = limited.find_process("parachute.server")
     assert core.memory_info().rss < 300_000_000
 
 
-def test_requests_do_not_pile_up_on_one_connection(computer: Computer) -> None:
+def test_requests_do_not_pile_up_on_one_connection(limited: Computer) -> None:
     one = b"GET /api/chat HTTP/1.1\r\nhost: localhost\r\n\r\n"
-    with connection(computer, one * 400) as opened:
+    with connection(limited, one * 400) as opened:
         assert answer(opened).count(b"HTTP/1.1 200") < 400
-    with connection(computer, b"GET /api/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n") as opened:
+    with connection(limited, b"GET /api/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n") as opened:
         assert answer(opened).startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_trailer_is_no_header(computer: Computer) -> None:
+def test_a_trailer_is_no_header(limited: Computer) -> None:
     """A reader of headers behind the body would take it for one, also for a key."""
     request = (
         b"POST /api/panic HTTP/1.1\r\nhost: localhost:%d\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n"
-        b"1\r\n{\r\n0\r\nx-api-key: para_wrong\r\n\r\n" % computer.port
+        b"1\r\n{\r\n0\r\nx-api-key: para_wrong\r\n\r\n" % limited.port
     )
-    with connection(computer, request) as opened:
+    with connection(limited, request) as opened:
         assert answer(opened).startswith(b"HTTP/1.1 200 ")
 
 

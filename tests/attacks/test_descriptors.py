@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
+from tests.support.making import Make
 from tests.support.waiting import SECONDS
 
 
@@ -43,31 +44,31 @@ class Systemd:
 
 
 @pytest.fixture
-def computer() -> Iterator[Computer]:
+def stopped(make_computer: Make[Computer]) -> Computer:
     """A computer without its server."""
-    with Computer() as running:
-        running.ask_supervisor("stop")
-        yield running
+    computer = make_computer()
+    computer.ask_supervisor("stop")
+    return computer
 
 
 @pytest.fixture
-def systemd(computer: Computer) -> Iterator[Systemd]:
+def systemd(stopped: Computer) -> Iterator[Systemd]:
     """The starter of the server in this test, which hears of it."""
-    made = Systemd(computer.folder / "notify")
+    made = Systemd(stopped.folder / "notify")
     yield made
     made.close()
 
 
 @pytest.fixture
-def server(computer: Computer, systemd: Systemd) -> Iterator[tuple[psutil.Process, str]]:
+def server(stopped: Computer, systemd: Systemd) -> Iterator[tuple[psutil.Process, str]]:
     """The server's process as systemd starts it, and its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         environment = {
-            "HOME": str(computer.folder),
+            "HOME": str(stopped.folder),
             "PATH": os.environ["PATH"],
-            "PARACHUTE_HOME": str(computer.home.root),
+            "PARACHUTE_HOME": str(stopped.home.root),
             "LISTEN_FDS": "1",
-            "NOTIFY_SOCKET": str(computer.folder / "notify"),
+            "NOTIFY_SOCKET": str(stopped.folder / "notify"),
             "WATCHDOG_USEC": "200000",
         }
         command = [sys.executable, "-m", "parachute.server"]

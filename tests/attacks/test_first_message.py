@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import api  # noqa: F401 - the one of each test
 from tests.support.computer import Computer
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import chat
 from tests.support.waiting import SECONDS as DEADLINE
@@ -37,13 +39,10 @@ def imports() -> Iterator[socket.socket]:
 
 
 @pytest.fixture
-def computer(api: MessagesAPI, imports: socket.socket, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+def held_back(make_computer: Make[Computer], imports: socket.socket, tmp_path: Path) -> Computer:
     """A computer whose imports of the SDK are held until the test has read of them."""
-    folder = tmp_path_factory.mktemp("held")
-    (folder / "sitecustomize.py").write_text(HOLD.format(port=imports.getsockname()[1]))
-    environment = {**api.credentials, "PYTHONPATH": str(folder)}
-    with Computer(environment=environment) as running:
-        yield running
+    (tmp_path / "sitecustomize.py").write_text(HOLD.format(port=imports.getsockname()[1]))
+    return make_computer(environment={"PYTHONPATH": str(tmp_path)})
 
 
 @contextlib.asynccontextmanager
@@ -66,11 +65,11 @@ def has_begun(imports: socket.socket) -> bool:
 
 @pytest.mark.long
 async def test_others_are_answered_while_it_is_imported(
-    computer: Computer, api: MessagesAPI, imports: socket.socket
+    held_back: Computer, api: MessagesAPI, imports: socket.socket
 ) -> None:
     api.script(text("Hello."))
     assert not has_begun(imports), "a computer in which nobody chats does without"
-    async with computer.client() as client, computer.client() as other:
+    async with held_back.client() as client, held_back.client() as other:
         async with chat(client, "Hello!") as stream:
             async with held(imports):
                 answer = await other.get("/api/health", timeout=DEADLINE)
@@ -89,9 +88,9 @@ async def test_others_are_answered_while_it_is_imported(
 
 @pytest.mark.long
 async def test_it_begins_with_the_message_and_not_when_the_agent_is_needed(
-    computer: Computer, imports: socket.socket
+    held_back: Computer, imports: socket.socket
 ) -> None:
-    async with computer.client() as client:
+    async with held_back.client() as client:
         # One that never comes to an agent.
         answer = await client.post("/api/chat", json={"message": "Hello!", "sessionId": "no-such-session"})
         assert answer.status_code == 404

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ import psutil
 import pytest
 
 from tests.automation.suggestions.conftest import JOURNAL, SuggestionsComputer
+from tests.support.computer import Computer
+from tests.support.making import Make
 
 pytestmark = pytest.mark.long
 
@@ -56,17 +57,6 @@ def test_brain_is_killed_at_every_step_of_a_suggestion(tmp_path: Path, action: s
         assert changes(action, step["files"]) == 1, step
 
 
-@pytest.fixture(scope="module")
-def computer() -> Iterator[SuggestionsComputer]:
-    """A computer with Brain, and a module that proposes changes of it."""
-    with SuggestionsComputer() as running:
-        with running.modules.installing(str(ROOT / "modules" / "brain")) as installation:
-            installation.finish()
-        agents = {"reflection": {"capabilities": ["read"], "can_suggest": ["brain"]}}
-        running.install("journal", JOURNAL, agents=agents)
-        yield running
-
-
 def approve_and_kill(computer: SuggestionsComputer, made: str, file: Path) -> None:
     """Approve, kill Brain's process when the change is in its file, and approve again if that did not resolve it."""
     with ThreadPoolExecutor(1) as threads:
@@ -87,7 +77,11 @@ def approve_and_kill(computer: SuggestionsComputer, made: str, file: Path) -> No
 
 
 @pytest.mark.long
-def test_a_suggestion_is_approved_again_after_a_kill(computer: SuggestionsComputer) -> None:
+def test_a_suggestion_is_approved_again_after_a_kill(make_computer: Make[Computer]) -> None:
+    computer = make_computer(SuggestionsComputer)
+    with computer.modules.installing(str(ROOT / "modules" / "brain")) as installation:
+        installation.finish()
+    computer.install("journal", JOURNAL, agents={"reflection": {"capabilities": ["read"], "can_suggest": ["brain"]}})
     body = {"entity_type": "person", "data": {"name": "Kevin"}}
     kevin = computer.post("/api/brain/entities", json=body).json()
     path = computer.vault / kevin["path"]

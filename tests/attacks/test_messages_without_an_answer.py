@@ -75,7 +75,8 @@ async def test_a_killed_agent_takes_no_message_along(computer: Computer, api: Me
 
 async def test_who_reads_the_end_may_speak_before_it_is_stored(computer: Computer, api: MessagesAPI) -> None:
     gate = Gate()
-    api.script(text("Yes."), hold(gate, text("Too late.")))
+    api.script(text("Yes."))
+    api.default(hold(gate, text("Too late.")))
     async with computer.client() as client:
         session = session_of(await answered(client, "First message."))
         for agent in agents(computer):
@@ -88,7 +89,6 @@ async def test_who_reads_the_end_may_speak_before_it_is_stored(computer: Compute
                 agent.kill()
                 await stream.collect()
             gate.open()
-            api.forget_script()
             api.default(text("Whole again."))
             following = asyncio.create_task(answered(client, "What is it called?", session))
             for _ in range(10):

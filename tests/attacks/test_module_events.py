@@ -1,10 +1,10 @@
 """A16: a module that publishes without an end."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.computer import Computer
+from tests.support.making import Make
 
 pytestmark = pytest.mark.long
 
@@ -23,15 +23,10 @@ async def flood(self, number: int, size: int):
 """
 
 
-@pytest.fixture(scope="module")
-def computer() -> Iterator[ModuleComputer]:
-    with ModuleComputer() as running:
-        running.install_quietly("floods", PUBLISHES)
-        running.install_quietly("others", PUBLISHES.replace("floods.seen", "others.seen"))
-        yield running
-
-
-async def test_a_module_publishes_as_fast_as_the_disk_bears(computer: ModuleComputer) -> None:
+async def test_a_module_publishes_as_fast_as_the_disk_bears(make_computer: Make[Computer]) -> None:
+    computer = make_computer(ModuleComputer)
+    computer.install_quietly("floods", PUBLISHES)
+    computer.install_quietly("others", PUBLISHES.replace("floods.seen", "others.seen"))
     async with computer.client() as client:
         large = (await client.post("/api/floods/flood", json={"number": 200, "size": 200_000})).json()
         assert large["sent"] > 50

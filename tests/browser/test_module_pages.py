@@ -1,12 +1,12 @@
 """Pages that a hostile module answers with, in a browser that is signed in at the console of the same address."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.console.people import DESKTOP, WITH_WORKER, Person
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.computer import Computer
+from tests.support.making import Make
 
 pytestmark = pytest.mark.long
 
@@ -47,15 +47,11 @@ PAGE = f"""<!doctype html><title>quiet</title><body onload="{ATTACK.replace(chr(
 '''
 
 
-@pytest.fixture(scope="module")
-def computer() -> Iterator[ModuleComputer]:
-    """A computer with the module."""
-    with ModuleComputer() as running:
-        running.install("evil", HOSTILE, top=TOP)
-        yield running
-
-
-def test_a_page_of_a_module_cannot_use_the_session_of_the_console(browser: Browser, computer: ModuleComputer) -> None:
+def test_a_page_of_a_module_cannot_use_the_session_of_the_console(
+    browser: Browser, make_computer: Make[Computer]
+) -> None:
+    computer = make_computer(ModuleComputer)
+    computer.install("evil", HOSTILE, top=TOP)
     person = Person(browser, computer, DESKTOP, **WITH_WORKER)
     person.sign_in()
     keys, cookies = computer.value("/api/auth/keys"), person.context.cookies()

@@ -20,6 +20,7 @@ from tests.browser.chromium import chromium
 from tests.support.authority import signed
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
+from tests.support.making import Make
 
 pytestmark = pytest.mark.long
 
@@ -29,13 +30,13 @@ CAPABILITIES = (
 
 
 @pytest.fixture(scope="module")
-def computer() -> Iterator[Computer]:
+def https(make_shared_computer: Make[Computer]) -> Computer:
     """A computer that is called parachute.local."""
-    with Computer(settings={"tls": {"enabled": True}, "hostnames": ["parachute.local"]}) as running:
-        running.wait_until(
-            lambda: httpx2.get(f"{running.url}/api/tls", timeout=60, **PLAIN).json()["ready"], "there is a certificate"
-        )
-        yield running
+    computer = make_shared_computer(tls={"enabled": True}, hostnames=["parachute.local"])
+    computer.wait_until(
+        lambda: httpx2.get(f"{computer.url}/api/tls", timeout=60, **PLAIN).json()["ready"], "there is a certificate"
+    )
+    return computer
 
 
 def command_line(computer: Computer, home: Path, *arguments: str) -> str:
@@ -52,12 +53,12 @@ def command_line(computer: Computer, home: Path, *arguments: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def home(computer: Computer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(https: Computer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home of a user who trusts the computer."""
     if shutil.which("certutil") is None:
         pytest.fail("certutil is missing:  apt-get install libnss3-tools", pytrace=False)
     folder = tmp_path_factory.mktemp("home")
-    assert "is trusted" in command_line(computer, folder, "tls", "trust")
+    assert "is trusted" in command_line(https, folder, "tls", "trust")
     return folder
 
 
@@ -97,14 +98,14 @@ def served(certificate: Path) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("name", ["parachute.local", "localhost", "127.0.0.1"])
-def test_our_names_are_secure(computer: Computer, page: Page, name: str) -> None:
-    page.goto(f"https://{name}:{computer.port}/")
+def test_our_names_are_secure(https: Computer, page: Page, name: str) -> None:
+    page.goto(f"https://{name}:{https.port}/")
     assert page.title() == "Parachute"
     assert page.evaluate(CAPABILITIES) == [True] * 4
 
 
-def test_the_same_port_without_tls_loads_and_is_not_secure(computer: Computer, page: Page) -> None:
-    page.goto(f"http://parachute.local:{computer.port}/")
+def test_the_same_port_without_tls_loads_and_is_not_secure(https: Computer, page: Page) -> None:
+    page.goto(f"http://parachute.local:{https.port}/")
     assert page.title() == "Parachute"
     assert page.evaluate(CAPABILITIES) == [False] * 4
 
@@ -123,15 +124,13 @@ def refusal(page: Page, certificate: Path, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["bank.example", "other.local", "8.8.8.8"])
-def test_another_name_of_the_same_authority_is_refused(
-    computer: Computer, page: Page, tmp_path: Path, name: str
-) -> None:
-    forged = signed(Store(computer.home.root).authority, tmp_path / "forged.pem", name)
+def test_another_name_of_the_same_authority_is_refused(https: Computer, page: Page, tmp_path: Path, name: str) -> None:
+    forged = signed(Store(https.home.root).authority, tmp_path / "forged.pem", name)
     assert "ERR_CERT_INVALID" in refusal(page, forged, name)
 
 
-def test_our_name_in_other_hands_is_refused(computer: Computer, page: Page, tmp_path: Path) -> None:
-    authority = Store(computer.home.root).authority
+def test_our_name_in_other_hands_is_refused(https: Computer, page: Page, tmp_path: Path) -> None:
+    authority = Store(https.home.root).authority
     of_nobody = signed(None, tmp_path / "own.pem", "parachute.local")
     assert "ERR_CERT_AUTHORITY_INVALID" in refusal(page, of_nobody, "parachute.local")
     old = signed(authority, tmp_path / "old.pem", "parachute.local", days=-1)
@@ -141,10 +140,10 @@ def test_our_name_in_other_hands_is_refused(computer: Computer, page: Page, tmp_
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_the_page_leads_through_it_with_the_fingerprint(
-    computer: Computer, home: Path, page: Page, problems: list[str], scheme: str
+    https: Computer, home: Path, page: Page, problems: list[str], scheme: str
 ) -> None:
-    shown = command_line(computer, home, "tls", "show")
-    page.goto(f"{scheme}://parachute.local:{computer.port}/")
+    shown = command_line(https, home, "tls", "show")
+    page.goto(f"{scheme}://parachute.local:{https.port}/")
     page.get_by_role("link", name="Trust this computer").click()
     expect(page.locator("#fingerprint")).not_to_be_empty()
     lines = page.locator("#fingerprint").inner_text().split("\n")
@@ -154,15 +153,15 @@ def test_the_page_leads_through_it_with_the_fingerprint(
     page.get_by_text("Android", exact=True).click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the certificate").locator("visible=true").click()
-    assert download.value.path().read_text() == httpx2.get(f"{computer.url}/tls/ca.crt", timeout=60, **PLAIN).text
-    link = page.get_by_role("link", name=f"https://127.0.0.1:{computer.port}")
+    assert download.value.path().read_text() == httpx2.get(f"{https.url}/tls/ca.crt", timeout=60, **PLAIN).text
+    link = page.get_by_role("link", name=f"https://127.0.0.1:{https.port}")
     link.click()
     expect(page).to_have_title("Parachute")
     assert problems == []
 
 
-def test_trust_is_taken_back(computer: Computer, home: Path) -> None:
-    assert "not trusted any more" in command_line(computer, home, "tls", "trust", "--remove")
+def test_trust_is_taken_back(https: Computer, home: Path) -> None:
+    assert "not trusted any more" in command_line(https, home, "tls", "trust", "--remove")
     listed = subprocess.run(
         ["certutil", "-L", "-d", f"sql:{home / '.pki' / 'nssdb'}"], capture_output=True, text=True, check=True
     )

@@ -24,7 +24,7 @@ from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 needs_core = pytest.mark.skipif(find_spec("parachute.server") is None, reason="there is no core in this build")
 SECRET = "sk-ant-" + "x" * 40
@@ -39,7 +39,7 @@ def port() -> int:
 
 
 @pytest.fixture
-def computer(parachute: Terminal) -> Iterator[Terminal]:
+def starting(parachute: Terminal) -> Iterator[Terminal]:
     """The command; what it has started is ended."""
     yield parachute
     parachute.ok("stop")
@@ -51,84 +51,84 @@ def supervisor_of(parachute: Terminal) -> int:
 
 
 @needs_core
-def test_a_computer_starts_tells_of_itself_and_ends(computer: Terminal, port: int) -> None:
-    started = computer.ok("start", "--port", str(port))
+def test_a_computer_starts_tells_of_itself_and_ends(starting: Terminal, port: int) -> None:
+    started = starting.ok("start", "--port", str(port))
     assert f"http://127.0.0.1:{port}" in started
     assert "offline, because no credentials are configured" in started
     assert 'parachute chat "hello"' in started
     assert "#pair=" not in started, "what is written to a file or a log signs nobody in"
 
-    status = json.loads(computer.ok("status", "--json"))
+    status = json.loads(starting.ok("status", "--json"))
     assert (status["running"], status["problem"]) == (True, None)
     assert status["supervisor"]["main_server_port"] == port
     assert "core" in [unit["name"] for unit in status["units"]]
-    assert status["core"]["vault"] == f"{computer.environment['HOME']}/Parachute"
-    assert "core  " not in computer.ok("status"), "what runs inside is for those who ask"
-    shown = computer.ok("status", "--verbose")
+    assert status["core"]["vault"] == f"{starting.environment['HOME']}/Parachute"
+    assert "core  " not in starting.ok("status"), "what runs inside is for those who ask"
+    shown = starting.ok("status", "--verbose")
     for word in ("Vault", "Model", "$0.00 of $20.00 today", "Sandbox", "core  ", "running"):
         assert word in shown
-    assert json.loads(computer.ok("sessions", "list", "--json")) == []
+    assert json.loads(starting.ok("sessions", "list", "--json")) == []
 
-    supervisor = supervisor_of(computer)
+    supervisor = supervisor_of(starting)
     family = [psutil.Process(supervisor), *psutil.Process(supervisor).children(recursive=True)]
-    again = computer.ok("start")
+    again = starting.ok("start")
     assert f"running already on http://127.0.0.1:{port}" in again
-    assert supervisor_of(computer) == supervisor
+    assert supervisor_of(starting) == supervisor
 
-    assert "supervisor, core" in computer.ok("stop")
+    assert "supervisor, core" in starting.ok("stop")
     # Whoever adopted the supervisor may not have collected it yet: what is left of it runs no more.
     assert [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
-    assert computer("status").code == 3
+    assert starting("status").code == 3
 
 
 @needs_core
-def test_at_a_terminal_the_first_start_shows_an_address_that_signs_in_once(computer: Terminal, port: int) -> None:
-    with computer.screen("start", "--port", str(port)) as screen:
+def test_at_a_terminal_the_first_start_shows_an_address_that_signs_in_once(starting: Terminal, port: int) -> None:
+    with starting.screen("start", "--port", str(port)) as screen:
         assert screen.answer(lambda seen: "n" if "[y/N]" in seen or "[Y/n" in seen else None) == 0
         code = screen.seen.partition(f"http://127.0.0.1:{port}/#pair=")[2][:9]
     url = f"http://127.0.0.1:{port}/api/pairing/sign-in"
     assert httpx2.post(url, json={"code": code}, timeout=60, **PLAIN).json()["admin"] is True
     assert httpx2.post(url, json={"code": code}, timeout=60, **PLAIN).json()["key"] == "wrong_code"
-    with computer.screen("restart") as screen:
+    with starting.screen("restart") as screen:
         assert screen.answer(lambda seen: "n" if "[y/N]" in seen or "[Y/n" in seen else None) == 0
         assert "#pair=" not in screen.seen, "a browser is signed in"
-    logs = Home(computer.home).logs
+    logs = Home(starting.home).logs
     assert not any(code in path.read_text() for path in logs.iterdir())
 
 
 @needs_core
 def test_a_restart_takes_settings_and_environment_as_they_are_now_and_keeps_the_address_of_the_start(
-    computer: Terminal, port: int
+    starting: Terminal, port: int
 ) -> None:
-    computer.ok("start", "--port", str(port))
-    supervisor = supervisor_of(computer)
-    computer.ok("config", "set", "daily_spending_limit", "7")
+    starting.ok("start", "--port", str(port))
+    supervisor = supervisor_of(starting)
+    starting.ok("config", "set", "daily_spending_limit", "7")
     for _ in range(2):  # what was kept once is kept again
-        restarted = computer.ok("restart", ANTHROPIC_API_KEY=SECRET, ANTHROPIC_BASE_URL="http://127.0.0.1:9")
+        restarted = starting.ok("restart", ANTHROPIC_API_KEY=SECRET, ANTHROPIC_BASE_URL="http://127.0.0.1:9")
         assert f"http://127.0.0.1:{port}" in restarted
     assert "there is a credential (ANTHROPIC_API_KEY)" in restarted
-    assert supervisor_of(computer) != supervisor
-    assert "of $7.00 today" in computer.ok("status")
+    assert supervisor_of(starting) != supervisor
+    assert "of $7.00 today" in starting.ok("status")
 
     with socket.create_server(("127.0.0.1", 0)) as found:
         other = found.getsockname()[1]
-    computer.ok("config", "set", "port", str(other))
-    moved = computer("restart")
+    starting.ok("config", "set", "port", str(other))
+    moved = starting("restart")
     assert f"http://127.0.0.1:{other}" in moved.out
     assert f"instead of {port}" in moved.err
 
-    Home(computer.home).config.write_text("prot: 1\n")
-    supervisor = supervisor_of(computer)
-    assert "line 1: prot" in computer.fails("restart")
-    assert supervisor_of(computer) == supervisor, "a mistake in the settings must not end what runs"
+    Home(starting.home).config.write_text("prot: 1\n")
+    supervisor = supervisor_of(starting)
+    assert "line 1: prot" in starting.fails("restart")
+    assert supervisor_of(starting) == supervisor, "a mistake in the settings must not end what runs"
 
 
 @needs_core
-def test_credentials_are_in_no_environment(computer: Terminal, port: int) -> None:
-    computer.ok("start", "--port", str(port), ANTHROPIC_API_KEY=SECRET, ANTHROPIC_BASE_URL="http://127.0.0.1:9")
-    status = json.loads(computer.ok("status", "--json"))
+def test_credentials_are_in_no_environment(starting: Terminal, port: int) -> None:
+    starting.ok("start", "--port", str(port), ANTHROPIC_API_KEY=SECRET, ANTHROPIC_BASE_URL="http://127.0.0.1:9")
+    status = json.loads(starting.ok("status", "--json"))
     assert status["core"]["provider"]["credential"]["source"] == "ANTHROPIC_API_KEY"
-    supervisor = psutil.Process(supervisor_of(computer))
+    supervisor = psutil.Process(supervisor_of(starting))
     for process in (supervisor, *supervisor.children(recursive=True)):
         try:
             content = Path(f"/proc/{process.pid}/environ").read_bytes()
@@ -256,11 +256,11 @@ def test_what_waits_is_shown(parachute: Terminal, home: Home) -> None:
 
 
 @needs_core
-def test_the_addresses_to_type_elsewhere_are_shown(computer: Terminal, port: int) -> None:
-    computer.ok("keys", "create", "phone")
+def test_the_addresses_to_type_elsewhere_are_shown(starting: Terminal, port: int) -> None:
+    starting.ok("keys", "create", "phone")
     own = [address for address in own_addresses() if not (address.is_loopback or address.is_link_local)]
-    started = computer.ok("start", "--host", "0.0.0.0", "--port", str(port))
-    for shown in (started, computer.ok("status")):
+    started = starting.ok("start", "--host", "0.0.0.0", "--port", str(port))
+    for shown in (started, starting.ok("status")):
         assert f"http://0.0.0.0:{port}" not in shown
         assert f"http://127.0.0.1:{port}" in shown
         networks = re.findall(r"Network +(http://\S+)", shown)

@@ -17,7 +17,7 @@ TOKEN = "sk-ant-oat01-" + "t" * 40
 
 
 @pytest.fixture
-def computer(parachute: Terminal, api: MessagesAPI) -> Iterator[Terminal]:
+def signed_out(parachute: Terminal, api: MessagesAPI) -> Iterator[Terminal]:
     """The command, with a computer that runs without credentials; Anthropic is the scripted model."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         port = found.getsockname()[1]
@@ -26,54 +26,58 @@ def computer(parachute: Terminal, api: MessagesAPI) -> Iterator[Terminal]:
     parachute.ok("stop")
 
 
-def test_a_key_is_typed_unseen_stored_tried_and_holds_at_once(computer: Terminal, api: MessagesAPI) -> None:
+@pytest.mark.computer
+def test_a_key_is_typed_unseen_stored_tried_and_holds_at_once(signed_out: Terminal, api: MessagesAPI) -> None:
     api.require(api_key=KEY)
     api.default(text("OK."))
-    with computer.screen("auth", "login") as screen:
+    with signed_out.screen("auth", "login") as screen:
         screen.until("`claude setup-token`: ")
         screen.type(f"{KEY}\n")
         shown = screen.until("A test message was answered.")
         assert screen.end() == 0
     assert KEY not in shown + screen.seen
     assert "The API key is stored in" in shown
-    file = Home(computer.home).credentials
+    file = Home(signed_out.home).credentials
     assert json.loads(file.read_text())["api_key"] == KEY
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    provider = json.loads(computer.ok("status", "--json"))["core"]["provider"]
+    provider = json.loads(signed_out.ok("status", "--json"))["core"]["provider"]
     assert provider["provider"] == "anthropic"
 
-    assert "The stored credential is removed." in computer.ok("auth", "logout")
+    assert "The stored credential is removed." in signed_out.ok("auth", "logout")
     assert not file.exists()
-    assert "anthropic" not in json.loads(computer.ok("config", "get", "provider", "--json"))
+    assert "anthropic" not in json.loads(signed_out.ok("config", "get", "provider", "--json"))
 
 
-def test_a_wrong_secret_is_told(computer: Terminal, api: MessagesAPI) -> None:
+@pytest.mark.computer
+def test_a_wrong_secret_is_told(signed_out: Terminal, api: MessagesAPI) -> None:
     api.require(bearer="another")
-    said = computer("auth", "login", stdin=f"{TOKEN}\n")
+    said = signed_out("auth", "login", stdin=f"{TOKEN}\n")
     assert said.code == 1
     assert "The token is stored" in said.out
     assert "The test message failed" in said.err
 
 
-def test_a_window_that_is_too_small_is_said_where_the_server_tells_it(computer: Terminal, api: MessagesAPI) -> None:
+@pytest.mark.computer
+def test_a_window_that_is_too_small_is_said_where_the_server_tells_it(signed_out: Terminal, api: MessagesAPI) -> None:
     api.default(text("OK."))
     arguments = ("auth", "login", "--base-url", api.url, "--model", "qwen3")
-    assert "tokens" not in computer(*arguments, stdin="\n").err
+    assert "tokens" not in signed_out(*arguments, stdin="\n").err
     api.tell_window(2048)
     try:
-        assert "-c 16384" in computer(*arguments, stdin="\n").err
+        assert "-c 16384" in signed_out(*arguments, stdin="\n").err
     finally:
         api.tell_window(None)
-        computer.ok("auth", "logout")
+        signed_out.ok("auth", "logout")
 
 
-def test_a_server_that_does_not_answer_is_no_success(computer: Terminal) -> None:
+@pytest.mark.computer
+def test_a_server_that_does_not_answer_is_no_success(signed_out: Terminal) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))  # and does not listen
-        said = computer("auth", "login", "--base-url", f"http://127.0.0.1:{silent.getsockname()[1]}", "--model", "x")
+        said = signed_out("auth", "login", "--base-url", f"http://127.0.0.1:{silent.getsockname()[1]}", "--model", "x")
     assert said.code == 1
     assert "`parachute auth logout` forgets it" in said.err
-    computer.ok("auth", "logout")
+    signed_out.ok("auth", "logout")
 
 
 def test_a_compatible_server_is_connected(parachute: Terminal, api: MessagesAPI) -> None:

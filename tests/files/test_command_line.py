@@ -2,27 +2,26 @@
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.making import Make
 from tests.support.server import Server
 from tests.support.terminal import Terminal
 
 
 @pytest.fixture(scope="module")
-def computer() -> Iterator[Server]:
+def server(make_shared_server: Make[Server]) -> Server:
     """A server for all tests of this file."""
-    with Server() as running:
-        yield running
+    return make_shared_server()
 
 
 @pytest.fixture
-def parachute(parachute: Terminal, computer: Server) -> Terminal:
+def parachute(parachute: Terminal, server: Server) -> Terminal:
     """The command of that computer's owner."""
-    parachute.environment["PARACHUTE_HOME"] = str(computer.home.root)
+    parachute.environment["PARACHUTE_HOME"] = str(server.home.root)
     return parachute
 
 
@@ -36,8 +35,8 @@ def said(parachute: Terminal, *arguments: str, **options: Any) -> Any:
     return json.loads(parachute.ok("files", *arguments, "--json", **options))
 
 
-def test_a_note_through_its_life(parachute: Terminal, computer: Server) -> None:
-    note = computer.vault / "Notes/peas.md"
+def test_a_note_through_its_life(parachute: Terminal, server: Server) -> None:
+    note = server.vault / "Notes/peas.md"
     written = parachute.ok("files", "write", "Notes/peas.md", stdin="Sow peas.\n\x1b[31m")
     assert written.startswith("Notes/peas.md: 15 bytes. `parachute files undo ")
     assert parachute.ok("files", "show", "Notes/peas.md") == "Sow peas.\n[31m"
@@ -51,24 +50,24 @@ def test_a_note_through_its_life(parachute: Terminal, computer: Server) -> None:
     assert [line.split()[:3] for line in listed] == [["Name", "Kind", "Size"], ["peas.md", "6", "bytes"]]
     parachute.ok("files", "move", "Notes/peas.md", "Notes/old/beans.md")
     parachute.ok("files", "delete", "Notes/old")
-    assert list((computer.vault / "Notes").iterdir()) == []
+    assert list((server.vault / "Notes").iterdir()) == []
     shown = parachute.ok("files", "changes", "Notes/old")
     assert shown.index("created  Notes/old/beans.md") < shown.index("deleted  Notes/old/beans.md")
     assert parachute.ok("files", "undo") == "As before: 2 files.\n"
-    assert (computer.vault / "Notes/old/beans.md").read_text() == "Beans."
-    (computer.vault / "Notes/old/beans.md").write_text("Of an editor.")
+    assert (server.vault / "Notes/old/beans.md").read_text() == "Beans."
+    (server.vault / "Notes/old/beans.md").write_text("Of an editor.")
     moved = [each for each in said(parachute, "changes")["changes"] if each["total"] > 1][-1]
     undone = parachute("files", "undo", str(moved["change"]))
     assert (undone.code, "left alone, it has changed since: Notes/old/beans.md" in undone.out) == (1, True)
 
 
-def test_files_of_any_kind_are_copied_in_and_out(parachute: Terminal, computer: Server) -> None:
+def test_files_of_any_kind_are_copied_in_and_out(parachute: Terminal, server: Server) -> None:
     folder = here(parachute)
     data = os.urandom(1_000_000)
     (folder / "seeds.bin").write_bytes(data)
     parachute.ok("files", "make-folder", "Garden/new")
     parachute.ok("files", "upload", "seeds.bin", "Garden/new/")
-    assert (computer.vault / "Garden/new/seeds.bin").read_bytes() == data
+    assert (server.vault / "Garden/new/seeds.bin").read_bytes() == data
     assert "is not as it was" in parachute.fails("files", "upload", "seeds.bin", "Garden/new/seeds.bin", "--new")
     assert said(parachute, "download", "Garden/new/seeds.bin", "copy.bin")["to"] == "copy.bin"
     assert (folder / "copy.bin").read_bytes() == data
@@ -97,7 +96,7 @@ def test_what_cannot_be_is_a_sentence(parachute: Terminal, arguments: tuple[str,
     assert sentence in parachute.fails("files", *arguments)
 
 
-def test_texts_are_found_by_their_words(parachute: Terminal, computer: Server) -> None:
+def test_texts_are_found_by_their_words(parachute: Terminal, server: Server) -> None:
     parachute.ok("files", "write", "Trips/lisbon.md", "--text", "The tram climbs the hill to the castle.")
     (found,) = said(parachute, "search", "castle", "tram")
     assert (found["path"], found["name"], found["found_by"]) == ("Trips/lisbon.md", "lisbon.md", "words")

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any, Self
+from typing import Any
 
 import httpx2
 
@@ -26,15 +26,8 @@ _PERSON = re.compile(r"<entity id='(para:brain:[a-z0-9]{12})' name='Kevin'")
 class OfficialComputer(ModuleComputer):
     """Sessions end as soon as nobody speaks; no answer of the API may be a failure of its own."""
 
-    def __init__(self, api: MessagesAPI, **settings: Any) -> None:
-        environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-test", "ANTHROPIC_BASE_URL": api.url}
-        super().__init__(environment=environment, settings={"session_idle_minutes": 0.001, **settings})
-        self._api = api
-        api.default(answer)
-
-    def __enter__(self) -> Self:
-        super().__enter__()
-        return self
+    def __init__(self, *, settings: dict[str, Any], environment: dict[str, str]) -> None:
+        super().__init__(settings={"session_idle_minutes": 0.001, **settings}, environment=environment)
 
     def ask(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """One request."""
@@ -97,10 +90,6 @@ class OfficialComputer(ModuleComputer):
         logs = re.sub(cut, "", self.logs())
         assert not re.search(r"Traceback| ERROR | WARNING ", logs), logs
 
-    def asked_to_propose(self) -> list[dict[str, Any]]:
-        """Requests of Chat's agent that reads conversations."""
-        return [each.body for each in self._api.conversation if _is_reading(each.body)]
-
     def _ends(self, session: str, messages: int) -> bool:
         rows = self._rows("SELECT data FROM events WHERE name = 'session.end'")
         ends = [json.loads(data) for (data,) in rows]
@@ -127,6 +116,11 @@ def answer(body: dict[str, Any]) -> Reply:
         "reasoning": "You said so in the conversation.",
     }
     return tool_use(SUGGEST, proposal)
+
+
+def asked_to_propose(api: MessagesAPI) -> list[dict[str, Any]]:
+    """Requests of Chat's agent that reads conversations."""
+    return [each.body for each in api.conversation if _is_reading(each.body)]
 
 
 def tools_of(body: dict[str, Any]) -> set[str]:

@@ -1,21 +1,21 @@
 """The official modules together, as a person sets them up and uses them from a terminal."""
 
 import json
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
 import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.computer import Computer
+from tests.support.making import Make
 
-pytestmark = [pytest.mark.long, pytest.mark.computer]
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture
-def house() -> Iterator[ModuleComputer]:
-    with ModuleComputer() as running:
-        yield running
+def house(make_computer: Make[Computer]) -> ModuleComputer:
+    return make_computer(ModuleComputer)
 
 
 def said(house: ModuleComputer, *arguments: str) -> str:

@@ -1,7 +1,6 @@
 """Conversations and the official modules: their para-ids, and asking the journal."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,18 +8,21 @@ import pytest
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from tests.conftest import needs_bubblewrap
-from tests.flow.official import OfficialComputer, tools_of
+from tests.flow.official import OfficialComputer, answer, tools_of
+from tests.support.computer import Computer
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = [pytest.mark.long, needs_bubblewrap, pytest.mark.computer]
 
 
 @pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[OfficialComputer]:
+def house(make_shared_computer: Make[Computer], model: MessagesAPI) -> OfficialComputer:
     """A computer with all official modules."""
-    with OfficialComputer(model) as running:
-        running.set_up()
-        yield running
+    model.default(answer)
+    computer = make_shared_computer(OfficialComputer)
+    computer.set_up()
+    return computer
 
 
 def events(body: str) -> list[dict[str, Any]]:

@@ -1,26 +1,27 @@
 """The journal through core, in the process and the sandbox that it has on every computer."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.computer import Computer
 from tests.support.installation import PLAIN
+from tests.support.making import Make
 
-pytestmark = [pytest.mark.long, pytest.mark.computer]
+pytestmark = pytest.mark.long
 
 CLIENTS, EACH = 20, 50
 DAYS = [f"2025-03-{day:02d}" for day in range(1, 5)]
 
 
 @pytest.fixture
-def house() -> Iterator[ModuleComputer]:
-    with ModuleComputer() as running:
-        assert running.command("setup", "--yes", "--modules", "daily,brain").returncode == 0
-        yield running
+def house(make_computer: Make[Computer]) -> ModuleComputer:
+    computer = make_computer(ModuleComputer)
+    assert computer.command("setup", "--yes", "--modules", "daily,brain").returncode == 0
+    return computer
 
 
 def test_a_thousand_entries_of_twenty_clients_at_once(house: ModuleComputer) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -12,24 +12,20 @@ import pytest
 from parachute.ops.doctor.findings import Findings
 from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI
 from tests.support.waiting import SECONDS, until
 
-SECRET = "sk-ant-api03-the-very-real-one"
-
 
 @pytest.fixture(scope="module")
-def computer() -> Iterator[Computer]:
-    with (
-        MessagesAPI() as model,
-        Computer(environment={"ANTHROPIC_API_KEY": SECRET, "ANTHROPIC_BASE_URL": model.url}) as running,
-    ):
-        yield running
+def shared(make_shared_computer: Make[Computer]) -> Computer:
+    """A computer for the tests of this file."""
+    return make_shared_computer()
 
 
 @pytest.fixture
-async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
-    async with computer.client(headers={"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}) as client:
+async def owner(shared: Computer) -> AsyncIterator[httpx2.AsyncClient]:
+    async with shared.client(headers={"authorization": f"Bearer {CliToken(shared.home.root).obtain()}"}) as client:
         yield client
 
 
@@ -52,8 +48,8 @@ async def again(client: httpx2.AsyncClient) -> None:
     assert (answer.status_code, answer.json()["is_examining"]) == (202, True)
 
 
-async def test_a_problem_is_shown_mended_and_gone(computer: Computer, owner: httpx2.AsyncClient) -> None:
-    open_file = computer.home.root / "hooks.yaml"
+async def test_a_problem_is_shown_mended_and_gone(shared: Computer, owner: httpx2.AsyncClient) -> None:
+    open_file = shared.home.root / "hooks.yaml"
     open_file.write_text("hooks: []\n")
     open_file.chmod(0o644)
     found = await problem(owner, "private-files")
@@ -70,10 +66,10 @@ async def test_a_problem_is_shown_mended_and_gone(computer: Computer, owner: htt
 
 
 async def test_what_is_dismissed_is_not_heard_of_until_it_is_another_problem(
-    computer: Computer, owner: httpx2.AsyncClient
+    shared: Computer, owner: httpx2.AsyncClient
 ) -> None:
-    config = computer.home.config.read_text()
-    computer.home.config.write_text(config + "no_such_setting: 1\n")
+    config = shared.home.config.read_text()
+    shared.home.config.write_text(config + "no_such_setting: 1\n")
     await again(owner)
     found = await problem(owner, "settings")
     assert found["result"] == "problem"
@@ -88,27 +84,30 @@ async def test_what_is_dismissed_is_not_heard_of_until_it_is_another_problem(
     shown = (await owner.post("/api/doctor/dismiss", json={"key": found["key"]})).json()
     assert [each["id"] for each in shown["checks"] if each["is_dismissed"]] == ["settings"]
     assert "settings" not in await waiting()
-    assert found["key"] in Findings.read(computer.home.root).dismissed
+    assert found["key"] in Findings.read(shared.home.root).dismissed
     await owner.post("/api/doctor/undismiss", json={"key": found["key"]})
     assert "settings" in await waiting()
     await owner.post("/api/doctor/dismiss", json={"key": found["key"]})
-    computer.home.config.write_text(config + "another_setting: 1\n")
+    shared.home.config.write_text(config + "another_setting: 1\n")
     await again(owner)
     other = await problem(owner, "settings")
     assert (other["is_dismissed"], other["key"] != found["key"]) == (False, True)
     assert "settings" in await waiting()
-    computer.home.config.write_text(config)
+    shared.home.config.write_text(config)
     gone = await owner.post("/api/doctor/dismiss", json={"key": found["key"]})
     assert (gone.status_code, gone.json()["key"]) == (404, "no_such_problem")
 
 
-async def test_a_log_is_read_and_followed_without_secrets(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_a_log_is_read_and_followed_without_secrets(
+    shared: Computer, owner: httpx2.AsyncClient, model: MessagesAPI
+) -> None:
     units = (await owner.get("/api/logs/units")).json()["units"]
     assert {"core", "supervisor"} <= {each["unit"] for each in units}
-    token = CliToken(computer.home.root).obtain()
-    log = computer.home.logs / "core.log"
+    secret = model.credentials["ANTHROPIC_API_KEY"]
+    token = CliToken(shared.home.root).obtain()
+    log = shared.home.logs / "core.log"
     with log.open("a") as file:
-        file.write(f"before {SECRET} and {token}\npassword=hunter22\n{'x' * 10_000}\n")
+        file.write(f"before {secret} and {token}\npassword=hunter22\n{'x' * 10_000}\n")
     found = (await owner.get("/api/logs/core?lines=3")).json()
     assert found["unit"] == "core"
     assert found["lines"][:2] == ["before [removed] and [removed]", "password=[removed]"]
@@ -133,10 +132,10 @@ async def test_a_log_is_read_and_followed_without_secrets(computer: Computer, ow
 
         assert len(await said()) == 1
         with log.open("a") as file:
-            file.write(f"after {SECRET}\n")
+            file.write(f"after {secret}\n")
         async with asyncio.timeout(SECONDS):
             while (new := await said())[-1] != "after [removed]":
-                assert not any(SECRET in each for each in new)
+                assert not any(secret in each for each in new)
 
 
 async def test_no_backup_is_made_to_nowhere(owner: httpx2.AsyncClient) -> None:
@@ -145,9 +144,9 @@ async def test_no_backup_is_made_to_nowhere(owner: httpx2.AsyncClient) -> None:
         assert (refused.status_code, refused.json()["key"]) == (422, "backup_not_set_up")
 
 
-async def test_both_are_for_admins(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_both_are_for_admins(shared: Computer, owner: httpx2.AsyncClient) -> None:
     made = (await owner.post("/api/auth/keys", json={"label": "Guest", "scopes": ["*:read,write"]})).json()
-    async with computer.client(headers={"authorization": f"Bearer {made['key']}"}) as guest:
+    async with shared.client(headers={"authorization": f"Bearer {made['key']}"}) as guest:
         for path in ("/api/doctor", "/api/logs/units", "/api/logs/core", "/api/backups", "/api/backups/list"):
             assert (await guest.get(path)).status_code == 403, path
         for path in ("/api/doctor/fix", "/api/doctor/dismiss", "/api/backups", "/api/backups/drill"):

@@ -1,34 +1,30 @@
 """A computer whose vault goes away and comes back, as on a disk that is pulled out."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from parachute.modules.registry.service import Modules
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.computer import Computer
+from tests.support.making import Make
 
 pytestmark = pytest.mark.long
 
 OFFICIAL = Path(__file__).resolve().parents[2] / "modules"
 
 
-@pytest.fixture
-def computer() -> Iterator[ModuleComputer]:
-    """A computer with Daily."""
-    with ModuleComputer() as found:
-        with Modules(found.home, found.vault).installing(str(OFFICIAL / "daily")) as installing:
-            installing.finish()
-        found.reload()
-        yield found
-
-
 def written(computer: ModuleComputer, content: str) -> httpx2.Response:
     return computer.post("/api/daily/entries", json={"content": content})
 
 
-def test_nothing_is_made_in_the_place_of_a_vault_and_everything_works_when_it_is_back(computer: ModuleComputer) -> None:
+def test_nothing_is_made_in_the_place_of_a_vault_and_everything_works_when_it_is_back(
+    make_computer: Make[Computer],
+) -> None:
+    computer = make_computer(ModuleComputer)
+    with computer.modules.installing(str(OFFICIAL / "daily")) as installing:
+        installing.finish()
+    computer.reload()
     assert written(computer, "before").status_code == 200
     away = computer.folder / "away"
     computer.vault.rename(away)

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import httpx2
 import psutil
@@ -42,6 +42,9 @@ class Installation(ABC):
     a Unix socket may have 107 characters only.
     """
 
+    running: ClassVar[set["Installation"]] = set()
+    """Those of this process."""
+
     def __init__(self, *, settings: dict[str, Any] | None = None, environment: dict[str, str] | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="pc-", dir="/tmp"))
         self.home = Home(self.folder / ".parachute")
@@ -63,11 +66,13 @@ class Installation(ABC):
         except BaseException:
             self.__exit__(None, None, None)
             raise
+        self.running.add(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.running.discard(self)
         try:
             self.stop()
         finally:

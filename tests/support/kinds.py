@@ -17,8 +17,11 @@ KINDS = ("unit", "process", "computer", "guest")
 FIXTURES = {
     "computer": "computer",
     "make_computer": "computer",
+    "make_shared_computer": "computer",
     "api": "process",
     "installation": "process",
+    "make_server": "process",
+    "make_shared_server": "process",
     "model": "process",
     "parachute": "process",
     "server": "process",

@@ -8,7 +8,8 @@ import asyncio
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -102,11 +103,15 @@ class MessagesAPI:
         with self._lock:
             self._script.extend(replies)
 
-    def forget_script(self) -> None:
-        """Drop the replies that were not used, and the default."""
+    @contextmanager
+    def lent(self, default: Scripted | None = None) -> Iterator[Self]:
+        """Lend it to one test: replies that it scripts and leaves fail this test, instead of answering the next one."""
+        self.default(default)
+        yield self
         with self._lock:
+            left, self._default = len(self._script), None
             self._script.clear()
-            self._default = None
+        assert not left, f"{left} scripted replies were not asked for"
 
     def default(self, reply: Scripted | None) -> None:
         """Set what is answered when the queue is empty; None makes that an error 400 again."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,6 @@ from .messages_api import (
 pytestmark = pytest.mark.process
 
 QUESTION = {"model": "claude-x", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}
-
-
-@pytest.fixture
-def api() -> Iterator[MessagesAPI]:
-    """Run a fake service for one test."""
-    with MessagesAPI() as running:
-        yield running
 
 
 class Conversation:

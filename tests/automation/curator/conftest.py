@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -12,6 +11,7 @@ from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
 from tests.support.fork_server import shared_forks
 from tests.support.installation import PLAIN
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 from tests.support.noon import around_noon
 
@@ -122,20 +122,10 @@ def curated(model: MessagesAPI, **settings: Any) -> Curated:
     return Curated(settings={"curator": {"quiet_seconds": 1, **settings}}, environment=environment)
 
 
-@pytest.fixture(scope="module")
-def shared(model: MessagesAPI) -> Iterator[Curated]:
-    """One computer for the tests of a file."""
-    with curated(model) as running:
-        running.furnish()
-        yield running
-
-
 @pytest.fixture
-def computer(shared: Curated, model: MessagesAPI) -> Iterator[Curated]:
-    """The same, where nothing waits."""
-    model.default(text("Nothing matters here."))
-    yield shared
-    shared.reviewed(0)
-    model.forget_script()
-    for each in shared.suggestions():
-        shared.decide(each["id"], "reject")
+def quiet(make_computer: Make[Computer], api: MessagesAPI) -> Curated:
+    """A computer with contexts, where nothing waits."""
+    api.default(text("Nothing matters here."))
+    computer = make_computer(Curated, curator={"quiet_seconds": 1})
+    computer.furnish()
+    return computer

@@ -20,44 +20,44 @@ CIRCLE = {
 }
 
 
-def test_it_sleeps_during_a_conversation_and_is_silent_during_panic(computer: Curated, model: MessagesAPI) -> None:
-    done = len(computer.runs())
+def test_it_sleeps_during_a_conversation_and_is_silent_during_panic(quiet: Curated, api: MessagesAPI) -> None:
+    done = len(quiet.runs())
     gate = Gate()
-    model.script(hold(gate, text("Hello.")), update("- After the conversation"), text("Done."))
+    api.script(hold(gate, text("Hello.")), update("- After the conversation"), text("Done."))
     body = {"message": "Hello", "sessionId": "new"}
-    url = f"{computer.url}/api/chat"
+    url = f"{quiet.url}/api/chat"
     chat = threading.Thread(target=lambda: httpx2.post(url, json=body, timeout=120, **PLAIN).raise_for_status())
     chat.start()
     try:
         gate.wait_reached()
-        computer.write(BOAT, "During a conversation.\n")
-        computer.wait_until(lambda: computer.curator()["waiting"], "the review waits")
-        asked = len(model.requests)
-        due = datetime.fromisoformat(computer.curator()["waiting"][0]["due_at"])
-        computer.wait_until(lambda: datetime.now(UTC) > due, "it is due")
-        assert (len(computer.runs()), len(model.requests)) == (done, asked)
+        quiet.write(BOAT, "During a conversation.\n")
+        quiet.wait_until(lambda: quiet.curator()["waiting"], "the review waits")
+        asked = len(api.requests)
+        due = datetime.fromisoformat(quiet.curator()["waiting"][0]["due_at"])
+        quiet.wait_until(lambda: datetime.now(UTC) > due, "it is due")
+        assert (len(quiet.runs()), len(api.requests)) == (done, asked)
     finally:
         gate.open()
         chat.join()
-    assert computer.reviewed(done + 1)[0]["status"] == "completed"
-    assert computer.command("panic").returncode == 0
-    computer.write(BOAT, "During a panic.\n")
-    assert computer.look()
-    shown = computer.curator()
-    assert (shown["held"], shown["waiting"], len(computer.runs())) == ("All agents are stopped.", [], done + 1)
-    assert computer.command("resume").returncode == 0
-    assert computer.reviewed(done + 2)[0]["status"] == "completed_no_output"
+    assert quiet.reviewed(done + 1)[0]["status"] == "completed"
+    assert quiet.command("panic").returncode == 0
+    quiet.write(BOAT, "During a panic.\n")
+    assert quiet.look()
+    shown = quiet.curator()
+    assert (shown["held"], shown["waiting"], len(quiet.runs())) == ("All agents are stopped.", [], done + 1)
+    assert quiet.command("resume").returncode == 0
+    assert quiet.reviewed(done + 2)[0]["status"] == "completed_no_output"
 
 
 @pytest.mark.computer
-def test_where_the_owner_allowed_it_writes_and_a_circle_and_a_day_end(model: MessagesAPI) -> None:
-    with curated(model, mode="write", reviews_per_day=4, quiet_seconds=0) as computer:
+def test_where_the_owner_allowed_it_writes_and_a_circle_and_a_day_end(api: MessagesAPI) -> None:
+    with curated(api, mode="write", reviews_per_day=4, quiet_seconds=0) as computer:
         for path, content in CIRCLE.items():
             computer.write(path, content)
         computer.furnish()
         # The root watches both, so that it is reviewed for a, and again for b; a is not, since all of it began there.
-        model.script(text("Nothing."), update("- A has changed", file="Projects/b/AGENTS.md"), text("Done."))
-        model.default(text("Nothing."))
+        api.script(text("Nothing."), update("- A has changed", file="Projects/b/AGENTS.md"), text("Done."))
+        api.default(text("Nothing."))
         computer.write("Projects/a/AGENTS.md", "---\nwatch: ../b\n---\nA is new.\n")
         computer.wait_until(lambda: "- A has changed" in computer.read("Projects/b/AGENTS.md"), "it was written")
         computer.reviewed(3)
@@ -77,9 +77,9 @@ def test_where_the_owner_allowed_it_writes_and_a_circle_and_a_day_end(model: Mes
 
 
 @pytest.mark.computer
-def test_it_is_off_by_one_setting_and_hooks_say_what_is_reviewed(model: MessagesAPI) -> None:
-    model.default(text("Nothing."))
-    with curated(model, mode="off", quiet_seconds=0) as computer:
+def test_it_is_off_by_one_setting_and_hooks_say_what_is_reviewed(api: MessagesAPI) -> None:
+    api.default(text("Nothing."))
+    with curated(api, mode="off", quiet_seconds=0) as computer:
         computer.furnish()
         computer.write(BOAT, "Off.\n")
         assert computer.look()
@@ -106,11 +106,11 @@ def test_it_is_off_by_one_setting_and_hooks_say_what_is_reviewed(model: Messages
 
 
 @pytest.mark.computer
-def test_what_came_from_elsewhere_says_so_and_waits(model: MessagesAPI) -> None:
-    with curated(model, mode="write", quiet_seconds=0) as computer:
+def test_what_came_from_elsewhere_says_so_and_waits(api: MessagesAPI) -> None:
+    with curated(api, mode="write", quiet_seconds=0) as computer:
         computer.furnish()
         # What was imported may be anybody's.
-        model.script(update("- Boats are cheap"), text("Done."))
+        api.script(update("- Boats are cheap"), text("Done."))
         computer.write("AGENTS.md", '---\nwatch: "Imported/*"\n---\nAll.\n')
         computer.write("Imported/AGENTS.md", "x\n")
         computer.write("Imported/old/AGENTS.md", "Boats are cheap.\n")
@@ -125,17 +125,17 @@ def test_what_came_from_elsewhere_says_so_and_waits(model: MessagesAPI) -> None:
         assert "UTC, from an import" in computer.read("AGENTS.md")
 
 
-def test_commands_show_who_watches_what(computer: Curated, model: MessagesAPI) -> None:
-    shown = computer.command("contexts", "watches")
+def test_commands_show_who_watches_what(quiet: Curated, api: MessagesAPI) -> None:
+    shown = quiet.command("contexts", "watches")
     assert (shown.returncode, "Projects/*" in shown.stdout, BOAT in shown.stdout) == (0, True, True)
-    found = json.loads(computer.command("contexts", "watches", BOAT, "--json").stdout)
+    found = json.loads(quiet.command("contexts", "watches", BOAT, "--json").stdout)
     assert [each["watcher"] for each in found["watches"]] == ["AGENTS.md"]
-    assert "No context" in computer.command("contexts", "watches", "AGENTS.md").stderr
-    done = len(computer.runs())
-    asked = computer.command("contexts", "review", "Projects/boat")
+    assert "No context" in quiet.command("contexts", "watches", "AGENTS.md").stderr
+    done = len(quiet.runs())
+    asked = quiet.command("contexts", "review", "Projects/boat")
     assert (asked.stderr, BOAT in asked.stdout) == ("", True)
-    computer.reviewed(done + 1)
-    state = computer.command("contexts", "curator")
+    quiet.reviewed(done + 1)
+    state = quiet.command("contexts", "curator")
     assert (state.returncode, "completed_no_output" in state.stdout) == (0, True)
-    assert json.loads(computer.command("contexts", "curator", "--json").stdout)["mode"] == "propose"
-    assert computer.command("contexts", "review", "Nowhere").returncode != 0
+    assert json.loads(quiet.command("contexts", "curator", "--json").stdout)["mode"] == "propose"
+    assert quiet.command("contexts", "review", "Nowhere").returncode != 0

@@ -135,14 +135,6 @@ class MaintenanceComputer(Maintaining, Computer):
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[MessagesAPI]:
-    """A scripted model service."""
-    with MessagesAPI() as service:
-        service.default(text("Yes."))
-        yield service
-
-
-@pytest.fixture(scope="module")
 def _server(model: MessagesAPI) -> Iterator[MaintenanceServer]:
     with MaintenanceServer(model) as running:
         running.furnish()
@@ -150,8 +142,7 @@ def _server(model: MessagesAPI) -> Iterator[MaintenanceServer]:
 
 
 @pytest.fixture
-def server(_server: MaintenanceServer, model: MessagesAPI) -> MaintenanceServer:
+def server(_server: MaintenanceServer, model: MessagesAPI) -> Iterator[MaintenanceServer]:
     """One server for the tests of a file."""
-    model.forget_script()
-    model.default(text("Yes."))
-    return _server
+    with model.lent(text("Yes.")):
+        yield _server

@@ -1,7 +1,6 @@
 """A computer with a module whose agents work once a day, and a model that says what the test wants."""
 
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from parachute.security.keys.cli_token import CliToken
 from tests.modules.runtime.module_computer import WithModules
 from tests.support.computer import Computer
-from tests.support.messages_api import MessagesAPI
+from tests.support.making import Make
 from tests.support.server import Server
 
 KEY = "sk-ant-api03-real"
@@ -83,19 +82,9 @@ class GardenComputer(Gardening, Computer):
     """A computer, for crashes."""
 
 
-@pytest.fixture(scope="module")
-def server(model: MessagesAPI) -> Iterator[Garden]:
-    """One server for the tests of a file, with the module `garden`."""
-    with Garden(environment=model.credentials) as running:
-        running.plant()
-        yield running
-
-
 @pytest.fixture
-def garden(server: Garden, model: MessagesAPI) -> Iterator[Garden]:
-    """The same, with nothing left of the test before."""
-    yield server
-    model.forget_script()
-    for folder in server.vault.glob("[!.]*"):
-        for path in sorted(folder.rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
+def garden(make_server: Make[Server]) -> Garden:
+    """A server with the module `garden`."""
+    server = make_server(Garden)
+    server.plant()
+    return server

@@ -12,7 +12,7 @@ from tests.support.messages_api import MessagesAPI, text, tool_use
 pytestmark = pytest.mark.long
 
 
-def test_a_file_of_the_vault_waits_until_it_is_approved(garden: Garden, model: MessagesAPI) -> None:
+def test_a_file_of_the_vault_waits_until_it_is_approved(garden: Garden, api: MessagesAPI) -> None:
     garden.write_agent("weeds", OWN)
     shown = garden.agent("weeds")
     assert (shown["status"], shown["source"], shown["path"]) == (
@@ -21,22 +21,22 @@ def test_a_file_of_the_vault_waits_until_it_is_approved(garden: Garden, model: M
         "Garden/.agents/weeds.md",
     )
     assert (shown["schedule"], shown["nextRunAt"]) == ({"enabled": True, "time": "06:15"}, None)
-    asked = len(model.requests)
+    asked = len(api.requests)
     refused = garden.post(f"{AGENTS}/weeds/run", json={})
     assert (refused.status_code, refused.json()["key"]) == (409, "not_approved")
-    assert len(model.requests) == asked
+    assert len(api.requests) == asked
 
     assert garden.let("weeds").json()["status"] == "ready"
-    model.script(tool_use("Bash", {"command": "echo none > /vault/Garden/x; ls /vault"}), text("No weeds."))
+    api.script(tool_use("Bash", {"command": "echo none > /vault/Garden/x; ls /vault"}), text("No weeds."))
     ended = garden.run("weeds", date="2026-03-01")
     assert (ended["status"], ended["output_path"]) == ("completed", "Garden/weeds/2026-03-01.md")
-    assert sorted(tool["name"] for tool in model.conversation[-1].body["tools"]) == ["Bash", "Read"]
+    assert sorted(tool["name"] for tool in api.conversation[-1].body["tools"]) == ["Bash", "Read"]
     # It reads, and nothing more.
-    assert "Read-only file system" in str(model.conversation[-1].tool_results)
+    assert "Read-only file system" in str(api.conversation[-1].tool_results)
     assert not (garden.vault / "Garden/x").exists()
 
 
-def test_an_edit_after_the_approval_waits_again(garden: Garden, model: MessagesAPI) -> None:
+def test_an_edit_after_the_approval_waits_again(garden: Garden, api: MessagesAPI) -> None:
     path = garden.write_agent("weeds", OWN)
     seen = garden.agent("weeds")["hash"]
     garden.let("weeds")
@@ -119,7 +119,7 @@ def test_agents_of_a_module_that_is_not_trusted_are_none(garden: Garden) -> None
     assert garden.value("/api/modules/wild/agents") == {"agents": []}
 
 
-def test_the_command_line(garden: Garden, model: MessagesAPI) -> None:
+def test_the_command_line(garden: Garden, api: MessagesAPI) -> None:
     garden.write_agent("weeds", OWN.replace("weeds.", "nettles."))
     listed = garden.command("schedule", "list")
     assert "garden/page" in listed.stdout
@@ -135,7 +135,7 @@ def test_the_command_line(garden: Garden, model: MessagesAPI) -> None:
     assert garden.agent("weeds")["status"] == "waits_for_approval"
     assert garden.command("schedule", "approve", "weeds", "--yes").stdout.endswith("Approved: garden/weeds.\n")
     assert garden.command("schedule", "approve").stdout == "Nothing waits for approval.\n"
-    model.script(text("None."))
+    api.script(text("None."))
     ran = garden.command("schedule", "run", "garden/weeds", "--date", "2026-03-02")
     assert (ran.returncode, ran.stdout) == (0, "garden/weeds wrote Garden/weeds/2026-03-02.md.\n")
     assert "skipped" in garden.command("schedule", "run", "weeds", "--date", "2026-03-02").stdout

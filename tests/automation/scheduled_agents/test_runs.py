@@ -1,7 +1,6 @@
 """Runs of agents on a whole computer: what they read, what they leave, and what others hear of them."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,8 @@ import pytest
 from tests.automation.scheduled_agents.conftest import AGENTS, OWN, Garden, GardenComputer, Gardening
 from tests.contract import agents as contract
 from tests.contract.dart import check
+from tests.support.computer import Computer
+from tests.support.making import Make
 from tests.support.messages_api import Gate, MessagesAPI, error, hold, several, text, tool_use
 
 pytestmark = pytest.mark.long
@@ -19,10 +20,10 @@ def page(garden: Gardening, day: str) -> Path:
     return garden.vault / f"Garden/page/{day}.md"
 
 
-def test_an_agent_of_the_module_runs_as_it_is_and_leaves_its_answer(garden: Garden, model: MessagesAPI) -> None:
+def test_an_agent_of_the_module_runs_as_it_is_and_leaves_its_answer(garden: Garden, api: MessagesAPI) -> None:
     (garden.vault / "Garden/days").mkdir(parents=True)
     (garden.vault / "Garden/days/2026-01-31.md").write_text("The beans are up.")
-    model.script(
+    api.script(
         several(text("Let me look."), tool_use("Read", {"file_path": "/vault/Garden/days/2026-01-31.md"})),
         text("Beans grew."),
     )
@@ -33,7 +34,7 @@ def test_an_agent_of_the_module_runs_as_it_is_and_leaves_its_answer(garden: Gard
     front, body = page(garden, "2026-01-31").read_text().split("---\n\n")
     assert front.startswith("---\ndate: 2026-01-31\nagent: page\ngenerated_at: '20")
     assert body == "# Evening page\n\nBeans grew.\n"
-    first, second = model.conversation[-2:]
+    first, second = api.conversation[-2:]
     system = json.dumps(first.body["system"])
     assert "Read /vault/Garden/days/2026-01-31.md and say in one sentence what grew since 2026-01-30." in system
     assert sorted(tool["name"] for tool in first.body["tools"]) == ["Glob", "Grep", "Read"]
@@ -57,8 +58,8 @@ def test_an_agent_of_the_module_runs_as_it_is_and_leaves_its_answer(garden: Gard
     assert session["title"] == "Evening page for 2026-01-31"
 
 
-def test_what_the_app_reads(garden: Garden, model: MessagesAPI) -> None:
-    model.script(tool_use("Glob", {"pattern": "*"}), text("All well."))
+def test_what_the_app_reads(garden: Garden, api: MessagesAPI) -> None:
+    api.script(tool_use("Glob", {"pattern": "*"}), text("All well."))
     garden.run("page", date="2026-02-01")
     listed = check(contract.AgentList, garden.value(AGENTS))
     assert [each.name for each in listed.agents] == ["page"]
@@ -89,36 +90,36 @@ def test_what_the_app_reads(garden: Garden, model: MessagesAPI) -> None:
     assert page(garden, "2026-02-01").exists()
 
 
-def test_what_is_there_is_kept_unless_it_is_the_agents_own_and_forced(garden: Garden, model: MessagesAPI) -> None:
+def test_what_is_there_is_kept_unless_it_is_the_agents_own_and_forced(garden: Garden, api: MessagesAPI) -> None:
     path = page(garden, "2026-02-03")
     path.parent.mkdir(parents=True)
     path.write_text("My own words.")
-    asked = len(model.requests)
+    asked = len(api.requests)
     skipped = garden.run("page", date="2026-02-03")
     assert (skipped["status"], skipped["output_path"]) == ("skipped", None)
     forced = garden.run("page", date="2026-02-03", force=True)
     assert forced["status"] == "failed"
     assert "was not written by the agent page" in forced["error"]
     assert path.read_text() == "My own words."
-    assert len(model.requests) == asked
+    assert len(api.requests) == asked
     path.unlink()
-    model.script(text("First."), text("# Second\n\nMore."))
+    api.script(text("First."), text("# Second\n\nMore."))
     garden.run("page", date="2026-02-03")
     assert garden.run("page", date="2026-02-03", force=True)["status"] == "completed"
     assert path.read_text().endswith("---\n\n# Second\n\nMore.\n")
 
 
 @pytest.mark.parametrize("answer", ["NO_OUTPUT", "`NO_OUTPUT`."])
-def test_an_agent_with_nothing_to_say_leaves_nothing(garden: Garden, model: MessagesAPI, answer: str) -> None:
-    model.script(text(answer))
+def test_an_agent_with_nothing_to_say_leaves_nothing(garden: Garden, api: MessagesAPI, answer: str) -> None:
+    api.script(text(answer))
     ended = garden.run("page", date="2026-02-04")
     assert (ended["status"], ended["error"]) == ("completed_no_output", None)
     assert not page(garden, "2026-02-04").exists()
     assert garden.agent("page")["state"]["lastProcessedDate"] == "2026-02-04"
 
 
-def test_what_goes_wrong_is_seen(garden: Garden, model: MessagesAPI) -> None:
-    model.default(error(400, "invalid_request_error", "No flowers today."))
+def test_what_goes_wrong_is_seen(garden: Garden, api: MessagesAPI) -> None:
+    api.default(error(400, "invalid_request_error", "No flowers today."))
     ended = garden.run("page", date="2026-02-05")
     assert ended["status"] == "failed"
     assert "No flowers today" in ended["error"]
@@ -128,9 +129,9 @@ def test_what_goes_wrong_is_seen(garden: Garden, model: MessagesAPI) -> None:
     assert not page(garden, "2026-02-05").exists()
 
 
-def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(garden: Garden, model: MessagesAPI) -> None:
+def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(garden: Garden, api: MessagesAPI) -> None:
     gate = Gate()
-    model.script(hold(gate, text("Late.")))
+    api.script(hold(gate, text("Late.")))
     try:
         garden.ask_and_leave(f"{AGENTS}/page/run", {"date": "2026-02-06"}, gate)
         assert garden.agent("page")["status"] == "running"
@@ -143,17 +144,11 @@ def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(garden: Garden, 
     assert "Late." in page(garden, "2026-02-06").read_text()
 
 
-@pytest.fixture
-def computer(model: MessagesAPI) -> Iterator[GardenComputer]:
-    """A computer for one test."""
-    with GardenComputer(environment=model.credentials) as running:
-        running.plant()
-        yield running
-
-
-def test_what_a_crash_cuts_off_has_failed(computer: GardenComputer, model: MessagesAPI) -> None:
+def test_what_a_crash_cuts_off_has_failed(make_computer: Make[Computer], api: MessagesAPI) -> None:
+    computer = make_computer(GardenComputer)
+    computer.plant()
     gate = Gate()
-    model.script(hold(gate, text("Never.")))
+    api.script(hold(gate, text("Never.")))
     try:
         computer.ask_and_leave(f"{AGENTS}/page/run", {"date": "2026-02-06"}, gate)
         computer.kill_core()
@@ -168,7 +163,7 @@ def test_what_a_crash_cuts_off_has_failed(computer: GardenComputer, model: Messa
     assert computer.value(f"{AGENTS}/page/transcript")["sessionId"] == run["session"]
 
 
-def test_others_hear_of_what_was_written(garden: Garden, model: MessagesAPI) -> None:
+def test_others_hear_of_what_was_written(garden: Garden, api: MessagesAPI) -> None:
     garden.install(
         "listener",
         """
@@ -182,7 +177,7 @@ def test_others_hear_of_what_was_written(garden: Garden, model: MessagesAPI) -> 
         """,
         hooks=[{"event": "garden.reflection.completed"}],
     )
-    model.script(text("Told."))
+    api.script(text("Told."))
     garden.run("page", date="2026-02-07")
     heard = garden.eventually("/api/listener/heard", lambda said: said["page"], "the event was brought")
     assert heard["page"] == ["2026-02-07", "Garden/page/2026-02-07.md"]
@@ -211,14 +206,14 @@ def test_days_to_come_and_modules_that_are_not_there_are_refused(garden: Garden)
     assert garden.value("/api/modules/weeds/agents") == {"agents": []}
 
 
-def test_no_link_leads_out(garden: Garden, model: MessagesAPI, tmp_path: Path) -> None:
+def test_no_link_leads_out(garden: Garden, api: MessagesAPI, tmp_path: Path) -> None:
     garden.write_agent("weeds", OWN)
     secret = tmp_path / "secret.md"
     secret.write_text("---\nschedule: {time: '03:00'}\n---\nSteal.")
     (garden.vault / "Garden/.agents/link.md").symlink_to(secret)
     assert [each["name"] for each in garden.value(AGENTS)["agents"]] == ["page", "weeds"]
     (garden.vault / "Garden/page").symlink_to(tmp_path)
-    asked = len(model.requests)
+    asked = len(api.requests)
     ended = garden.run("page", date="2026-02-08")
     assert (ended["status"], "is a link" in ended["error"]) == ("failed", True)
     assert [path.name for path in tmp_path.iterdir()] == ["secret.md"]
@@ -228,4 +223,4 @@ def test_no_link_leads_out(garden: Garden, model: MessagesAPI, tmp_path: Path) -
     assert garden.run("page", date="2026-02-08")["status"] == "skipped"
     assert garden.run("page", date="2026-02-08", force=True)["status"] == "failed"
     assert secret.read_text().endswith("Steal.")
-    assert len(model.requests) == asked
+    assert len(api.requests) == asked

@@ -1,7 +1,6 @@
 """One computer for these tests, with a module that keeps people and one that proposes changes of them."""
 
 import json
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -154,9 +153,3 @@ def server() -> Iterator[SuggestionsServer]:
     with SuggestionsServer() as running:
         furnish(running)
         yield running
-
-
-@pytest.fixture
-def word() -> str:
-    """A word that no other test has used."""
-    return f"w{time.monotonic_ns()}"

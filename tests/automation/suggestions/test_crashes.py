@@ -12,23 +12,25 @@ import psutil
 import pytest
 
 from tests.automation.suggestions.conftest import SuggestionsComputer, furnish, furnish_people
+from tests.support.computer import Computer
+from tests.support.making import Make
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def computer() -> Iterator[SuggestionsComputer]:
-    """A computer for the tests of this file."""
-    with SuggestionsComputer() as running:
-        furnish(running)
-        yield running
+def furnished(make_shared_computer: Make[Computer]) -> SuggestionsComputer:
+    """A computer with the modules."""
+    computer = make_shared_computer(SuggestionsComputer)
+    furnish(computer)
+    return computer
 
 
 @pytest.fixture
-def own(computer: SuggestionsComputer) -> Iterator[SuggestionsComputer]:
+def own(furnished: SuggestionsComputer) -> Iterator[SuggestionsComputer]:
     """The computer; `people` does not wait for anything when the test has ended."""
-    yield computer
-    go_file(computer).unlink(missing_ok=True)
+    yield furnished
+    go_file(furnished).unlink(missing_ok=True)
 
 
 def go_file(computer: SuggestionsComputer) -> Path:

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.automation.suggestions.conftest import AGENTS, JOURNAL, Suggesting, furnish, word
+from tests.automation.suggestions.conftest import AGENTS, JOURNAL, Suggesting, furnish
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, Reply, tool_use
 from tests.support.server import Server
 
-__all__ = ["orchestra", "server", "word"]
+__all__ = ["orchestra", "server"]
 
 ALLOWED = "create:people"
-SETTINGS = {"orchestrator": {"resolves": [ALLOWED]}}
+SETTINGS: dict[str, Any] = {"orchestrator": {"resolves": [ALLOWED]}}
 
 
 class Orchestrating(Suggesting):
@@ -69,8 +69,8 @@ def server(model: MessagesAPI) -> Iterator[Orchestra]:
 @pytest.fixture
 def orchestra(server: Orchestra, model: MessagesAPI) -> Iterator[Orchestra]:
     """The same, where nothing waits."""
-    yield server
-    model.forget_script()
+    with model.lent():
+        yield server
     for each in server.waiting():
         server.decide(each["id"], "reject")
 

@@ -1,7 +1,5 @@
 """Runs of the orchestrator: one at a time, seen when they fail, and for whom they may do what."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from parachute.security.keys.models import Scope
@@ -15,6 +13,8 @@ from tests.automation.triage.conftest import (
     listed,
     results,
 )
+from tests.support.computer import Computer
+from tests.support.making import Make
 from tests.support.messages_api import Gate, MessagesAPI, error, hold, text
 
 pytestmark = pytest.mark.long
@@ -78,20 +78,14 @@ def test_a_run_is_about_what_its_caller_may_change(orchestra: Orchestra, model: 
     assert orchestra.post(RUN, headers={"x-api-key": secret}).status_code == 403
 
 
-@pytest.fixture
-def computer(model: MessagesAPI) -> Iterator[OrchestraComputer]:
-    """A computer for one test."""
-    with OrchestraComputer(settings=SETTINGS, environment=model.credentials) as running:
-        running.furnish()
-        yield running
-
-
 def test_what_a_crash_cuts_off_has_failed_and_nothing_is_decided(
-    computer: OrchestraComputer, model: MessagesAPI, word: str
+    make_computer: Make[Computer], api: MessagesAPI, word: str
 ) -> None:
+    computer = make_computer(OrchestraComputer, **SETTINGS)
+    computer.furnish()
     ids = two(computer, word)
     gate = Gate()
-    model.script(hold(gate, text("Never.")))
+    api.script(hold(gate, text("Never.")))
     try:
         computer.ask_and_leave(RUN, {}, gate)
         computer.kill_core()
@@ -101,7 +95,7 @@ def test_what_a_crash_cuts_off_has_failed_and_nothing_is_decided(
     (run, *_) = computer.runs()
     assert (run["status"], run["error"]) == ("failed", "The computer was stopped during this run.")
     assert [each["id"] for each in computer.waiting()] == ids[::-1]
-    model.script(text("Nothing."))
+    api.script(text("Nothing."))
     assert computer.sort()["status"] == "completed_no_output"
 
 

@@ -1,6 +1,7 @@
 """One browser and one furnished computer for the tests of a file."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
@@ -21,9 +22,15 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[Computer]:
+def settings() -> dict[str, Any]:
+    """Settings of the computer: a file that needs some has a fixture of this name."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def computer(model: MessagesAPI, settings: dict[str, Any]) -> Iterator[Computer]:
     """A computer that asks that model."""
-    with computer_with(model) as running:
+    with computer_with(model, **settings) as running:
         yield running
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import httpx2
 import pytest
@@ -11,8 +12,8 @@ from playwright.sync_api import expect
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.furnished_files import furnish_decisions
-from tests.browser.console.people import PHONE, Person, computer_with
-from tests.ops.backup.installation import Installation
+from tests.browser.console.people import PHONE, Person
+from tests.ops.backup.installation import Installation, keep_password
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
@@ -23,20 +24,25 @@ SECRET = "the-word-of-that-server"
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
-    """A computer that asks the scripted model, with a place for backups where there is restic."""
-    repository = tmp_path_factory.mktemp("restic") / "repository"
-    made = computer_with(model, **({"backup": {"repository": str(repository)}} if shutil.which("restic") else {}))
-    if shutil.which("restic"):
-        first = Installation(None)
-        shutil.copytree(first.repository_folder, repository)
-        password = made.home.root / "backup" / "password"
-        password.parent.mkdir(mode=0o700)
-        shutil.copyfile(first.access.password_file, password)
-        password.chmod(0o600)
-        first.close()
-    with made as running:
-        yield running
+def repository() -> Iterator[Installation | None]:
+    """An installation with backups, where there is restic."""
+    made = Installation(None) if shutil.which("restic") else None
+    yield made
+    if made:
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def settings(repository: Installation | None) -> dict[str, Any]:
+    """Backups go where those of the installation go."""
+    return {"backup": {"repository": str(repository.repository_folder)}} if repository else {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def password(computer: Computer, repository: Installation | None) -> None:
+    """The computer has their password."""
+    if repository:
+        keep_password(computer, repository.access.password_file)
 
 
 def written(computer: Computer) -> dict[str, object]:

@@ -1,12 +1,12 @@
 """A project's notes change: one watcher is reviewed, and what comes of it is approved and taken back in the browser."""
 
-from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.console.conftest import MakePerson
-from tests.browser.console.people import DESKTOP, PHONE, computer_with
+from tests.browser.console.people import DESKTOP, PHONE
 from tests.browser.console.proposals import call
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
@@ -18,15 +18,19 @@ LINE = "The boat is red now (Projects/boat)"
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[Computer]:
-    """A computer whose vault watches its projects."""
-    with computer_with(model, curator={"quiet_seconds": 0}) as running:
-        boat = running.vault / "Projects/boat"
-        boat.mkdir(parents=True)
-        (running.vault / "AGENTS.md").write_text(ROOT)
-        (boat / "AGENTS.md").write_text("A blue boat.\n")
-        call(running, "GET", "/api/contexts/watches")
-        yield running
+def settings() -> dict[str, Any]:
+    """The curator waits for nobody to finish."""
+    return {"curator": {"quiet_seconds": 0}}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def boat(computer: Computer) -> None:
+    """A project, which the vault watches."""
+    folder = computer.vault / "Projects/boat"
+    folder.mkdir(parents=True)
+    (computer.vault / "AGENTS.md").write_text(ROOT)
+    (folder / "AGENTS.md").write_text("A blue boat.\n")
+    call(computer, "GET", "/api/contexts/watches")
 
 
 def test_a_change_of_a_project_becomes_a_line_and_goes_again(

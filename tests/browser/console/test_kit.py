@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import segno
@@ -12,10 +13,9 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.chromium import MICROPHONE, launch
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
-from tests.browser.console.people import DESKTOP, PHONE, Person, computer_with
-from tests.ops.backup.installation import Installation
+from tests.browser.console.people import DESKTOP, PHONE, Person
+from tests.ops.backup.installation import Installation, keep_password
 from tests.support.computer import Computer
-from tests.support.messages_api import MessagesAPI
 
 pytestmark = [
     pytest.mark.long,
@@ -24,17 +24,23 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[Computer]:
-    """A computer whose backups nobody has tried yet."""
-    first = Installation(None)
-    made = computer_with(model, backup={"repository": str(first.repository_folder)})
-    password = made.home.root / "backup" / "password"
-    password.parent.mkdir(mode=0o700)
-    shutil.copyfile(first.access.password_file, password)
-    password.chmod(0o600)
-    with made as running:
-        yield running
-    first.close()
+def repository() -> Iterator[Installation]:
+    """An installation with backups."""
+    made = Installation(None)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def settings(repository: Installation) -> dict[str, Any]:
+    """Backups go where those of the installation go."""
+    return {"backup": {"repository": str(repository.repository_folder)}}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def password(computer: Computer, repository: Installation) -> None:
+    """The computer has their password."""
+    keep_password(computer, repository.access.password_file)
 
 
 @pytest.fixture(autouse=True)

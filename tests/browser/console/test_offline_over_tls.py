@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -13,10 +13,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.chromium import chromium
 from tests.browser.console import furnishing
-from tests.browser.console.people import PHONE, WITH_WORKER, Person, computer_with
+from tests.browser.console.people import PHONE, WITH_WORKER, Person
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
-from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long
 
@@ -24,17 +23,21 @@ AWAY = "The computer does not answer. What you see"
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[Computer]:
-    """A computer with a certificate, a journal and a conversation."""
-    with computer_with(model, tls={"enabled": True}) as running:
-        running.wait_until(
-            lambda: httpx2.get(f"{running.url}/api/tls", timeout=60, **PLAIN).json()["ready"], "there is a certificate"
-        )
-        furnishing.add_conversations(running, 3)
-        furnishing.install(running, "daily")
-        furnishing.add_entry(running, "Rain all day.")
-        furnishing.add_entry(running, "First frost.", 1)
-        yield running
+def settings() -> dict[str, Any]:
+    """With a certificate."""
+    return {"tls": {"enabled": True}}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def furnished(computer: Computer) -> None:
+    """A journal and conversations."""
+    computer.wait_until(
+        lambda: httpx2.get(f"{computer.url}/api/tls", timeout=60, **PLAIN).json()["ready"], "there is a certificate"
+    )
+    furnishing.add_conversations(computer, 3)
+    furnishing.install(computer, "daily")
+    furnishing.add_entry(computer, "Rain all day.")
+    furnishing.add_entry(computer, "First frost.", 1)
 
 
 @pytest.fixture(scope="module")

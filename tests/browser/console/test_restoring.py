@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tests.browser.console.accessibility import violations
 from tests.browser.console.people import DESKTOP, MINUTES, PHONE, Person, pairing_link
 from tests.ops.backup.installation import Installation
 from tests.support.computer import Computer
+from tests.support.making import SIGNED_OUT, Make
 
 pytestmark = [
     pytest.mark.long,
@@ -51,11 +51,11 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
 
 
 @pytest.fixture
-def computer() -> Iterator[Computer]:
+def fresh(make_computer: Make[Computer]) -> Computer:
     """A computer that nobody has set up."""
-    with Computer() as running:
-        (running.vault / "mine").write_text("of the new one")
-        yield running
+    computer = make_computer(environment=SIGNED_OUT)
+    (computer.vault / "mine").write_text("of the new one")
+    return computer
 
 
 def opened(page: Page, kept: Kept, password: str) -> None:
@@ -65,10 +65,10 @@ def opened(page: Page, kept: Kept, password: str) -> None:
     page.get_by_role("button", name="Show the backups").click()
 
 
-def test_a_new_computer_becomes_the_old_one(computer: Computer, browser: Browser, kept: Kept) -> None:
-    owner = Person(browser, computer, PHONE, bypass_csp=True)
+def test_a_new_computer_becomes_the_old_one(fresh: Computer, browser: Browser, kept: Kept) -> None:
+    owner = Person(browser, fresh, PHONE, bypass_csp=True)
     page = owner.page
-    page.goto(pairing_link(computer))
+    page.goto(pairing_link(fresh))
     choices = page.locator(".welcome-choices").get_by_role("link")
     expect(choices.first).to_have_text("Restore from a backup")
     choices.first.click()
@@ -92,11 +92,11 @@ def test_a_new_computer_becomes_the_old_one(computer: Computer, browser: Browser
 
     expect(page.get_by_text("Everything is back")).to_be_visible(timeout=MINUTES)
     assert violations(page) == []
-    assert (computer.vault / "Daily" / "note.md").read_text() == "what I wrote"
+    assert (fresh.vault / "Daily" / "note.md").read_text() == "what I wrote"
     # Nobody asks who sits here: the password of the backups has said it.
     page.get_by_role("link", name="Keys and devices").first.click()
     page.get_by_role("button", name=re.compile("Add|New")).first.wait_for()
-    page.goto(f"{computer.url}/#/")
+    page.goto(f"{fresh.url}/#/")
     expect(page).to_have_url(re.compile(r"/#/inbox$"))
     assert [problem for problem in owner.problems if not is_of_the_way(problem)] == []
     owner.context.close()
@@ -107,8 +107,8 @@ def is_of_the_way(problem: str) -> bool:
     return any(word in problem for word in ("Failed to load resource", "ERR_", "net::"))
 
 
-def test_a_used_computer_goes_back_and_forth(computer: Computer, browser: Browser, kept: Kept) -> None:
-    owner = Person(browser, computer, DESKTOP, bypass_csp=True)
+def test_a_used_computer_goes_back_and_forth(fresh: Computer, browser: Browser, kept: Kept) -> None:
+    owner = Person(browser, fresh, DESKTOP, bypass_csp=True)
     owner.sign_in()
     page = owner.open("computer/backups")
     section = page.locator(".section", has_text="Restoring")
@@ -119,21 +119,21 @@ def test_a_used_computer_goes_back_and_forth(computer: Computer, browser: Browse
     expect(dialog.get_by_role("switch")).not_to_be_checked()
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
-    assert (computer.vault / "mine").exists()
+    assert (fresh.vault / "mine").exists()
     section.get_by_role("listitem").get_by_role("button", name="Restore").press("Enter")
     dialog.get_by_role("button", name="Restore it").press("Enter")
     expect(page.get_by_text("Only your data came back")).to_be_visible(timeout=MINUTES)
-    assert not (computer.vault / "mine").exists()
+    assert not (fresh.vault / "mine").exists()
     aside = page.get_by_text(re.compile(r"/Parachute\.before-restore-"))
     expect(aside).to_be_visible()
     assert violations(page) == []
 
     page.get_by_role("button", name="Go back to it").click()
     confirm(page, kept, "Go back to it", page.get_by_text("What was there before the restore is back."))
-    assert (computer.vault / "mine").read_text() == "of the new one"
+    assert (fresh.vault / "mine").read_text() == "of the new one"
     page.get_by_role("button", name="Remove it").click()
     confirm(page, kept, "Remove for good", page.locator("main", has_not_text="What was restored is kept:"))
-    assert sorted(path.name for path in computer.folder.iterdir()) == [".parachute", "Parachute"]
+    assert sorted(path.name for path in fresh.folder.iterdir()) == [".parachute", "Parachute"]
     owner.context.close()
 
 

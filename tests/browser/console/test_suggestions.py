@@ -12,18 +12,16 @@ from tests.browser.console.conftest import MakePerson
 from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.browser.console.proposals import call, install_official, know, waiting, write
 from tests.support.computer import Computer
-from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long
 
 AXE = Path(__file__).parents[3] / "console" / "node_modules" / "axe-core" / "axe.min.js"
 
 
-@pytest.fixture(scope="module")
-def computer(model: MessagesAPI, computer: Computer) -> Computer:
-    """The computer, with Brain and the journal."""
+@pytest.fixture(scope="module", autouse=True)
+def furnished(computer: Computer) -> None:
+    """Brain and the journal."""
     install_official(computer, "brain", "daily")
-    return computer
 
 
 def card(page: Page, name: str) -> Locator:

@@ -1,7 +1,7 @@
 """Updates in the browser: real updates, of which one is refused and one stays and is taken back."""
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -9,13 +9,12 @@ from playwright.sync_api import expect
 
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
-from tests.browser.console.people import MINUTES, PHONE, computer_with
+from tests.browser.console.people import MINUTES, PHONE
 from tests.conftest import needs_bubblewrap
 from tests.ops.updates.versions import MIGRATES
 from tests.ops.updates.wheels import built, changed
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
-from tests.support.messages_api import MessagesAPI
 
 pytestmark = [pytest.mark.long, needs_bubblewrap]
 
@@ -29,10 +28,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI, source: Path) -> Iterator[Computer]:
-    """A computer whose new versions come from there, and are on probation for some seconds."""
-    with computer_with(model, updates={"source": str(source), "probation_minutes": 0.1}) as running:
-        yield running
+def settings(source: Path) -> dict[str, Any]:
+    """New versions come from there, and are on probation for some seconds."""
+    return {"updates": {"source": str(source), "probation_minutes": 0.1}}
 
 
 def test_one_is_refused_one_stays_and_is_taken_back(

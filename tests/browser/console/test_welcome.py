@@ -17,6 +17,7 @@ from tests.browser.console.accessibility import violations
 from tests.browser.console.people import DESKTOP, PHONE, Person, pairing_link
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
+from tests.support.making import SIGNED_OUT, Make
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = pytest.mark.long
@@ -25,16 +26,15 @@ SECRET = "sk-of-the-household"
 
 
 @pytest.fixture
-def computer() -> Iterator[Computer]:
+def fresh(make_computer: Make[Computer]) -> Computer:
     """A new computer."""
-    with Computer() as running:
-        yield running
+    return make_computer(environment=SIGNED_OUT)
 
 
 @pytest.fixture
-def phone(browser: Browser, computer: Computer) -> Iterator[Person]:
+def phone(browser: Browser, fresh: Computer) -> Iterator[Person]:
     """A phone that has seen nothing of it yet."""
-    person = Person(browser, computer, PHONE, bypass_csp=True)
+    person = Person(browser, fresh, PHONE, bypass_csp=True)
     yield person
     person.context.close()
 
@@ -67,20 +67,20 @@ def step(page: Page, name: str) -> None:
 
 
 def test_from_the_code_on_the_screen_to_the_first_conversation(
-    computer: Computer, phone: Person, model: MessagesAPI, tmp_path: Path
+    fresh: Computer, phone: Person, model: MessagesAPI, tmp_path: Path
 ) -> None:
     model.default(text("Hello from the household."))
-    shown = invitation(computer)
+    shown = invitation(fresh)
     page = phone.page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(shown["link"])
     step(page, "Welcome")
-    assert page.url == f"{computer.url}/#/welcome", "the key is out of the address bar"
+    assert page.url == f"{fresh.url}/#/welcome", "the key is out of the address bar"
     assert shown["key"] not in page.evaluate(
         "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
     )
-    expect(page.get_by_text(str(computer.vault))).to_be_visible()
+    expect(page.get_by_text(str(fresh.vault))).to_be_visible()
     assert violations(page) == []
 
     page.get_by_role("link", name="Restore from a backup").click()
@@ -94,7 +94,7 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     expect(page.get_by_role("status").get_by_text("Hello from the household.")).to_be_visible()
     expect(page.get_by_label("API key or token")).to_have_value("")
     stored = {"api_key": SECRET, "for": model.url}
-    assert json.loads(computer.home.credentials.read_text()) == stored
+    assert json.loads(fresh.home.credentials.read_text()) == stored
     assert violations(page) == []
     page.get_by_role("link", name="Next", exact=True).click()
 
@@ -124,13 +124,13 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
 
     step(page, "Keep a copy elsewhere")
     place = page.get_by_label("Where backups go")
-    place.fill(str(computer.vault / "backups"))
+    place.fill(str(fresh.vault / "backups"))
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_text("which a backup has to survive")).to_be_visible()
     place.fill(str(tmp_path / "backups"))
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("article", name="Emergency kit")).to_be_visible()
-    password = (computer.home.root / "backup" / "password").read_text().strip()
+    password = (fresh.home.root / "backup" / "password").read_text().strip()
     expect(page.get_by_role("article", name="Emergency kit")).to_contain_text(password)
     assert violations(page) == []
     page.get_by_role("button", name="I have it on paper").click()
@@ -149,7 +149,7 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     expect(page.get_by_label("Message", exact=True)).to_be_visible()
 
     # Afterwards it is closed, the browser stays, and nothing of it is shown by itself any more.
-    page.goto(f"{computer.url}/setup")
+    page.goto(f"{fresh.url}/setup")
     expect(page).to_have_url(re.compile(r"/#/inbox$"))
     page.goto(shown["link"])
     expect(page.get_by_text("This is not valid here")).to_be_visible()
@@ -157,59 +157,59 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     assert [problem for problem in phone.problems if "Failed to load resource" not in problem] == []
     secrets = (shown["key"], key, SECRET, password)
     assert not [url for url in asked if any(secret in url for secret in secrets)]
-    with httpx2.Client(base_url=computer.url, **PLAIN, timeout=60) as client:
+    with httpx2.Client(base_url=fresh.url, **PLAIN, timeout=60) as client:
         assert client.get("/api/auth/keys", headers={"authorization": f"Bearer {shown['key']}"}).status_code == 401
         keys = client.get("/api/auth/keys", headers={"authorization": f"Bearer {key}"}).json()["keys"]
         assert [each["label"] for each in keys] == ["Ottilie's phone"]
     kept = "".join(
         path.read_text(errors="replace")
-        for folder in (computer.home.logs, computer.vault / ".parachute" / "audit")
+        for folder in (fresh.home.logs, fresh.vault / ".parachute" / "audit")
         for path in folder.rglob("*")
         if path.is_file()
     )
     assert not [secret for secret in secrets if secret in kept]
 
 
-def test_what_is_skipped_is_over_and_a_key_may_be_typed(computer: Computer, browser: Browser, phone: Person) -> None:
+def test_what_is_skipped_is_over_and_a_key_may_be_typed(fresh: Computer, browser: Browser, phone: Person) -> None:
     page = phone.page
-    page.goto(f"{computer.url}/setup#key=para_wrong")
+    page.goto(f"{fresh.url}/setup#key=para_wrong")
     expect(page.get_by_text("This is not valid here")).to_be_visible()
     expect(page.get_by_role("heading", name="Sign in to your computer")).to_be_visible()
     assert "para_wrong" not in page.url
-    for hidden in ("Parachute", str(computer.vault)):
+    for hidden in ("Parachute", str(fresh.vault)):
         assert hidden not in page.get_by_role("main").inner_text(), "a stranger learns nothing of it"
-    key = invitation(computer)["key"]
+    key = invitation(fresh)["key"]
     page.get_by_label("Code or key").fill(f" {key[:24]}\t {key[24:]} ")
     page.keyboard.press("Enter")
     step(page, "Welcome")
     # Another screen is there all the same, and an own address is no reason to begin anew.
-    page.goto(f"{computer.url}/#/keys")
+    page.goto(f"{fresh.url}/#/keys")
     step(page, "Keys and devices")
-    page.goto(f"{computer.url}/#/")
+    page.goto(f"{fresh.url}/#/")
     step(page, "Welcome")
     page.reload()
     step(page, "Welcome")
     page.get_by_role("button", name="Skip all of it").click()
     expect(page.get_by_label("Message", exact=True)).to_be_visible()
-    another = Person(browser, computer, DESKTOP)
-    another.page.goto(pairing_link(computer))
+    another = Person(browser, fresh, DESKTOP)
+    another.page.goto(pairing_link(fresh))
     expect(another.page).to_have_url(re.compile(r"/#/inbox$"))
     another.context.close()
 
 
-def test_who_may_only_chat_is_not_led_through_it(computer: Computer, browser: Browser) -> None:
-    guest = Person(browser, computer, PHONE)
+def test_who_may_only_chat_is_not_led_through_it(fresh: Computer, browser: Browser) -> None:
+    guest = Person(browser, fresh, PHONE)
     page = guest.sign_in(scopes=["chat:read,write"])
     expect(page).to_have_url(re.compile(r"/#/chat$"))
-    page.goto(f"{computer.url}/#/welcome")
+    page.goto(f"{fresh.url}/#/welcome")
     expect(page).to_have_url(re.compile(r"/#/chat$"))
     guest.context.close()
 
 
-def test_by_keyboard_and_what_goes_wrong_is_said(computer: Computer, browser: Browser) -> None:
-    person = Person(browser, computer, DESKTOP)
+def test_by_keyboard_and_what_goes_wrong_is_said(fresh: Computer, browser: Browser) -> None:
+    person = Person(browser, fresh, DESKTOP)
     page = person.page
-    page.goto(invitation(computer)["link"])
+    page.goto(invitation(fresh)["link"])
     step(page, "Welcome")
     page.get_by_role("link", name="Set up a new computer").focus()
     page.keyboard.press("Enter")
@@ -219,7 +219,7 @@ def test_by_keyboard_and_what_goes_wrong_is_said(computer: Computer, browser: Br
     page.get_by_label("API key or token").fill("not-of-anthropic")
     page.keyboard.press("Enter")
     expect(page.get_by_text("begin with sk-ant-")).to_be_visible()
-    assert not computer.home.credentials.exists()
+    assert not fresh.home.credentials.exists()
     page.get_by_label("Where the model runs").select_option("compatible")
     page.get_by_label("Address of the server").fill("http://127.0.0.1:9")
     page.get_by_label("API key or token").fill("")
@@ -234,16 +234,16 @@ def test_by_keyboard_and_what_goes_wrong_is_said(computer: Computer, browser: Br
     person.context.close()
 
 
-def test_nothing_can_be_agreed_to_before_it_is_shown(computer: Computer, phone: Person) -> None:
+def test_nothing_can_be_agreed_to_before_it_is_shown(fresh: Computer, phone: Person) -> None:
     """U1: the list of modules is slow; the button was enabled meanwhile, and said that all were installed."""
     page = phone.page
     held: list[Route] = []
     is_there = threading.Event()
     page.route("**/api/modules/official", lambda route: route.continue_() if is_there.is_set() else held.append(route))
-    page.goto(invitation(computer)["link"])
+    page.goto(invitation(fresh)["link"])
     step(page, "Welcome")
     with page.expect_request("**/api/modules/official"):
-        page.goto(f"{computer.url}/#/welcome/modules")
+        page.goto(f"{fresh.url}/#/welcome/modules")
     step(page, "What shall it do?")
     expect(page.get_by_role("button", name=re.compile("Agree"))).to_have_count(0)
     is_there.set()
@@ -253,21 +253,21 @@ def test_nothing_can_be_agreed_to_before_it_is_shown(computer: Computer, phone: 
 
 
 def test_while_it_lasts_its_key_confirms_and_afterwards_somebody_has_to(
-    computer: Computer, phone: Person, model: MessagesAPI
+    fresh: Computer, phone: Person, model: MessagesAPI
 ) -> None:
     page = phone.page
-    page.goto(invitation(computer)["link"])
+    page.goto(invitation(fresh)["link"])
     step(page, "Welcome")
     # A restart forgets who has confirmed, as ten minutes do.
-    computer.kill_core()
-    page.goto(f"{computer.url}/#/welcome/model")
+    fresh.kill_core()
+    page.goto(f"{fresh.url}/#/welcome/model")
     choose_server(page, model)
     expect(page.get_by_text("It works.")).to_be_visible()
-    page.goto(f"{computer.url}/#/welcome/end")
+    page.goto(f"{fresh.url}/#/welcome/end")
     page.get_by_role("button", name="Finish").click()
     expect(page.get_by_label("Message", exact=True)).to_be_visible()
-    computer.kill_core()
-    page.goto(f"{computer.url}/#/welcome/model")
+    fresh.kill_core()
+    page.goto(f"{fresh.url}/#/welcome/model")
     choose_server(page, model)
     expect(page.get_by_role("dialog", name="Is it you?")).to_be_visible()
 
@@ -293,7 +293,6 @@ def test_it_fits_and_can_be_read_in_german(
 
 
 @pytest.fixture(scope="module")
-def furnished() -> Iterator[Computer]:
+def furnished(make_shared_computer: Make[Computer]) -> Computer:
     """A new computer that nobody sets up."""
-    with Computer() as running:
-        yield running
+    return make_shared_computer(environment=SIGNED_OUT)

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,9 @@ from tests.chat.runs.answers import answered, ended
 from tests.conftest import needs_bubblewrap
 from tests.contract.mcps import ServerList, ToolList, Trial
 from tests.modules.runtime.module_computer import PROGRAM, ModuleServer
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.server import Server
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -33,36 +34,20 @@ TOOLS = [{"name": "act", "description": "Write a note.",
 """
 
 
-@pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[ModuleServer]:
-    """A server whose chats may use the servers notes, other and edited."""
-    settings = {"default_capabilities": {"mcps": ["parachute", "notes", "edited", "planted"]}}
-    with ModuleServer(environment=model.credentials, settings=settings) as running:
-        (running.folder / "program.py").write_text(plain(SAYS))
-        yield running
+@pytest.fixture
+def house(make_server: Make[Server]) -> ModuleServer:
+    """A server whose chats may use the servers notes, edited and planted."""
+    server = make_server(ModuleServer, default_capabilities={"mcps": ["parachute", "notes", "edited", "planted"]})
+    (server.folder / "program.py").write_text(plain(SAYS))
+    return server
 
 
 @pytest.fixture
-def api(model: MessagesAPI) -> Iterator[MessagesAPI]:
-    """The same model, without what the test before left."""
-    model.forget_script()
-    yield model
-    model.forget_script()
-
-
-@pytest.fixture
-def notes(house: ModuleServer) -> Iterator[ModuleServer]:
+def notes(house: ModuleServer) -> ModuleServer:
     """The same with the MCP server notes, approved on the command line."""
     added = house.command("mcp", "add", "notes", sys.executable, str(house.folder / "program.py"), *READ, "--yes")
     assert added.returncode == 0, added.stderr
-    yield house
-    assert house.command("mcp", "remove", "notes", "--purge").returncode == 0
-
-
-@pytest.fixture(autouse=True)
-def without_servers(house: ModuleServer) -> None:
-    """No server is left from the test before."""
-    (house.vault / ".mcp.json").unlink(missing_ok=True)
+    return house
 
 
 READ = ("--read", str(Path(sys.prefix).resolve()))

@@ -14,7 +14,9 @@ from tests.chat.runs.answers import answered, ended
 from tests.conftest import needs_bubblewrap
 from tests.contract.mcps import ServerList, ToolList, Trial
 from tests.modules.runtime.module_computer import PROGRAM, ModuleServer
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.server import Server
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -22,12 +24,10 @@ ACT = "mcp__notes__act"
 SECRET = "s3cr3t-of-the-owner"
 
 
-@pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[ModuleServer]:
+@pytest.fixture
+def house(make_server: Make[Server]) -> ModuleServer:
     """A server whose chats may use the servers notes and signed."""
-    settings = {"default_capabilities": {"mcps": ["parachute", "notes", "signed"]}}
-    with ModuleServer(environment=model.credentials, settings=settings) as running:
-        yield running
+    return make_server(ModuleServer, default_capabilities={"mcps": ["parachute", "notes", "signed"]})
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +40,6 @@ def closed_server() -> Iterator[RemoteServer]:
 def signing_server() -> Iterator[RemoteServer]:
     """A server at which one signs in."""
     yield from remote_server(oauth=True)
-
-
-@pytest.fixture
-def api(model: MessagesAPI) -> Iterator[MessagesAPI]:
-    """The same model, without what the test before left."""
-    model.forget_script()
-    yield model
-    model.forget_script()
 
 
 def owner(house: ModuleServer) -> dict[str, str]:

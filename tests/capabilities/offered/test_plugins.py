@@ -1,7 +1,7 @@
 """A plugin in conversations, with the real program of the agent: each kind of part, filters, trust and changes on the disk."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +31,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitServer]:
 
 
 @pytest.fixture
-async def owner(house: ModuleServer, api: MessagesAPI) -> Any:
-    """The owner; no plugin is left of the test before."""
-    token = CliToken(house.home.root).obtain()
-    async with house.client(headers={"authorization": f"Bearer {token}"}) as client:
+async def owner(house: ModuleServer) -> AsyncIterator[httpx2.AsyncClient]:
+    """The owner."""
+    async with house.client(headers={"authorization": f"Bearer {CliToken(house.home.root).obtain()}"}) as client:
         yield client
-        for plugin in (await client.get("/api/plugins")).json()["plugins"]:
-            assert (await client.delete(f"/api/plugins/{plugin['slug']}")).status_code == 200
 
 
 @pytest.fixture

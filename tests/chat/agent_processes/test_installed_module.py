@@ -1,14 +1,14 @@
 """A module that is installed, and a conversation that uses its tool: all real but the model."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from parachute.supervisor.host_specification import module_folder
 from tests.chat.agent_processes.module_tools import BOOKS
 from tests.chat.runs.answers import answered
 from tests.modules.runtime.module_computer import ModuleServer
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.server import Server
 from tests.support.sse import ChatStream
 
 pytestmark = pytest.mark.long
@@ -28,14 +28,14 @@ async def search(self, query: str):
 
 
 @pytest.fixture
-def server(api: MessagesAPI) -> Iterator[ModuleServer]:
+def books(make_server: Make[Server]) -> ModuleServer:
     """A server with the module `books`, of whose tool core has heard."""
-    with ModuleServer(environment=api.credentials) as running:
-        running.install("books", TOOLS, mcp_tools=[{"name": "books_search", "description": "Find books"}])
-        described = module_folder("books", running.home.root) / "description.json"
-        running.wait_until(described.is_file, "core knows the tools of the module")
-        running.put_to_sleep("books")
-        yield running
+    server = make_server(ModuleServer)
+    server.install("books", TOOLS, mcp_tools=[{"name": "books_search", "description": "Find books"}])
+    described = module_folder("books", server.home.root) / "description.json"
+    server.wait_until(described.is_file, "core knows the tools of the module")
+    server.put_to_sleep("books")
+    return server
 
 
 def result_of(stream: ChatStream) -> tuple[bool, str]:
@@ -44,9 +44,9 @@ def result_of(stream: ChatStream) -> tuple[bool, str]:
     return result["isError"], result["content"]
 
 
-async def test_a_conversation_uses_the_tool_of_an_installed_module(server: ModuleServer, api: MessagesAPI) -> None:
+async def test_a_conversation_uses_the_tool_of_an_installed_module(books: ModuleServer, api: MessagesAPI) -> None:
     api.script(tool_use("mcp__parachute__books_search", {"query": "Momo"}), text("Found it."))
-    async with server.client() as client:
+    async with books.client() as client:
         stream = await answered(client)
         assert result_of(stream) == (False, '["Momo by Ende"]')
         assert stream.text == "Found it."
@@ -59,7 +59,7 @@ async def test_a_conversation_uses_the_tool_of_an_installed_module(server: Modul
         is_error, said = result_of(await answered(client))
         assert is_error
         assert "query" in said
-        assert server.ask("DELETE", "/api/modules/books").status_code == 200
+        assert books.ask("DELETE", "/api/modules/books").status_code == 200
         api.script(text("Without it."))
         await answered(client)
     assert not [tool for tool in api.conversation[-1].body["tools"] if tool["name"].startswith("mcp__")]

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,6 @@ pytestmark = pytest.mark.long
 
 COUNT = 1500
 PROGRAM = "imports.reading.program"
-
-
-@pytest.fixture
-def computer() -> Iterator[Computer]:
-    """A computer for one test."""
-    with Computer() as running:
-        yield running
 
 
 def many(count: int = COUNT) -> bytes:

@@ -64,10 +64,9 @@ def house(service: MessagesAPI) -> Iterator[ModuleServer]:
 
 @pytest.fixture
 def api(service: MessagesAPI) -> Iterator[MessagesAPI]:
-    """The same model, without what the test before left."""
-    service.forget_script()
-    yield service
-    service.forget_script()
+    """The same model, for one test."""
+    with service.lent():
+        yield service
 
 
 class Talk:

@@ -24,12 +24,6 @@ def supervisor() -> Iterator[Launcher]:
         yield running
 
 
-@pytest.fixture
-def api() -> Iterator[MessagesAPI]:
-    with MessagesAPI() as service:
-        yield service
-
-
 def heard_by(made: Core) -> list[dict[str, Any]]:
     """Return the announcements about conversations that are nearly full."""
     heard: list[dict[str, Any]] = []

@@ -4,15 +4,15 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Iterator
 
 import pytest
 
 from tests.chat.runs.answers import answered, ended, events_after, session_of
-from tests.chat.runs.conftest import MakeServer, serving
+from tests.chat.runs.conftest import forgetful
 from tests.chat.runs.processes import agent_of, agents
 from tests.support.computer import Computer, command_line
 from tests.support.installation import AGENTS, Installation
+from tests.support.making import Make
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.server import Server
 from tests.support.sse import chat, text_of
@@ -23,10 +23,10 @@ pytestmark = pytest.mark.long
 HALF = "Half of the answer. "
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[tuple[MessagesAPI, Server]]:
+@pytest.fixture
+def server(make_server: Make[Server]) -> Server:
     """A server whose agents are real."""
-    yield from serving(real_agents=True)
+    return forgetful(make_server(real_agents=True))
 
 
 def stored_text(server: Installation) -> str:
@@ -36,9 +36,9 @@ def stored_text(server: Installation) -> str:
     return "".join(event.get("text", "") for line in lines if line.endswith("\n") for _, event in json.loads(line))
 
 
-async def test_kill_of_core(own_computer: Computer, own_api: MessagesAPI) -> None:
-    computer, gate = own_computer, Gate()
-    own_api.script(text("The beginning."), several(text(HALF, chunks=4), hold(gate)), text("Whole again."))
+async def test_kill_of_core(computer: Computer, api: MessagesAPI) -> None:
+    gate = Gate()
+    api.script(text("The beginning."), several(text(HALF, chunks=4), hold(gate)), text("Whole again."))
     async with computer.client() as client:
         session = session_of(await answered(client, "First message."))
         async with chat(client, "Second message.", session_id=session) as stream:
@@ -57,13 +57,13 @@ async def test_kill_of_core(own_computer: Computer, own_api: MessagesAPI) -> Non
         assert [event["seq"] for event in events] == sorted({event["seq"] for event in events})
         stream = await answered(client, "Third message.", session)
         assert stream.text == "Whole again."
-    sent = str(own_api.conversation[-1].body["messages"])
+    sent = str(api.conversation[-1].body["messages"])
     assert all(words in sent for words in ("First message.", "The beginning.", "Second message.", "Third message."))
 
 
-async def test_a_stop_during_an_answer(own_computer: Computer, own_api: MessagesAPI) -> None:
-    computer, gate = own_computer, Gate()
-    own_api.script(several(text(HALF), hold(gate)), text("Whole again."))
+async def test_a_stop_during_an_answer(computer: Computer, api: MessagesAPI) -> None:
+    gate = Gate()
+    api.script(several(text(HALF), hold(gate)), text("Whole again."))
     async with computer.client() as client, chat(client, "First message.") as stream:
         await stream.until("text")
         session = session_of(stream)
@@ -76,7 +76,7 @@ async def test_a_stop_during_an_answer(own_computer: Computer, own_api: Messages
         events = await events_after(client, session)
         assert events == stream.events
         assert (await answered(client, "Second message.", session)).text == "Whole again."
-    sent = str(own_api.conversation[-1].body["messages"])
+    sent = str(api.conversation[-1].body["messages"])
     assert "First message." in sent
 
 
@@ -141,9 +141,9 @@ async def test_an_agent_that_dies_between_two_messages(server: Server, api: Mess
         assert "First message." in str(api.conversation[-1].body["messages"])
 
 
-async def test_nothing_is_left_of_many_chats(make_server: MakeServer, own_api: MessagesAPI) -> None:
+async def test_nothing_is_left_of_many_chats(make_server: Make[Server], api: MessagesAPI) -> None:
     server = make_server(agents={**AGENTS, "warm": 1})
-    own_api.default(text("Yes."))
+    api.default(text("Yes."))
     async with server.client() as client:
         sessions = [session_of(await answered(client, f"Chat {number}")) for number in range(3)]
 
@@ -151,4 +151,4 @@ async def test_nothing_is_left_of_many_chats(make_server: MakeServer, own_api: M
         agent_of(server, sessions[-1])
         stream = await answered(client, "Again.", sessions[0])
         assert ended(stream)["sessionResume"]["cacheHit"] is False
-        assert "Chat 0" in str(own_api.conversation[-1].body["messages"])
+        assert "Chat 0" in str(api.conversation[-1].body["messages"])

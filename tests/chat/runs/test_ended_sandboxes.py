@@ -13,9 +13,9 @@ import pytest
 
 from parachute.sandbox.layout import RUNNER
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeComputer
 from tests.chat.runs.processes import agent_of
 from tests.support.computer import Computer, command_line
+from tests.support.making import Make
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat
 from tests.support.waiting import until
@@ -32,7 +32,7 @@ def broken(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def breakable(make_computer: MakeComputer, broken: Path) -> Breakable:
+def breakable(make_computer: Make[Computer], broken: Path) -> Breakable:
     """Start a computer whose bubblewrap can be broken."""
     program = broken.with_name("bwrap")
     real = which("bwrap")
@@ -48,9 +48,9 @@ def end_box(computer: Computer, session: str) -> None:
     os.kill(runner.pid, signal.SIGKILL)
 
 
-async def test_one_that_was_killed_is_named(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
+async def test_one_that_was_killed_is_named(make_computer: Make[Computer], api: MessagesAPI) -> None:
     computer, gate = make_computer(), Gate()
-    own_api.script(several(text("Half."), hold(gate)), text("Whole again."))
+    api.script(several(text("Half."), hold(gate)), text("Whole again."))
     async with computer.client() as client:
         async with chat(client, "First message.") as stream:
             await stream.until("text")
@@ -63,9 +63,9 @@ async def test_one_that_was_killed_is_named(make_computer: MakeComputer, own_api
         assert (await answered(client, "Second message.", session)).text == "Whole again."
 
 
-async def test_one_whose_agent_ends_in_its_turn_ends_with_it(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
+async def test_one_whose_agent_ends_in_its_turn_ends_with_it(make_computer: Make[Computer], api: MessagesAPI) -> None:
     computer, gate = make_computer(), Gate()
-    own_api.script(several(text("Half."), hold(gate)), text("Whole again."))
+    api.script(several(text("Half."), hold(gate)), text("Whole again."))
     async with computer.client() as client:
         async with chat(client, "First message.") as stream:
             await stream.until("text")
@@ -82,10 +82,10 @@ async def test_one_whose_agent_ends_in_its_turn_ends_with_it(make_computer: Make
 
 
 async def test_one_that_cannot_start_is_tried_three_times_and_again_with_the_next_message(
-    breakable: Breakable, broken: Path, own_api: MessagesAPI
+    breakable: Breakable, broken: Path, api: MessagesAPI
 ) -> None:
     computer = breakable()
-    own_api.default(text("Yes."))
+    api.default(text("Yes."))
     log = computer.home.logs / "sandbox.log"
     async with computer.client() as client:
         session = session_of(await answered(client, "First message."))

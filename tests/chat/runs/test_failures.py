@@ -1,12 +1,12 @@
 """Failures of the model's service."""
 
 import socket
-from collections.abc import Iterator
 
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeServer, serving
+from tests.chat.runs.conftest import forgetful
+from tests.support.making import Make
 from tests.support.messages_api import (
     EXPIRED,
     Gate,
@@ -32,10 +32,10 @@ REFUSALS = {
 }
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[tuple[MessagesAPI, Server]]:
+@pytest.fixture
+def server(make_server: Make[Server]) -> Server:
     """A server whose agents are real: what they do with errors is theirs."""
-    yield from serving(real_agents=True)
+    return forgetful(make_server(real_agents=True))
 
 
 @pytest.mark.timeout(400)
@@ -70,10 +70,12 @@ async def test_a_connection_that_breaks_in_the_answer(server: Server, api: Messa
 
 
 @pytest.mark.long
-async def test_a_service_that_is_not_there(make_server: MakeServer) -> None:
+async def test_a_service_that_is_not_there(make_server: Make[Server]) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))  # and does not listen: the port is refused, and nobody else's
-        server = make_server({"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}"}, real_agents=True)
+        server = make_server(
+            environment={"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}"}, real_agents=True
+        )
         async with server.client() as client:
             assert ended(await answered(client, "First message."))["code"] == "network_error"
 

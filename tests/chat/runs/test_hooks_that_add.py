@@ -8,8 +8,9 @@ import sys
 import pytest
 
 from tests.chat.runs.answers import answered, ended, transcript_with
-from tests.chat.runs.conftest import MakeServer
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text
+from tests.support.server import Server
 
 pytestmark = pytest.mark.long
 
@@ -17,9 +18,9 @@ _PARTS = {"one": 11_000, "two": 5_000}
 """Characters; more than the agent's program takes from one hook of its own."""
 
 
-async def test_all_of_it_arrives_with_the_first_message(make_server: MakeServer, own_api: MessagesAPI) -> None:
+async def test_all_of_it_arrives_with_the_first_message(make_server: Make[Server], api: MessagesAPI) -> None:
     # A computer of its own: its hooks would add to the conversations of other tests.
-    server, api = make_server(), own_api
+    server = make_server()
     folder = server.home.root / "hooks"
     for name, size in _PARTS.items():
         told = f"BEGIN-{name} " + "abc " * (size // 4) + f"END-{name}"

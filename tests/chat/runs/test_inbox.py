@@ -10,8 +10,8 @@ import httpx2
 import pytest
 
 from tests.chat.runs.answers import session_of
-from tests.chat.runs.conftest import MakeServer
 from tests.chat.runs.test_questions import QUESTIONS
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.server import Server
 from tests.support.sse import chat
@@ -45,10 +45,10 @@ def answer_to(item: dict[str, Any], word: str, **fields: Any) -> dict[str, Any]:
     return {"id": item["id"], "hash": item["hash"], "answer": word, **fields}
 
 
-async def test_another_device_allows_what_an_app_cannot_ask_for(make_server: MakeServer, own_api: MessagesAPI) -> None:
+async def test_another_device_allows_what_an_app_cannot_ask_for(make_server: Make[Server], api: MessagesAPI) -> None:
     server = make_server(trust_mode=False)
     file = server.vault / "Projects" / "a.md"
-    own_api.script(tool_use("Write", {"file_path": str(file), "content": "hello"}), text("Allowed."))
+    api.script(tool_use("Write", {"file_path": str(file), "content": "hello"}), text("Allowed."))
     async with server.client() as phone, server.client() as app, watching(phone) as pages:
         assert await until(pages, 0) == []
         async with chat(app, "Write.", trustLevel="direct") as stream:
@@ -64,10 +64,10 @@ async def test_another_device_allows_what_an_app_cannot_ask_for(make_server: Mak
         assert (again.status_code, again.json()["key"]) == (404, "not_waiting")
 
 
-async def test_nobody_is_asked_while_nobody_looks(make_server: MakeServer, own_api: MessagesAPI) -> None:
+async def test_nobody_is_asked_while_nobody_looks(make_server: Make[Server], api: MessagesAPI) -> None:
     server = make_server(trust_mode=False)
     file = Path(server.vault / "Projects" / "a.md")
-    own_api.script(tool_use("Write", {"file_path": str(file), "content": "hello"}), text("Refused."))
+    api.script(tool_use("Write", {"file_path": str(file), "content": "hello"}), text("Refused."))
     async with server.client() as app, chat(app, "Write.", trustLevel="direct") as stream:
         await stream.collect()
     (denied,) = stream.of_type("permission_denied")

@@ -1,14 +1,14 @@
 """Further messages while a run goes on."""
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import serving
+from tests.chat.runs.conftest import forgetful
 from tests.chat.runs.test_stopping import paused
 from tests.support.computer import Computer
+from tests.support.making import Make
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
 from tests.support.server import Server
 from tests.support.sse import chat
@@ -16,10 +16,10 @@ from tests.support.sse import chat
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[tuple[MessagesAPI, Server]]:
+@pytest.fixture
+def server(make_server: Make[Server]) -> Server:
     """A server whose agents are real: what comes during an answer, and commands, are theirs."""
-    yield from serving(real_agents=True)
+    return forgetful(make_server(real_agents=True))
 
 
 async def test_a_message_during_the_answer_is_answered_in_the_same_run_and_none_after_it(
@@ -66,11 +66,11 @@ async def test_a_message_during_a_tool_is_folded_into_the_turn(server: Server, a
 
 
 async def test_messages_before_the_agent_is_there_wait_and_too_many_are_refused(
-    own_computer: Computer, own_api: MessagesAPI
+    computer: Computer, api: MessagesAPI
 ) -> None:
-    own_api.default(text("Yes."))
-    async with own_computer.client() as client:
-        with paused(own_computer.processes()[0]):
+    api.default(text("Yes."))
+    async with computer.client() as client:
+        with paused(computer.processes()[0]):
             async with chat(client, "Begin.") as stream:
                 await stream.until("user_message")
                 session = session_of(stream)
@@ -85,7 +85,7 @@ async def test_messages_before_the_agent_is_there_wait_and_too_many_are_refused(
             assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": True}
         events = await client.get(f"/api/chat/{session}/events")
         assert '"type": "done"' in events.text
-        sent = str(own_api.conversation[-1].body["messages"])
+        sent = str(api.conversation[-1].body["messages"])
         assert all(f"more {number}" in sent for number in range(10))
 
 

@@ -13,10 +13,11 @@ import psutil
 import pytest
 
 from parachute.sandbox.engines.models import Specification
-from tests.chat.runs.conftest import MakeComputer, MakeServer
 from tests.sandbox.engines.conftest import needs_bubblewrap
 from tests.sandbox.engines.holding import Holding
+from tests.support.computer import Computer
 from tests.support.fork_server import shared_forks
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.server import Server
 from tests.support.sse import chat
@@ -37,9 +38,9 @@ def differing(explanation: dict[str, Any]) -> list[str]:
     return [row["name"] for row in explanation["rows"] if row["differs"]]
 
 
-async def test_a_box_is_looked_at_whether_it_runs_or_not(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
+async def test_a_box_is_looked_at_whether_it_runs_or_not(make_computer: Make[Computer], api: MessagesAPI) -> None:
     computer = make_computer(sandbox={"engine": "bubblewrap"})
-    own_api.script(text("one"), text("two"), text("three"))
+    api.script(text("one"), text("two"), text("three"))
     async with computer.client() as client:
         async with chat(client, "first") as stream:
             await stream.collect()
@@ -61,14 +62,14 @@ async def test_a_box_is_looked_at_whether_it_runs_or_not(make_computer: MakeComp
 
 
 async def test_a_sandbox_that_is_closed_during_the_look_is_opened_for_it_again(
-    make_server: MakeServer, own_api: MessagesAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_server: Make[Server], api: MessagesAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     holding = Holding(tmp_path)
     (tmp_path / "bwrap").write_text(holding.program)
     (tmp_path / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     server = make_server(sandbox={"engine": "bubblewrap"})
-    own_api.script(text("one"))
+    api.script(text("one"))
     async with server.client() as client:
         async with chat(client, "first") as stream:
             await stream.collect()

@@ -7,8 +7,8 @@ import pytest
 from parachute.supervisor import control
 from parachute.supervisor.units import agent_socket
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeServer
 from tests.chat.runs.processes import agent_of, agents
+from tests.support.making import Make
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.server import Server
 from tests.support.sse import chat
@@ -24,9 +24,9 @@ async def held(server: Server) -> dict[str, int]:
 
 
 async def test_over_the_bound_the_one_that_is_idle_for_longest_ends(
-    make_server: MakeServer, own_api: MessagesAPI
+    make_server: Make[Server], api: MessagesAPI
 ) -> None:
-    own_api.default(text("Yes."))
+    api.default(text("Yes."))
     server = make_server(real_agents=True)
     async with server.client() as client:
         session = session_of(await answered(client, "How large are you?"))
@@ -47,12 +47,12 @@ async def test_over_the_bound_the_one_that_is_idle_for_longest_ends(
 
 
 async def test_a_turn_is_never_ended_for_memory_and_no_other_one_begins(
-    make_server: MakeServer, own_api: MessagesAPI
+    make_server: Make[Server], api: MessagesAPI
 ) -> None:
     server = make_server(real_agents=True, sandbox={"total_memory_megabytes": 64})
     gate = Gate()
-    own_api.default(text("Yes."))
-    own_api.script(several(text("Half."), hold(gate), text(" Whole.")))
+    api.default(text("Yes."))
+    api.script(several(text("Half."), hold(gate), text(" Whole.")))
     async with server.client() as client, chat(client, "Work for long.") as working:
         await working.until("text")
         agent = agent_of(server, session_of(working))
@@ -67,9 +67,9 @@ async def test_a_turn_is_never_ended_for_memory_and_no_other_one_begins(
         assert (await answered(client, "May I now?", session_of(refused))).text == "Yes."
 
 
-async def test_what_runs_directly_is_not_counted(make_server: MakeServer, own_api: MessagesAPI) -> None:
+async def test_what_runs_directly_is_not_counted(make_server: Make[Server], api: MessagesAPI) -> None:
     server = make_server(real_agents=True, sandbox={"total_memory_megabytes": 64})
-    own_api.default(text("Yes."))
+    api.default(text("Yes."))
     async with server.client() as client:
         session = session_of(await answered(client, "Hello!", trustLevel="direct"))
         agent = agent_of(server, session)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeComputer, MakeServer
+from tests.support.computer import Computer
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.server import Server
 from tests.support.sse import ChatStream, chat
@@ -65,10 +66,10 @@ async def test_old_words_of_trust(server: Server, api: MessagesAPI, word: str, l
     assert stream.of_type("session")[0]["trustLevel"] == level
 
 
-async def test_asking_allowing_and_denying(make_server: MakeServer, own_api: MessagesAPI) -> None:
+async def test_asking_allowing_and_denying(make_server: Make[Server], api: MessagesAPI) -> None:
     server = make_server(trust_mode=False)
     write = {"file_path": str(server.vault / "Projects" / "a.md"), "content": "hello"}
-    own_api.script(
+    api.script(
         *(tool_use("Write", write), text("Denied.")),
         *(tool_use("Write", write), text("Allowed.")),
         *(
@@ -116,9 +117,9 @@ async def test_asking_allowing_and_denying(make_server: MakeServer, own_api: Mes
         assert not stream.of_type("permission_request")
 
 
-async def test_stopping_while_a_permission_is_asked_for(make_server: MakeServer, own_api: MessagesAPI) -> None:
+async def test_stopping_while_a_permission_is_asked_for(make_server: Make[Server], api: MessagesAPI) -> None:
     server = make_server(trust_mode=False)
-    own_api.script(tool_use("Bash", {"command": "touch made"}), text("Again."))
+    api.script(tool_use("Bash", {"command": "touch made"}), text("Again."))
     async with server.client() as client:
         async with chat(client, "Do.", trustLevel="direct", canAnswerPermissions=True) as stream:
             await stream.until("permission_request")
@@ -139,10 +140,10 @@ def path_without_bubblewrap(folder: Path) -> str:
 
 
 async def test_without_a_sandbox_it_says_so_and_runs_directly(
-    make_computer: MakeComputer, own_api: MessagesAPI, tmp_path: Path
+    make_computer: Make[Computer], api: MessagesAPI, tmp_path: Path
 ) -> None:
-    computer = make_computer({"PATH": path_without_bubblewrap(tmp_path)}, sandbox={"required": False})
-    own_api.script(tool_use("Bash", {"command": "touch made-directly"}), text("Done."))
+    computer = make_computer(environment={"PATH": path_without_bubblewrap(tmp_path)}, sandbox={"required": False})
+    api.script(tool_use("Bash", {"command": "touch made-directly"}), text("Done."))
     async with computer.client() as client:
         stream = await answered(client)
         (warning,) = stream.of_type("warning")
@@ -150,16 +151,16 @@ async def test_without_a_sandbox_it_says_so_and_runs_directly(
         stored = (await client.get(f"/api/chat/{session_of(stream)}")).json()
         assert (stored["trustLevel"], stored["effectiveExecutionMode"]) == ("sandboxed", "direct")
     assert (computer.vault / "made-directly").exists()
-    system = str(own_api.conversation[-1].body["system"])
+    system = str(api.conversation[-1].body["system"])
     assert "directly on the owner's computer" in system
 
 
 async def test_a_required_sandbox_that_is_not_there(
-    make_computer: MakeComputer, own_api: MessagesAPI, tmp_path: Path
+    make_computer: Make[Computer], api: MessagesAPI, tmp_path: Path
 ) -> None:
-    computer = make_computer({"PATH": path_without_bubblewrap(tmp_path)}, sandbox={"required": True})
+    computer = make_computer(environment={"PATH": path_without_bubblewrap(tmp_path)}, sandbox={"required": True})
     async with computer.client() as client:
         stream = await answered(client)
     assert ended(stream)["key"] == "no_sandbox"
     assert "bubblewrap" in ended(stream)["message"]
-    assert own_api.conversation == []
+    assert api.conversation == []

@@ -20,10 +20,10 @@ from parachute.config.settings.models import Settings
 from parachute.sandbox.engines.service import Sandboxes
 from tests.chat.agent_processes.module_tools import Reading
 from tests.chat.runs.answers import answered, ended, session_of
-from tests.chat.runs.conftest import MakeServer
 from tests.chat.runs.processes import agent_of, agents
 from tests.support.clock import ManualClock
 from tests.support.installation import AGENTS
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.server import Server
 
@@ -55,10 +55,10 @@ async def test_a_kept_agent_is_used_again_only_as_long_as_nothing_changed(server
 
 
 async def test_new_chats_take_the_prewarmed_agent_and_another_is_made(
-    make_server: MakeServer, own_api: MessagesAPI
+    make_server: Make[Server], api: MessagesAPI
 ) -> None:
     server = make_server(agents={**AGENTS, "spare": True})
-    own_api.default(text("Yes."))
+    api.default(text("Yes."))
     async with server.client() as client:
         assert (await client.get("/api/chat")).json() == {"sessions": []}
         for number in range(2):
@@ -72,7 +72,7 @@ async def test_new_chats_take_the_prewarmed_agent_and_another_is_made(
         stream = await answered(client, "In a folder.", trustLevel="direct")
         assert agent_of(server, session_of(stream)) not in before
         stream = await answered(client, "Another prompt.", systemPrompt="You are a poet.")
-        assert "You are a poet." in str(own_api.conversation[-1].body["system"])
+        assert "You are a poet." in str(api.conversation[-1].body["system"])
         assert ended(stream)["type"] == "done"
         # Of several at once one takes it.
         await prewarmed(client)

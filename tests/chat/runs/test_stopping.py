@@ -84,10 +84,10 @@ async def test_while_a_tool_runs(server: Server, api: MessagesAPI, level: str) -
         assert str(api.conversation[-1].body["messages"]).count("it was begun and not refused") == 1
 
 
-async def test_before_the_sandbox_is_there(own_computer: Computer, own_api: MessagesAPI) -> None:
-    own_api.script(text("Now."))
-    async with own_computer.client() as client:
-        with paused(own_computer.processes()[0]):
+async def test_before_the_sandbox_is_there(computer: Computer, api: MessagesAPI) -> None:
+    api.script(text("Now."))
+    async with computer.client() as client:
+        with paused(computer.processes()[0]):
             async with chat(client, "Too early.") as stream:
                 await stream.until("user_message")
                 session = session_of(stream)

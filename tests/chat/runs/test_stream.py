@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from tests.chat.runs.answers import answered, ended, transcript_with
-from tests.chat.runs.conftest import MakeServer
 from tests.contract.models import check_stream
+from tests.support.making import Make
 from tests.support.messages_api import (
     MessagesAPI,
     big_text,
@@ -83,9 +83,9 @@ async def test_eight_mebibytes_of_text(server: Server, api: MessagesAPI) -> None
         await client.delete(f"/api/chat/{session}")
 
 
-async def test_an_eight_mebibyte_tool_result(make_server: MakeServer, own_api: MessagesAPI) -> None:
+async def test_an_eight_mebibyte_tool_result(make_server: Make[Server], api: MessagesAPI) -> None:
     command = "head -c 8388608 /dev/zero | tr '\\0' x > big.txt; cat big.txt"
-    own_api.script(tool_use("Bash", {"command": command}), text("Long."))
+    api.script(tool_use("Bash", {"command": command}), text("Long."))
     # The real program says only where the rest of so long a result is.
     async with make_server(real_agents=True).client() as client:
         stream = await answered(client)

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,9 @@ from parachute.supervisor.host_specification import module_folder
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.conftest import needs_bubblewrap
 from tests.modules.runtime.module_computer import ModuleServer
+from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.server import Server
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -44,23 +45,15 @@ OFFERED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def library(model: MessagesAPI) -> Iterator[ModuleServer]:
-    """A server with a module that has two tools, and a folder for a project."""
-    with ModuleServer(environment=model.credentials) as running:
-        running.install("books", TOOLS, mcp_tools=OFFERED)
-        described = module_folder("books", running.home.root) / "description.json"
-        running.wait_until(described.is_file, "core knows the tools of the module")
-        (running.vault / "Projects" / "ship").mkdir(parents=True)
-        yield running
-
-
 @pytest.fixture
-def api(model: MessagesAPI) -> Iterator[MessagesAPI]:
-    """The same model, without what the test before left."""
-    model.forget_script()
-    yield model
-    model.forget_script()
+def library(make_server: Make[Server]) -> ModuleServer:
+    """A server with a module that has two tools, and a folder for a project."""
+    server = make_server(ModuleServer)
+    server.install("books", TOOLS, mcp_tools=OFFERED)
+    described = module_folder("books", server.home.root) / "description.json"
+    server.wait_until(described.is_file, "core knows the tools of the module")
+    (server.vault / "Projects" / "ship").mkdir(parents=True)
+    return server
 
 
 def make(house: ModuleServer, name: str, **fields: Any) -> str:
@@ -242,41 +235,27 @@ async def test_a_key_without_admin_rights(library: ModuleServer, api: MessagesAP
 
 
 @pytest.mark.long
-async def test_a_restart_and_a_hostile_file(own: ModuleServer, own_api: MessagesAPI) -> None:
-    (own.vault / "Secrets").mkdir()
-    slug = make(own, "Garden", model="claude-haiku-4-5", processes=222)
-    own_api.default(text("Yes."))
-    async with own.client() as client:
+async def test_a_restart_and_a_hostile_file(library: ModuleServer, api: MessagesAPI) -> None:
+    (library.vault / "Secrets").mkdir()
+    slug = make(library, "Garden", model="claude-haiku-4-5", processes=222)
+    api.default(text("Yes."))
+    async with library.client() as client:
         session = session_of(await answered(client, "One", workspaceId=slug))
         before = (await client.get("/api/workspaces")).json()
-    own.stop()
+    library.stop()
     hostile = {"name": "Garden", "default_trust_level": "direct", "working_directory": "Secrets", "processes": 4096}
-    copy = own.vault / ".parachute" / "workspaces" / f"{slug}.json"
+    copy = library.vault / ".parachute" / "workspaces" / f"{slug}.json"
     assert json.loads(copy.read_text())["name"] == "Garden"
     copy.write_text(json.dumps(hostile))
-    own.start()
-    async with own.client() as client:
+    library.start()
+    async with library.client() as client:
         assert (await client.get("/api/workspaces")).json() == before
         for each in (session, "new"):
-            said = await run_line(client, own_api, "ulimit -u; pwd", each, workspaceId=slug)
+            said = await run_line(client, api, "ulimit -u; pwd", each, workspaceId=slug)
             assert said.splitlines()[0] == "222"
             assert said.splitlines()[1].startswith("/scratch/")
         found = (await client.get(f"/api/chat/{session}")).json()
         assert (found["workspaceId"], found["effectiveExecutionMode"]) == (slug, "sandboxed")
-
-
-@pytest.fixture
-def own_api() -> Iterator[MessagesAPI]:
-    """The model of one test."""
-    with MessagesAPI() as running:
-        yield running
-
-
-@pytest.fixture
-def own(own_api: MessagesAPI) -> Iterator[ModuleServer]:
-    """A server that one test may stop."""
-    with ModuleServer(environment=own_api.credentials) as running:
-        yield running
 
 
 def test_files_are_private(library: ModuleServer) -> None:

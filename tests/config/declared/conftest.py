@@ -35,7 +35,7 @@ def declared(parachute: Terminal) -> Path:
 
 
 @pytest.fixture
-def computer() -> Iterator[DeclaredComputer]:
+def declaring() -> Iterator[DeclaredComputer]:
     """A computer with a declaration, not started yet."""
     made = DeclaredComputer()
     try:

@@ -11,7 +11,7 @@ from parachute.modules.registry.hashing import tree_hash
 
 from .declaring import DeclaredComputer, module
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.computer]
 
 HELLO = '@route("GET", "/hello")\nasync def hello(self):\n    return await self.core.settings.all()\n'
 SETTINGS = {"interval": {"type": "integer", "default": 15}}
@@ -26,9 +26,9 @@ def silent_repository() -> Iterator[tuple[str, socket.socket]]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/module.git", server
 
 
-def test_from_an_empty_home_to_what_is_declared_and_back(computer: DeclaredComputer) -> None:
-    source = computer.write("hello", HELLO, settings=SETTINGS)
-    computer.declare(
+def test_from_an_empty_home_to_what_is_declared_and_back(declaring: DeclaredComputer) -> None:
+    source = declaring.write("hello", HELLO, settings=SETTINGS)
+    declaring.declare(
         settings={"session_idle_minutes": 7},
         modules={
             "daily": module("parachute://daily"),
@@ -36,23 +36,23 @@ def test_from_an_empty_home_to_what_is_declared_and_back(computer: DeclaredCompu
         },
         workspaces={"garden": {"name": "Garden", "working_directory": "Projects/garden", "cpus": 2}},
     )
-    computer.start()
-    computer.is_as_declared("daily", "hello")
-    computer.said_by_core("The module hello is as declared: installed.")
-    assert computer.value("/api/hello/hello") == {"interval": 30}
-    assert computer.module("daily")["trust_level"] == "verified"
-    assert computer.value("/api/status")["declared_modules"] == {"installing": None, "problems": {}}
-    refused_changes(computer)
-    workspaces_are_held(computer)
+    declaring.start()
+    declaring.is_as_declared("daily", "hello")
+    declaring.said_by_core("The module hello is as declared: installed.")
+    assert declaring.value("/api/hello/hello") == {"interval": 30}
+    assert declaring.module("daily")["trust_level"] == "verified"
+    assert declaring.value("/api/status")["declared_modules"] == {"installing": None, "problems": {}}
+    refused_changes(declaring)
+    workspaces_are_held(declaring)
     # Nothing is declared any more.
-    computer.declare()
-    computer.restart()
-    computer.said_by_core("The module hello is as declared: removed.")
-    computer.wait_until(lambda: computer.value("/api/modules")["modules"] == [], "the modules have gone")
-    assert computer.get("/api/hello/hello").status_code == 404
-    assert computer.value("/api/workspaces")["workspaces"] == []
-    assert computer.value("/api/status")["declared_modules"] is None
-    assert (computer.vault / "Projects" / "garden").is_dir()
+    declaring.declare()
+    declaring.restart()
+    declaring.said_by_core("The module hello is as declared: removed.")
+    declaring.wait_until(lambda: declaring.value("/api/modules")["modules"] == [], "the modules have gone")
+    assert declaring.get("/api/hello/hello").status_code == 404
+    assert declaring.value("/api/workspaces")["workspaces"] == []
+    assert declaring.value("/api/status")["declared_modules"] is None
+    assert (declaring.vault / "Projects" / "garden").is_dir()
 
 
 def refused_changes(computer: DeclaredComputer) -> None:
@@ -105,107 +105,107 @@ def workspaces_are_held(computer: DeclaredComputer) -> None:
     assert computer.ask("DELETE", "/api/workspaces/mine").status_code == 200
 
 
-def test_nobody_waits_for_an_installation(computer: DeclaredComputer) -> None:
+def test_nobody_waits_for_an_installation(declaring: DeclaredComputer) -> None:
     with silent_repository() as (address, server):
-        computer.declare(
+        declaring.declare(
             modules={
-                "after": module(computer.write("after", HELLO)),
+                "after": module(declaring.write("after", HELLO)),
                 "slow": {"source": address, "hash": ANY},
             }
         )
-        computer.start()  # which waits until it is healthy
+        declaring.start()  # which waits until it is healthy
         connection, _ = server.accept()
-        computer.is_as_declared("after")
-        assert computer.module("slow")["state"] == "installing"
-        assert computer.value("/api/status")["declared_modules"]["installing"] == "slow"
-        refused = computer.get("/api/slow/hello")
+        declaring.is_as_declared("after")
+        assert declaring.module("slow")["state"] == "installing"
+        assert declaring.value("/api/status")["declared_modules"]["installing"] == "slow"
+        refused = declaring.get("/api/slow/hello")
         assert (refused.status_code, "is being installed" in refused.json()["detail"]) == (503, True)
-        assert "installing slow" in computer.command("status").stdout
-        assert "installing" in computer.command("modules", "list").stdout
-        computer.said_by_core("Declared module slow: Cloning module...")
+        assert "installing slow" in declaring.command("status").stdout
+        assert "installing" in declaring.command("modules", "list").stdout
+        declaring.said_by_core("Declared module slow: Cloning module...")
         # kill -9 in the middle, and the next one begins again.
-        computer.kill_core()
+        declaring.kill_core()
         with connection:
             while connection.recv(65536):
                 pass  # until git has ended with core
         again, _ = server.accept()
-        computer.wait_until(lambda: computer.module("slow")["state"] == "installing", "it is tried again")
-        copies = computer.home.root / "modules"
+        declaring.wait_until(lambda: declaring.module("slow")["state"] == "installing", "it is tried again")
+        copies = declaring.home.root / "modules"
         assert len(list(copies.glob(".staging-*"))) == 1, "what the first one left is gone"
         again.close()
         server.close()
-        computer.wait_until(lambda: computer.module("slow")["problem"], "the failure is told")
-        assert computer.module("slow")["state"] == "not_installed"
-        assert "slow" in computer.value("/api/status")["declared_modules"]["problems"]
-        assert "slow is not as declared" in computer.command("status").stdout
-        assert "slow is not as declared" in computer.command("modules", "list").stderr
-    assert computer.value("/api/after/hello") == {}
+        declaring.wait_until(lambda: declaring.module("slow")["problem"], "the failure is told")
+        assert declaring.module("slow")["state"] == "not_installed"
+        assert "slow" in declaring.value("/api/status")["declared_modules"]["problems"]
+        assert "slow is not as declared" in declaring.command("status").stdout
+        assert "slow is not as declared" in declaring.command("modules", "list").stderr
+    assert declaring.value("/api/after/hello") == {}
 
 
-def test_it_ends_in_the_middle_of_an_installation(computer: DeclaredComputer) -> None:
+def test_it_ends_in_the_middle_of_an_installation(declaring: DeclaredComputer) -> None:
     with silent_repository() as (address, server):
-        computer.declare(modules={"slow": {"source": address, "hash": ANY}})
-        computer.start()
+        declaring.declare(modules={"slow": {"source": address, "hash": ANY}})
+        declaring.start()
         connection, _ = server.accept()
-        computer.stop()  # which sees that no process is left
+        declaring.stop()  # which sees that no process is left
         with connection:
             while connection.recv(65536):
                 pass
 
 
-def test_what_is_not_as_declared_does_not_run_and_what_was_goes_on(computer: DeclaredComputer) -> None:
-    source = computer.write("hello", HELLO)
+def test_what_is_not_as_declared_does_not_run_and_what_was_goes_on(declaring: DeclaredComputer) -> None:
+    source = declaring.write("hello", HELLO)
     declared = module(source)
-    computer.declare(modules={"hello": declared})
-    computer.start()
-    computer.is_as_declared("hello")
-    computer.write("hello", HELLO, version="2.0.0")
+    declaring.declare(modules={"hello": declared})
+    declaring.start()
+    declaring.is_as_declared("hello")
+    declaring.write("hello", HELLO, version="2.0.0")
     changed = tree_hash(source)
-    computer.declare(modules={"hello": {**declared, "hash": ANY}, "never": {"source": str(source), "hash": ANY}})
-    computer.restart()
-    computer.said_by_core("The module never is not as declared: ")
-    computer.said_by_core("The module hello is not as declared: ")
-    row = computer.module("hello")
+    declaring.declare(modules={"hello": {**declared, "hash": ANY}, "never": {"source": str(source), "hash": ANY}})
+    declaring.restart()
+    declaring.said_by_core("The module never is not as declared: ")
+    declaring.said_by_core("The module hello is not as declared: ")
+    row = declaring.module("hello")
     assert ANY in row["problem"]
     assert changed in row["problem"]
     assert (row["state"], row["version"]) == ("ready", "1.0.0")
-    assert computer.value("/api/hello/hello") == {}
-    assert computer.get("/api/never/hello").status_code == 404
+    assert declaring.value("/api/hello/hello") == {}
+    assert declaring.get("/api/never/hello").status_code == 404
     # It is mended while the computer runs.
-    computer.declare(modules={"hello": module(source)})
-    result = computer.command("modules", "apply")
+    declaring.declare(modules={"hello": module(source)})
+    result = declaring.command("modules", "apply")
     assert result.stdout.splitlines()[-1] == "The module hello is replaced.", result
-    computer.wait_until(lambda: computer.module("hello")["version"] == "2.0.0", "core has taken it up")
-    assert computer.module("hello")["problem"] is None
-    assert computer.value("/api/hello/hello") == {}
+    declaring.wait_until(lambda: declaring.module("hello")["version"] == "2.0.0", "core has taken it up")
+    assert declaring.module("hello")["problem"] is None
+    assert declaring.value("/api/hello/hello") == {}
 
 
-def test_disabled_from_the_first_moment(computer: DeclaredComputer) -> None:
-    source = computer.write("hello", HELLO)
-    computer.declare(modules={"hello": module(source)})
-    computer.start()
-    computer.is_as_declared("hello")
-    computer.declare(modules={"hello": module(source, enable=False)})
-    computer.restart()
-    refused = computer.get("/api/hello/hello")
+def test_disabled_from_the_first_moment(declaring: DeclaredComputer) -> None:
+    source = declaring.write("hello", HELLO)
+    declaring.declare(modules={"hello": module(source)})
+    declaring.start()
+    declaring.is_as_declared("hello")
+    declaring.declare(modules={"hello": module(source, enable=False)})
+    declaring.restart()
+    refused = declaring.get("/api/hello/hello")
     assert (refused.status_code, refused.json()["key"]) == (409, "module_disabled")
-    computer.said_by_core("The module hello is as declared: disabled.")
-    answer = computer.post("/api/modules/hello/enable")
+    declaring.said_by_core("The module hello is as declared: disabled.")
+    answer = declaring.post("/api/modules/hello/enable")
     assert (answer.status_code, answer.json()["key"]) == (409, "declared")
-    assert computer.host_process("hello") is None
+    assert declaring.host_process("hello") is None
 
 
-def test_two_starts_at_once(computer: DeclaredComputer) -> None:
+def test_two_starts_at_once(declaring: DeclaredComputer) -> None:
     names = ["one", "two", "three"]
-    computer.declare(modules={name: module(computer.write(name, HELLO)) for name in names})
-    first = computer.begin("modules", "apply")
-    computer.start()
-    second = computer.begin("modules", "apply")
+    declaring.declare(modules={name: module(declaring.write(name, HELLO)) for name in names})
+    first = declaring.begin("modules", "apply")
+    declaring.start()
+    second = declaring.begin("modules", "apply")
     for process in (first, second):
         out, err = process.communicate(timeout=100)
         assert process.returncode == 0, (out, err)
-    computer.is_as_declared(*names)
+    declaring.is_as_declared(*names)
     for name in names:
-        assert computer.value(f"/api/{name}/hello") == {}
-    copies = computer.home.root / "modules"
+        assert declaring.value(f"/api/{name}/hello") == {}
+    copies = declaring.home.root / "modules"
     assert sorted(path.name for path in copies.iterdir()) == [".lock", *sorted(names)]

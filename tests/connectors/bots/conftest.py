@@ -42,9 +42,8 @@ def own_bot() -> Iterator[Bot]:
 @pytest.fixture
 def bot(_shared: Bot) -> Iterator[Bot]:
     """The bot, in a chat that no other test uses."""
-    _shared.model.forget_script()
-    yield _shared.anew()
-    _shared.model.forget_script()
+    with _shared.model.lent():
+        yield _shared.anew()
     _shared.forget_requests()
 
 

@@ -1,24 +1,16 @@
 """A screen follows a whole computer: what an app does on one device is told to the others, and a key hears its own part."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import httpx2
-import pytest
 
 from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import chat
-
-
-@pytest.fixture
-def computer(api: MessagesAPI) -> Iterator[Computer]:
-    api.default(text("Ahoy."))
-    with Computer(environment=api.credentials) as running:
-        yield running
 
 
 @asynccontextmanager
@@ -52,7 +44,8 @@ async def heard(events: AsyncIterator[dict[str, Any]], *topics: str) -> dict[str
     raise AssertionError(f"the stream ended after {list(found)}")
 
 
-async def test_a_screen_hears_what_others_do_and_nobody_without_a_right(computer: Computer) -> None:
+async def test_a_screen_hears_what_others_do_and_nobody_without_a_right(computer: Computer, api: MessagesAPI) -> None:
+    api.default(text("Ahoy."))
     owner = {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
     async with computer.client(headers=owner) as console, computer.client() as app:
         made = (await console.post("/api/auth/keys", json={"label": "Guest", "scopes": ["chat:read"]})).json()

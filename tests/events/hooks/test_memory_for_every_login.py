@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 from tests.chat.runs.answers import answered, session_of
-from tests.chat.runs.conftest import MakeComputer, make_computer, own_api
 from tests.conftest import needs_bubblewrap
 from tests.support.computer import Computer
+from tests.support.making import SIGNED_OUT, Make
 from tests.support.messages_api import Gate, MessagesAPI, Reply, hold, several, text
 from tests.support.sse import chat
-
-__all__ = ["make_computer", "own_api"]
 
 pytestmark = [pytest.mark.long, needs_bubblewrap]
 
@@ -25,7 +23,7 @@ LOGINS = {"key": {"ANTHROPIC_API_KEY": KEY}, "token": {"CLAUDE_CODE_OAUTH_TOKEN"
 
 
 @pytest.fixture
-def scripted(own_api: MessagesAPI) -> MessagesAPI:
+def scripted(api: MessagesAPI) -> MessagesAPI:
     """A model that remembers one thing at the end of a conversation, and another one before it is cut."""
 
     def reply(body: dict[str, Any]) -> Reply:
@@ -35,8 +33,8 @@ def scripted(own_api: MessagesAPI) -> MessagesAPI:
             "- It was cut." if "about to be replaced" in str(body["system"]) else "- The telescope is Ottilie's."
         )
 
-    own_api.default(reply)
-    return own_api
+    api.default(reply)
+    return api
 
 
 def is_question(body: dict[str, Any]) -> bool:
@@ -64,9 +62,9 @@ def command(computer: Computer, *words: str) -> subprocess.CompletedProcess[str]
 
 @pytest.mark.parametrize("login", LOGINS)
 async def test_an_archived_conversation_is_remembered_at_once(
-    make_computer: MakeComputer, scripted: MessagesAPI, login: str
+    make_computer: Make[Computer], scripted: MessagesAPI, login: str
 ) -> None:
-    computer = make_computer(LOGINS[login])
+    computer = make_computer(environment=LOGINS[login])
     async with computer.client() as client:
         session = session_of(await answered(client, "Whose is the telescope?"))
         await answered(client, "And the tripod?", session)
@@ -93,8 +91,8 @@ async def test_an_archived_conversation_is_remembered_at_once(
 
 
 @pytest.mark.parametrize("login", LOGINS)
-async def test_before_a_cut_it_is_saved(make_computer: MakeComputer, scripted: MessagesAPI, login: str) -> None:
-    computer = make_computer(LOGINS[login])
+async def test_before_a_cut_it_is_saved(make_computer: Make[Computer], scripted: MessagesAPI, login: str) -> None:
+    computer = make_computer(environment=LOGINS[login])
     async with computer.client() as client:
         session = session_of(await answered(client, "Whose is the telescope?"))
         await answered(client, "/compact", session)
@@ -105,9 +103,9 @@ async def test_before_a_cut_it_is_saved(make_computer: MakeComputer, scripted: M
 
 
 async def test_an_end_that_a_killed_server_did_not_tell_is_told_by_the_next(
-    make_computer: MakeComputer, scripted: MessagesAPI
+    make_computer: Make[Computer], scripted: MessagesAPI
 ) -> None:
-    computer, gate = make_computer(LOGINS["token"]), Gate()
+    computer, gate = make_computer(environment=LOGINS["token"]), Gate()
     async with computer.client() as client:
         session = session_of(await answered(client, "Whose is the telescope?"))
         await answered(client, "And the tripod?", session)
@@ -123,8 +121,8 @@ async def test_an_end_that_a_killed_server_did_not_tell_is_told_by_the_next(
     assert len(questions(scripted)) == 1
 
 
-async def test_what_is_off_says_so(make_computer: MakeComputer) -> None:
-    computer = make_computer({"ANTHROPIC_API_KEY": "", "ANTHROPIC_BASE_URL": ""})
+async def test_what_is_off_says_so(make_computer: Make[Computer]) -> None:
+    computer = make_computer(environment=SIGNED_OUT)
     async with computer.client() as client:
         memory_now = (await client.get("/api/status")).json()["memory"]
         assert memory_now["on"] is False

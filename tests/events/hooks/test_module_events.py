@@ -2,12 +2,13 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.computer import Computer
+from tests.support.making import Make
 
 pytestmark = pytest.mark.long
 
@@ -26,19 +27,13 @@ async def mentioned(self, entry_id: str, content: str):
 """
 
 
-@pytest.fixture
-def computer() -> Iterator[ModuleComputer]:
-    """A computer on which nothing else happens."""
-    with ModuleComputer() as running:
-        yield running
-
-
 def _told(path: Path) -> dict[str, object]:
     told: dict[str, object] = json.loads(path.read_text())
     return told
 
 
-def test_hooks_hear_of_entries_and_mentions(computer: ModuleComputer) -> None:
+def test_hooks_hear_of_entries_and_mentions(make_computer: Make[Computer]) -> None:
+    computer = make_computer(ModuleComputer)
     folder = computer.folder
     (folder / "keep.sh").write_text('#!/bin/sh\ncat > "$1.part"\nmv "$1.part" "$1"\n')
     (folder / "keep.sh").chmod(0o700)

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -13,7 +13,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, TextContent
 
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.computer import Computer
 from tests.support.installation import PLAIN
+from tests.support.making import Make
 
 NOTES = """
 def __init__(self):
@@ -46,13 +48,13 @@ async def secret(self) -> str:
 
 
 @pytest.fixture(scope="module")
-def computer() -> Iterator[ModuleComputer]:
-    """A computer with two modules."""
-    with ModuleComputer() as running:
-        running.install_quietly("notes", NOTES, mcp_tools=_tools("notes-find", "notes-add", "notes-long"))
-        running.install("other", OTHER, mcp_tools=_tools("other-secret"))
-        running.wait_until(lambda: len(running.value("/api/modules")["modules"]) == 2, "both are known")
-        yield running
+def notes(make_shared_computer: Make[Computer]) -> ModuleComputer:
+    """A computer with two modules: notes, and another one."""
+    computer = make_shared_computer(ModuleComputer)
+    computer.install_quietly("notes", NOTES, mcp_tools=_tools("notes-find", "notes-add", "notes-long"))
+    computer.install("other", OTHER, mcp_tools=_tools("other-secret"))
+    computer.wait_until(lambda: len(computer.value("/api/modules")["modules"]) == 2, "both are known")
+    return computer
 
 
 _made: dict[str, str] = {}
@@ -83,14 +85,14 @@ async def names(session: Client) -> set[str]:
     return {tool.name for tool in (await session.list_tools()).tools}
 
 
-async def test_scopes_decide_which_tools_there_are(computer: ModuleComputer) -> None:
+async def test_scopes_decide_which_tools_there_are(notes: ModuleComputer) -> None:
     for scope, offered in (
         ("notes:read", {"notes-find", "notes-long"}),
         ("notes:read,write", {"notes-find", "notes-long", "notes-add"}),
         ("*:read", {"notes-find", "notes-long", "other-secret"}),
         ("chat:read,write", set()),
     ):
-        async with client(computer, key(computer, scope)) as session:
+        async with client(notes, key(notes, scope)) as session:
             assert await names(session) == offered
 
 
@@ -101,8 +103,8 @@ def text_of(result: CallToolResult) -> str:
     return first.text
 
 
-async def test_a_client_looks_up_and_writes_what_its_key_allows(computer: ModuleComputer) -> None:
-    async with client(computer, key(computer, "notes:read,write")) as session:
+async def test_a_client_looks_up_and_writes_what_its_key_allows(notes: ModuleComputer) -> None:
+    async with client(notes, key(notes, "notes:read,write")) as session:
         found = await session.call_tool("notes-find", {"query": "boats"})
         assert len(found.content) == 1
         assert text_of(found) == '["Kevin knows boats."]'
@@ -114,47 +116,45 @@ async def test_a_client_looks_up_and_writes_what_its_key_allows(computer: Module
         assert wrong.is_error is True
         long = text_of(await session.call_tool("notes-long", {}))
         assert (len(long) < 401_000, "left out" in long) == (True, True)
-    async with client(computer, key(computer, "notes:read")) as session:
+    async with client(notes, key(notes, "notes:read")) as session:
         for name in ("notes-add", "other-secret", "no-such"):
             with pytest.raises(MCPError, match="for this key"):
                 await session.call_tool(name, {"text": "x"})
-    said = [
-        (each["target_endpoint"], each["success"]) for each in _audit(computer) if each["event_type"] == "tool_call"
-    ]
+    said = [(each["target_endpoint"], each["success"]) for each in _audit(notes) if each["event_type"] == "tool_call"]
     assert ("notes-add", True) in said
     assert ("notes-add", False) in said
 
 
-async def test_nobody_comes_in_without_a_key_or_from_a_foreign_page(computer: ModuleComputer) -> None:
+async def test_nobody_comes_in_without_a_key_or_from_a_foreign_page(notes: ModuleComputer) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    good = {"authorization": f"Bearer {key(computer, 'notes:read')}"}
+    good = {"authorization": f"Bearer {key(notes, 'notes:read')}"}
     for headers, status in (
         ({"authorization": "Bearer para_wrong"}, 401),
         ({**good, "origin": "https://evil.example"}, 403),
         ({**good, "host": "evil.example"}, 403),
         (good, 200),
     ):
-        answer = computer.ask("POST", "/mcp", json=body, headers=headers)
+        answer = notes.ask("POST", "/mcp", json=body, headers=headers)
         assert answer.status_code == status, (headers, answer.text)
-    assert computer.ask("GET", "/mcp", headers=good).status_code == 405
+    assert notes.ask("GET", "/mcp", headers=good).status_code == 405
 
 
-async def test_a_revoked_key_ends_at_once(computer: ModuleComputer) -> None:
-    async with client(computer, key(computer, "notes:read", "Stolen")) as session:
+async def test_a_revoked_key_ends_at_once(notes: ModuleComputer) -> None:
+    async with client(notes, key(notes, "notes:read", "Stolen")) as session:
         assert await names(session)
-        assert computer.command("keys", "revoke", "Stolen").returncode == 0
+        assert notes.command("keys", "revoke", "Stolen").returncode == 0
         with pytest.raises(MCPError):
             await session.call_tool("notes-find", {"query": "boats"})
 
 
-async def test_tools_stop_with_all_agents(computer: ModuleComputer) -> None:
-    async with client(computer, key(computer, "notes:read")) as session:
-        assert computer.command("panic").returncode == 0
+async def test_tools_stop_with_all_agents(notes: ModuleComputer) -> None:
+    async with client(notes, key(notes, "notes:read")) as session:
+        assert notes.command("panic").returncode == 0
         try:
             stopped = await session.call_tool("notes-find", {"query": "boats"})
             assert (stopped.is_error, "All agents are stopped" in text_of(stopped)) == (True, True)
         finally:
-            assert computer.command("resume").returncode == 0
+            assert notes.command("resume").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -172,9 +172,9 @@ async def test_tools_stop_with_all_agents(computer: ModuleComputer) -> None:
         b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * 100_000 + b'"}',
     ],
 )
-def test_odd_messages_are_answered_with_what_is_wrong(computer: ModuleComputer, body: bytes) -> None:
-    headers = {"authorization": f"Bearer {key(computer, 'notes:read')}", "content-type": "application/json"}
-    answer = computer.ask("POST", "/mcp", content=body, headers=headers)
+def test_odd_messages_are_answered_with_what_is_wrong(notes: ModuleComputer, body: bytes) -> None:
+    headers = {"authorization": f"Bearer {key(notes, 'notes:read')}", "content-type": "application/json"}
+    answer = notes.ask("POST", "/mcp", content=body, headers=headers)
     assert answer.status_code < 500
     assert answer.status_code >= 400 or "error" in answer.json()
     assert len(answer.content) < 2000

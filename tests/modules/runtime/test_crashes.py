@@ -40,11 +40,11 @@ async def fork(self):
 
 
 @pytest.fixture(scope="module")
-def fragile(computer: ModuleComputer) -> ModuleComputer:
+def fragile(shared_computer: ModuleComputer) -> ModuleComputer:
     """A computer with a module that breaks when asked to, and one that never does."""
-    computer.install_quietly("steady", '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n')
-    computer.install("fragile", FRAGILE, top="import asyncio\nimport os\nimport time\n")
-    return computer
+    shared_computer.install_quietly("steady", '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n')
+    shared_computer.install("fragile", FRAGILE, top="import asyncio\nimport os\nimport time\n")
+    return shared_computer
 
 
 def test_a_module_that_dies_in_a_request(fragile: ModuleComputer) -> None:

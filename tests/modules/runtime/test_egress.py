@@ -32,13 +32,13 @@ TOP = "import os\nimport urllib.error\nimport urllib.request\n"
 
 
 @pytest.fixture(scope="module")
-def outgoing(computer: ModuleComputer) -> ModuleComputer:
+def outgoing(shared_computer: ModuleComputer) -> ModuleComputer:
     """A computer with modules that may, must not, and are not trusted to leave."""
     network: dict[str, Any] = {"permissions": {"network": ["example.org"]}}
-    computer.install_quietly("outgoing", FETCH, top=TOP, **network)
-    computer.install_quietly("homely", FETCH, top=TOP)
-    computer.install("doubtful", FETCH, top=TOP, untrusted=True, **network)
-    return computer
+    shared_computer.install_quietly("outgoing", FETCH, top=TOP, **network)
+    shared_computer.install_quietly("homely", FETCH, top=TOP)
+    shared_computer.install("doubtful", FETCH, top=TOP, untrusted=True, **network)
+    return shared_computer
 
 
 def fetch(outgoing: ModuleComputer, name: str, url: str) -> Any:

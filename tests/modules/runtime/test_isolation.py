@@ -85,19 +85,19 @@ TOP = "import os\nimport socket\n"
 
 
 @pytest.fixture(scope="module")
-def probing(computer: ModuleComputer) -> ModuleComputer:
+def probing(shared_computer: ModuleComputer) -> ModuleComputer:
     """A computer with the modules `hostile`, `shutin`, which is not trusted, and `victim`."""
-    (computer.vault / "Diary").mkdir()
-    (computer.vault / "Diary/today.md").write_text("dear diary")
-    (computer.vault / "Open").mkdir()
-    (computer.vault / "Open/page.md").write_text("a page")
+    (shared_computer.vault / "Diary").mkdir()
+    (shared_computer.vault / "Diary/today.md").write_text("dear diary")
+    (shared_computer.vault / "Open").mkdir()
+    (shared_computer.vault / "Open/page.md").write_text("a page")
     permissions = {"read": ["Open/**"], "write": ["Hostile/**"]}
-    computer.install_quietly("hostile", PROBE, top=TOP, permissions=permissions)
-    computer.install_quietly("shutin", PROBE, top=TOP, permissions=permissions, untrusted=True)
+    shared_computer.install_quietly("hostile", PROBE, top=TOP, permissions=permissions)
+    shared_computer.install_quietly("shutin", PROBE, top=TOP, permissions=permissions, untrusted=True)
     victim = '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n'
-    computer.install("victim", victim, settings={"word": {"type": "string", "default": "mine"}})
-    assert computer.value("/api/victim/") == {"fine": True}
-    return computer
+    shared_computer.install("victim", victim, settings={"word": {"type": "string", "default": "mine"}})
+    assert shared_computer.value("/api/victim/") == {"fine": True}
+    return shared_computer
 
 
 def attempt(probing: ModuleComputer, name: str, what: str, **document: Any) -> Any:

@@ -55,77 +55,81 @@ async def on_began(self):
 """
 
 
-def test_whoever_asks_while_a_module_is_put_up_waits_for_it(computer: ModuleComputer) -> None:
-    computer.install("awaited", COUNTING)
-    computer.post("/api/modules/awaited/disable")
-    supervisor = computer.processes()[0]
+def test_whoever_asks_while_a_module_is_put_up_waits_for_it(shared_computer: ModuleComputer) -> None:
+    shared_computer.install("awaited", COUNTING)
+    shared_computer.post("/api/modules/awaited/disable")
+    supervisor = shared_computer.processes()[0]
     with ThreadPoolExecutor(40) as threads:
         supervisor.suspend()
         try:
-            enabling = threads.submit(computer.post, "/api/modules/awaited/enable")
-            computer.wait_until(lambda: computer.modules.status("awaited").state is State.READY, "it is enabled")
+            enabling = threads.submit(shared_computer.post, "/api/modules/awaited/enable")
+            shared_computer.wait_until(
+                lambda: shared_computer.modules.status("awaited").state is State.READY, "it is enabled"
+            )
             asking = []
             for _ in range(30):
-                computer.value("/api/health")
-                asking.append(threads.submit(computer.get, "/api/awaited/counts"))
+                shared_computer.value("/api/health")
+                asking.append(threads.submit(shared_computer.get, "/api/awaited/counts"))
         finally:
             supervisor.resume()
         assert enabling.result().status_code == 200
         assert {each.result().status_code for each in asking} == {200}
 
 
-def test_calls_of_the_life_cycle(computer: ModuleComputer) -> None:
-    computer.install("counting", COUNTING)
-    assert computer.value("/api/counting/counts") == {"enabled": 1, "started": 1}
-    computer.put_to_sleep("counting")
-    assert computer.value("/api/counting/counts") == {"enabled": 1, "started": 2, "stopped": 1}
-    computer.post("/api/modules/counting/disable")
-    answer = computer.get("/api/counting/counts")
+def test_calls_of_the_life_cycle(shared_computer: ModuleComputer) -> None:
+    shared_computer.install("counting", COUNTING)
+    assert shared_computer.value("/api/counting/counts") == {"enabled": 1, "started": 1}
+    shared_computer.put_to_sleep("counting")
+    assert shared_computer.value("/api/counting/counts") == {"enabled": 1, "started": 2, "stopped": 1}
+    shared_computer.post("/api/modules/counting/disable")
+    answer = shared_computer.get("/api/counting/counts")
     assert (answer.status_code, answer.json()["key"]) == (409, "module_disabled")
-    assert computer.host_process("counting") is None
-    computer.post("/api/modules/counting/enable")
-    assert computer.value("/api/counting/counts") == {"enabled": 2, "started": 3, "stopped": 2, "disabled": 1}
+    assert shared_computer.host_process("counting") is None
+    shared_computer.post("/api/modules/counting/enable")
+    assert shared_computer.value("/api/counting/counts") == {"enabled": 2, "started": 3, "stopped": 2, "disabled": 1}
     # What is asleep is woken, to be told.
-    computer.put_to_sleep("counting")
-    computer.ask("DELETE", "/api/modules/counting")
-    computer.install("counting", COUNTING)
-    seen = computer.value("/api/counting/counts")
+    shared_computer.put_to_sleep("counting")
+    shared_computer.ask("DELETE", "/api/modules/counting")
+    shared_computer.install("counting", COUNTING)
+    seen = shared_computer.value("/api/counting/counts")
     assert (seen["disabled"], seen["enabled"]) == (2, 3)
     # A new version is enabled as well, and nobody disabled the old one.
-    computer.edit("counting", '"stopped"', '"ended"')
-    computer.approve("counting")
-    seen = computer.value("/api/counting/counts")
+    shared_computer.edit("counting", '"stopped"', '"ended"')
+    shared_computer.approve("counting")
+    seen = shared_computer.value("/api/counting/counts")
     assert (seen["disabled"], seen["enabled"]) == (2, 4)
-    computer.ask("DELETE", "/api/modules/counting?purge=true")
-    computer.install("counting", COUNTING)
-    assert computer.value("/api/counting/counts") == {"enabled": 1, "started": 1}
+    shared_computer.ask("DELETE", "/api/modules/counting?purge=true")
+    shared_computer.install("counting", COUNTING)
+    assert shared_computer.value("/api/counting/counts") == {"enabled": 1, "started": 1}
 
 
-def test_why_a_module_does_not_start_is_said_in_its_own_words(computer: ModuleComputer) -> None:
-    computer.install("broken", "", top="raise ValueError('there is no such word')\n")
-    assert "there is no such word" in computer.get("/api/broken/").json()["detail"]
-    assert "there is no such word" in computer.module("broken")["unit"]["reason"]
-    said = computer.command("modules", "status", "broken")
+def test_why_a_module_does_not_start_is_said_in_its_own_words(shared_computer: ModuleComputer) -> None:
+    shared_computer.install("broken", "", top="raise ValueError('there is no such word')\n")
+    assert "there is no such word" in shared_computer.get("/api/broken/").json()["detail"]
+    assert "there is no such word" in shared_computer.module("broken")["unit"]["reason"]
+    said = shared_computer.command("modules", "status", "broken")
     assert "there is no such word" in said.stdout, said.stderr
     # As soon as it is mended and starts, nothing says so any more.
-    computer.edit("broken", "raise ValueError", "str")
-    assert computer.approve("broken").status_code == 200
-    assert computer.get("/api/broken/").status_code == 404
-    assert computer.module("broken")["unit"]["reason"] is None
+    shared_computer.edit("broken", "raise ValueError", "str")
+    assert shared_computer.approve("broken").status_code == 200
+    assert shared_computer.get("/api/broken/").status_code == 404
+    assert shared_computer.module("broken")["unit"]["reason"] is None
 
 
-def test_a_module_that_is_removed_while_it_works_leaves_nothing(computer: ModuleComputer) -> None:
-    computer.install("busy", BUSY, top="import asyncio\nfrom pathlib import Path\n", hooks=[{"event": "busy.began"}])
-    pipe = computer.home.root / "module-data" / "busy" / "go"
+def test_a_module_that_is_removed_while_it_works_leaves_nothing(shared_computer: ModuleComputer) -> None:
+    shared_computer.install(
+        "busy", BUSY, top="import asyncio\nfrom pathlib import Path\n", hooks=[{"event": "busy.began"}]
+    )
+    pipe = shared_computer.home.root / "module-data" / "busy" / "go"
     os.mkfifo(pipe)
     working = ThreadPoolExecutor(2)
-    request = working.submit(computer.get, "/api/busy/busy")
-    computer.eventually("/api/busy/began", lambda value: value["began"], "the request has begun")
-    host = computer.host_process("busy")
+    request = working.submit(shared_computer.get, "/api/busy/busy")
+    shared_computer.eventually("/api/busy/began", lambda value: value["began"], "the request has begun")
+    host = shared_computer.host_process("busy")
     assert host is not None
     family = [psutil.Process(host), *psutil.Process(host).children(recursive=True)]
-    removing = working.submit(computer.ask, "DELETE", "/api/modules/busy?purge=true")
-    computer.wait_until(lambda: computer.unit_state("busy") == "stopping", "it is told to end")
+    removing = working.submit(shared_computer.ask, "DELETE", "/api/modules/busy?purge=true")
+    shared_computer.wait_until(lambda: shared_computer.unit_state("busy") == "stopping", "it is told to end")
     with pipe.open("r+b", buffering=0) as go:
         go.write(b"\n")
         answer = request.result()
@@ -134,12 +138,12 @@ def test_a_module_that_is_removed_while_it_works_leaves_nothing(computer: Module
     assert (answer.status_code, answer.json()) == (200, {"done": True})
     assert removed.json() == {"success": True}
     assert not still_running(family)
-    assert not (computer.home.run / "module" / "busy").exists()
-    assert not (computer.home.root / "module-data" / "busy").exists()
-    assert not (computer.home.root / "modules" / "busy").exists()
-    assert not list(computer.home.run.glob("*busy*"))
-    assert "busy" not in subscribers(computer)
-    assert computer.get("/api/busy/busy").status_code == 404
+    assert not (shared_computer.home.run / "module" / "busy").exists()
+    assert not (shared_computer.home.root / "module-data" / "busy").exists()
+    assert not (shared_computer.home.root / "modules" / "busy").exists()
+    assert not list(shared_computer.home.run.glob("*busy*"))
+    assert "busy" not in subscribers(shared_computer)
+    assert shared_computer.get("/api/busy/busy").status_code == 404
 
 
 def subscribers(computer: ModuleComputer) -> set[str]:
@@ -149,26 +153,26 @@ def subscribers(computer: ModuleComputer) -> set[str]:
         return {row[0] for row in database.execute("SELECT subscriber FROM subscriptions WHERE kind = 'module'")}
 
 
-def test_no_event_waits_for_a_module_that_was_removed_before_it_was_approved(computer: ModuleComputer) -> None:
-    computer.install("unseen", BUSY, top="import asyncio\n", hooks=[{"event": "busy.began"}])
-    assert "unseen" in subscribers(computer)
-    computer.edit("unseen", "Tested", "Changed")
-    computer.put_to_sleep("unseen")
-    assert computer.get("/api/unseen/began").status_code == 409
+def test_no_event_waits_for_a_module_that_was_removed_before_it_was_approved(shared_computer: ModuleComputer) -> None:
+    shared_computer.install("unseen", BUSY, top="import asyncio\n", hooks=[{"event": "busy.began"}])
+    assert "unseen" in subscribers(shared_computer)
+    shared_computer.edit("unseen", "Tested", "Changed")
+    shared_computer.put_to_sleep("unseen")
+    assert shared_computer.get("/api/unseen/began").status_code == 409
     # It may be approved yet.
-    assert "unseen" in subscribers(computer)
-    computer.ask("DELETE", "/api/modules/unseen")
-    assert "unseen" not in subscribers(computer)
+    assert "unseen" in subscribers(shared_computer)
+    shared_computer.ask("DELETE", "/api/modules/unseen")
+    assert "unseen" not in subscribers(shared_computer)
 
 
-def test_many_changes_at_once_leave_one_module_in_one_state(computer: ModuleComputer) -> None:
-    computer.install("switched", '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n')
+def test_many_changes_at_once_leave_one_module_in_one_state(shared_computer: ModuleComputer) -> None:
+    shared_computer.install("switched", '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n')
     steps = ["disable", "enable", "reload"] * 6
 
     def change(step: str) -> None:
         path = "/api/modules/reload" if step == "reload" else f"/api/modules/switched/{step}"
-        seen.append(computer.post(path).status_code)
-        seen.append(computer.get("/api/switched/").status_code)
+        seen.append(shared_computer.post(path).status_code)
+        seen.append(shared_computer.get("/api/switched/").status_code)
 
     seen: list[int] = []
     threads = [threading.Thread(target=change, args=(step,)) for step in steps]
@@ -179,8 +183,8 @@ def test_many_changes_at_once_leave_one_module_in_one_state(computer: ModuleComp
     assert len(seen) == 2 * len(steps)
     # A request that met the end of the process may be a clean 502.
     assert set(seen) <= {200, 409, 502}, seen
-    computer.post("/api/modules/switched/enable")
-    assert computer.value("/api/switched/") == {"fine": True}
+    shared_computer.post("/api/modules/switched/enable")
+    assert shared_computer.value("/api/switched/") == {"fine": True}
 
 
 @pytest.fixture

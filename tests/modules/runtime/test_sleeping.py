@@ -36,21 +36,23 @@ MODULES = 10
 LIVES = 3
 
 
-def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(computer: ModuleComputer) -> None:
+def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(shared_computer: ModuleComputer) -> None:
     """Several modules, each with its own client, which asks around the moment at which the idle time is over."""
     idle = 1
     names = [f"dozing-{number}" for number in range(MODULES)]
     for name in names:
         body = BODY.replace("NAME", name)
-        computer.install_quietly(name, body, top=TOP, hooks=[{"event": f"{name}.told"}], service={"idle_seconds": idle})
-    computer.reload()
+        shared_computer.install_quietly(
+            name, body, top=TOP, hooks=[{"event": f"{name}.told"}], service={"idle_seconds": idle}
+        )
+    shared_computer.reload()
     lives: dict[str, set[float]] = {name: set() for name in names}
     told = dict.fromkeys(names, 0)
     failures: list[str] = []
 
     def ask(name: str, number: int) -> None:
         pause = threading.Event()
-        with httpx2.Client(base_url=computer.url, **PLAIN, timeout=60) as client:
+        with httpx2.Client(base_url=shared_computer.url, **PLAIN, timeout=60) as client:
             for step in itertools.count():
                 method, path = ("POST", "tell") if step % 3 == 2 else ("GET", "process")
                 answer = client.request(method, f"/api/{name}/{path}")
@@ -76,6 +78,6 @@ def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(computer: Modul
         def has_heard(value: Any, name: str = name) -> bool:
             return bool(value["heard"] >= told[name])
 
-        seen = computer.eventually(f"/api/{name}/heard", has_heard, "events")
+        seen = shared_computer.eventually(f"/api/{name}/heard", has_heard, "events")
         assert seen["heard"] == told[name]
-        assert computer.module(name)["unit"]["restarts"] == 0
+        assert shared_computer.module(name)["unit"]["restarts"] == 0

@@ -22,6 +22,7 @@ from parachute.ops.backup.repository import Repository, Snapshot
 from parachute.ops.backup.restic import Restic
 from parachute.ops.backup.restore import Restored
 from parachute.ops.backup.state import State
+from tests.support.computer import Computer
 
 KEEP_ALL = Retention(1000, 1000, 1000)
 
@@ -154,6 +155,14 @@ class Meanwhile(Progress):
         """Restic is reading."""
         self._on_part()
         self._on_part = int
+
+
+def keep_password(computer: Computer, file: Path) -> None:
+    """Give a computer the password of its backups."""
+    password = Places(computer.home.root, computer.vault).folder / "password"
+    password.parent.mkdir(mode=0o700, exist_ok=True)
+    shutil.copyfile(file, password)
+    password.chmod(0o600)
 
 
 def looked_at(root: Path, leave_out: tuple[bytes, ...] = ()) -> dict[bytes, tuple[Any, ...]]:

@@ -12,25 +12,24 @@ from parachute.base.secret_files import read_variables
 from parachute.ops.backup.access import VARIABLES
 from parachute.ops.backup.kit.protection import NOT_PROTECTED
 from parachute.security.keys.cli_token import CliToken
+from tests.ops.backup.installation import keep_password
 from tests.support.computer import Computer
+from tests.support.making import Make
 from tests.support.waiting import until
 
 
 @pytest.fixture
-def computer(empty_repository: Path, tmp_path: Path) -> Iterator[Computer]:
+def guarded(make_computer: Make[Computer], empty_repository: Path, tmp_path: Path) -> Computer:
+    """A computer with a place for its backups."""
     shutil.copytree(empty_repository / "repository", tmp_path / "repository")
-    made = Computer(settings={"backup": {"repository": str(tmp_path / "repository")}})
-    password = made.home.root / "backup" / "password"
-    password.parent.mkdir(mode=0o700)
-    shutil.copyfile(empty_repository / "password", password)
-    password.chmod(0o600)
-    with made as running:
-        yield running
+    computer = make_computer(backup={"repository": str(tmp_path / "repository")})
+    keep_password(computer, empty_repository / "password")
+    return computer
 
 
 @pytest.fixture
-async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
-    async with computer.client(headers={"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}) as client:
+async def owner(guarded: Computer) -> AsyncIterator[httpx2.AsyncClient]:
+    async with guarded.client(headers={"authorization": f"Bearer {CliToken(guarded.home.root).obtain()}"}) as client:
         yield client
 
 
@@ -47,7 +46,7 @@ async def ended(client: httpx2.AsyncClient) -> dict[str, Any]:
     return found
 
 
-async def test_a_backup_is_made_listed_and_drilled(computer: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_a_backup_is_made_listed_and_drilled(guarded: Computer, owner: httpx2.AsyncClient) -> None:
     before = (await owner.get("/api/backups")).json()
     assert (before["configured"], before["create"], before["concerns"]) == (True, None, ["No backup was made yet."])
     begun = await owner.post("/api/backups")
@@ -82,9 +81,9 @@ async def test_a_backup_is_made_listed_and_drilled(computer: Computer, owner: ht
         return not await waits_in_the_inbox(owner)
 
     await until(inbox_is_empty, "nothing waits any more")
-    assert kit.json()["password"] not in computer.logs()
-    assert not any(kit.json()["password"] in text for text in texts_below(computer.vault))
-    broken = computer.vault / ".parachute" / "notes.db"
+    assert kit.json()["password"] not in guarded.logs()
+    assert not any(kit.json()["password"] in text for text in texts_below(guarded.vault))
+    broken = guarded.vault / ".parachute" / "notes.db"
     broken.write_bytes(b"SQLite format 3\0" + b"x" * 4000)
     await owner.post("/api/backups")
     found = await ended(owner)
@@ -114,11 +113,11 @@ def texts_below(folder: Path) -> Iterator[str]:
 
 
 async def test_a_place_is_chosen_with_a_password_to_write_down(
-    computer: Computer, owner: httpx2.AsyncClient, tmp_path: Path
+    guarded: Computer, owner: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
     before = (await owner.get("/api/backups")).json()["repository"]
     for wrong, key in (
-        (str(computer.vault / "backups"), "invalid_input"),
+        (str(guarded.vault / "backups"), "invalid_input"),
         ("backups", "config_invalid"),
         ("sftp:-oProxyCommand=id:/x", "invalid_input"),
         (str(tmp_path / "not plugged in" / "backups"), "backup_failed"),
@@ -128,30 +127,30 @@ async def test_a_place_is_chosen_with_a_password_to_write_down(
         assert refused.status_code >= 400
         assert (await owner.get("/api/backups")).json()["repository"] == before, wrong
         assert refused.json()["key"] == key, (wrong, refused.json())
-    (computer.home.root / "backup" / "password").unlink()
+    (guarded.home.root / "backup" / "password").unlink()
     assert (await owner.post("/api/backups/kit")).json()["key"] == "backup_not_set_up"
     new = str(tmp_path / "new")
     made = await owner.put("/api/backups/repository", json={"repository": new})
     assert (made.status_code, made.json()["repository"]) == (200, new)
     shown = (await owner.post("/api/backups/kit")).json()
     assert shown["text"].splitlines()[1:3] == [f"place: {new}", f"password: {shown['password']}"]
-    assert shown["password"] == (computer.home.root / "backup" / "password").read_text().strip()
+    assert shown["password"] == (guarded.home.root / "backup" / "password").read_text().strip()
     assert shown["repository"] == new
-    assert shown["password"] not in computer.logs()
+    assert shown["password"] not in guarded.logs()
     assert (await owner.post("/api/backups")).status_code == 202
     assert (await ended(owner))["create"]["result"] == "ok"
 
 
-async def test_where_they_go_and_what_opens_them_is_the_owners_word(computer: Computer) -> None:
-    async with computer.client() as local:
+async def test_where_they_go_and_what_opens_them_is_the_owners_word(guarded: Computer) -> None:
+    async with guarded.client() as local:
         for method, path in (("PUT", "/api/backups/repository"), ("POST", "/api/backups/kit")):
             assert (await local.request(method, path, json={"repository": "/media/x"})).status_code == 403
 
 
 async def test_credentials_of_a_place_are_typed_and_never_shown(
-    computer: Computer, owner: httpx2.AsyncClient, tmp_path: Path
+    guarded: Computer, owner: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
-    folder = computer.home.root / "backup"
+    folder = guarded.home.root / "backup"
     secret = "a \"quoted' secret"
     typed = {"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": secret}
     for wrong in ({"LD_PRELOAD": "x"}, {"AWS_SHARED_CREDENTIALS_FILE": "/vault/x"}, {"B2_ACCOUNT_ID": "a\nb"}):
@@ -176,4 +175,4 @@ async def test_credentials_of_a_place_are_typed_and_never_shown(
         "protected"
     ] is False, "what the kit says holds no more"
     assert len(list(folder.glob("environment*"))) == 1
-    assert not any(secret in text for text in [*texts_below(computer.vault), computer.logs()])
+    assert not any(secret in text for text in [*texts_below(guarded.vault), guarded.logs()])

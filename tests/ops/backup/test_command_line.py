@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -15,6 +14,7 @@ from parachute.ops.backup.backups import Retention, tags
 from parachute.ops.backup.kit.protection import NOT_PROTECTED
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
+from tests.support.making import Make
 
 from .installation import Installation
 from .quick_key import open_quickly
@@ -120,14 +120,10 @@ def test_names_that_are_no_text_do_not_end_the_report(installation: Installation
     assert made["parts"]["vault"]["special"] == ["?\n"]
 
 
-@pytest.fixture
-def computer(installation: Installation) -> Iterator[Computer]:
-    """A computer of its own that backs up into the installation's repository."""
-    with Computer(settings={"backup": {"repository": str(installation.repository_folder)}}) as found:
-        yield found
-
-
-def test_a_running_computer_is_backed_up_and_not_restored_over(installation: Installation, computer: Computer) -> None:
+def test_a_running_computer_is_backed_up_and_not_restored_over(
+    installation: Installation, make_computer: Make[Computer]
+) -> None:
+    computer = make_computer(backup={"repository": str(installation.repository_folder)})
     root = computer.home.root
     (root / "backup").mkdir(mode=0o700)
     (root / "backup" / "password").write_bytes(installation.access.password_file.read_bytes())

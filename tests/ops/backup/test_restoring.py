@@ -85,17 +85,16 @@ def outcome(computer: Computer, other_than: str | None = None) -> dict[str, Any]
 
 
 @pytest.fixture
-def computer() -> Iterator[Computer]:
-    """A fresh computer."""
-    with Computer() as running:
-        (running.vault / "mine").write_text("of the fresh one")
-        yield running
+def fresh(computer: Computer) -> Computer:
+    """A computer that holds a file."""
+    (computer.vault / "mine").write_text("of the fresh one")
+    return computer
 
 
 @pytest.fixture
-def browser(computer: Computer) -> Iterator[Browser]:
+def browser(fresh: Computer) -> Iterator[Browser]:
     """A browser that has just signed in there."""
-    with Browser(computer) as page:
+    with Browser(fresh) as page:
         page.sign_in()
         yield page
 
@@ -112,13 +111,13 @@ def names(computer: Computer) -> list[str]:
 
 
 def test_a_fresh_computer_becomes_the_one_of_the_backup_and_its_browser_stays(
-    computer: Computer, browser: Browser, backup: Backup
+    fresh: Computer, browser: Browser, backup: Backup
 ) -> None:
     wrong = use(browser, backup, "of something else")
     assert (wrong.status_code, wrong.json()["key"]) == (400, "wrong_password")
     assert "does not open the backups in" in wrong.json()["detail"]
-    assert owners(computer, "GET", "/api/backups").json()["configured"] is False
-    assert not list((computer.home.root / "backup").glob("password*"))
+    assert owners(fresh, "GET", "/api/backups").json()["configured"] is False
+    assert not list((fresh.home.root / "backup").glob("password*"))
     assert use(browser, backup).json()["repository"] == str(backup.repository)
     (found,) = browser.get("/api/backups/list").json()["backups"]
     assert (found["id"], found["own"], found["finished"]) == (backup.id, False, True)
@@ -126,10 +125,10 @@ def test_a_fresh_computer_becomes_the_one_of_the_backup_and_its_browser_stays(
     me = browser.me()
     begun = browser.post("/api/backups/restore", {"backup": backup.id, "trust": True})
     assert (begun.status_code, begun.json()["kind"]) == (202, "restore")
-    last = outcome(computer)
+    last = outcome(fresh)
     assert (last["result"], last["backup"], last["trust"], last["problem"]) == ("restored", backup.id, True, None)
-    assert (computer.vault / "Daily" / "note.md").read_text() == "what I wrote"
-    assert not (computer.vault / "mine").exists()
+    assert (fresh.vault / "Daily" / "note.md").read_text() == "what I wrote"
+    assert not (fresh.vault / "mine").exists()
     # What was there is kept beside it.
     vault, state = map(Path, last["kept"])
     assert (vault / "mine").read_text() == "of the fresh one"
@@ -138,52 +137,52 @@ def test_a_fresh_computer_becomes_the_one_of_the_backup_and_its_browser_stays(
     assert (browser.me()["id"], browser.me()["scopes"]) == (me["id"], me["scopes"])
     assert browser.me()["confirmed_until"] is not None
     old = httpx2.get(
-        f"{computer.url}/api/auth/keys", headers={"authorization": f"Bearer {backup.key}"}, timeout=60, trust_env=False
+        f"{fresh.url}/api/auth/keys", headers={"authorization": f"Bearer {backup.key}"}, timeout=60, trust_env=False
     )
     assert "Old phone" in {key["label"] for key in old.json()["keys"]}
     # Settings are those of then, but for where this computer is and where its backups are.
-    config = (computer.home.root / "config.yaml").read_text()
+    config = (fresh.home.root / "config.yaml").read_text()
     assert "keep_daily: 9" in config
-    assert f"vault: {computer.vault}" in config
-    assert owners(computer, "POST", "/api/backups").status_code == 202
-    assert ended(computer)["problem"] is None
+    assert f"vault: {fresh.vault}" in config
+    assert owners(fresh, "POST", "/api/backups").status_code == 202
+    assert ended(fresh)["problem"] is None
 
     def recorded() -> list[dict[str, Any]]:
-        files = (computer.vault / ".parachute" / "audit").glob("*.jsonl")
+        files = (fresh.vault / ".parachute" / "audit").glob("*.jsonl")
         records = (json.loads(line) for path in files for line in path.read_text().splitlines())
         return [each for each in records if each["event_type"] == "restore"]
 
     (record,) = wait_until(recorded, "the restore is recorded")
     assert (record["success"], record["with_keys"], record["browser_kept"]) == (True, True, me["id"])
     # The log goes on where it is looked for.
-    assert "is restored now" in (computer.home.logs / "supervisor.log").read_text()
+    assert "is restored now" in (fresh.home.logs / "supervisor.log").read_text()
 
     # And back again.
     gone = browser.post("/api/backups/restore/undo")
     assert gone.status_code == 202, gone.text
-    back = outcome(computer, last["at"])
+    back = outcome(fresh, last["at"])
     assert (back["result"], back["problem"]) == ("back", None)
-    assert (computer.vault / "mine").read_text() == "of the fresh one"
+    assert (fresh.vault / "mine").read_text() == "of the fresh one"
     assert browser.me()["id"] == me["id"]
     assert all(".restored-" in path for path in back["kept"])
-    assert browser.post("/api/pairing/confirm", {"code": new_code(computer)["code"]}).status_code == 200
+    assert browser.post("/api/pairing/confirm", {"code": new_code(fresh)["code"]}).status_code == 200
     assert browser.ask("DELETE", "/api/backups/restore/kept").status_code == 200
-    assert names(computer) == [".parachute", "Parachute"]
+    assert names(fresh) == [".parachute", "Parachute"]
     nothing = browser.post("/api/backups/restore/undo")
     assert (nothing.status_code, nothing.json()["key"]) == (409, "nothing_kept")
 
 
 def test_the_vault_alone_leaves_keys_and_browsers_as_they_are(
-    computer: Computer, browser: Browser, backup: Backup
+    fresh: Computer, browser: Browser, backup: Backup
 ) -> None:
     use(browser, backup)
     me = browser.me()["id"]
     browser.post("/api/backups/restore", {"backup": "latest", "trust": False})
-    last = outcome(computer)
+    last = outcome(fresh)
     assert (last["result"], last["trust"], len(last["kept"])) == ("restored", False, 1)
-    assert (computer.vault / "Daily" / "note.md").exists()
+    assert (fresh.vault / "Daily" / "note.md").exists()
     assert browser.me()["id"] == me
-    assert [key["label"] for key in owners(computer, "GET", "/api/auth/keys").json()["keys"]] == []
+    assert [key["label"] for key in owners(fresh, "GET", "/api/auth/keys").json()["keys"]] == []
 
 
 def slowed(computer: Computer, folder: Path) -> Computer:
@@ -263,15 +262,15 @@ def test_a_full_disk_is_said_and_changes_nothing(backup: Backup, tmp_path: Path)
         assert names(computer) == [".parachute", "Parachute"]
 
 
-def test_what_was_ordered_is_done_whoever_is_killed(computer: Computer, browser: Browser, backup: Backup) -> None:
+def test_what_was_ordered_is_done_whoever_is_killed(fresh: Computer, browser: Browser, backup: Backup) -> None:
     """kill -9 of all after it was made ready, and before anything has moved."""
     use(browser, backup)
     killed = False
 
     def kill() -> bool:
         nonlocal killed
-        if swap.is_ordered(computer.home.root):
-            for process in computer.processes():
+        if swap.is_ordered(fresh.home.root):
+            for process in fresh.processes():
                 # With the supervisor others end by themselves.
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
@@ -280,11 +279,11 @@ def test_what_was_ordered_is_done_whoever_is_killed(computer: Computer, browser:
 
     browser.post("/api/backups/restore", {"backup": backup.id, "trust": True})
     wait_until(kill, "it is ordered")
-    computer._process.wait()  # type: ignore[union-attr]
-    computer._process = None
-    computer.start()
-    assert (computer.vault / "Daily" / "note.md").read_text() == "what I wrote"
-    assert outcome(computer)["result"] == "restored"
+    fresh._process.wait()  # type: ignore[union-attr]
+    fresh._process = None
+    fresh.start()
+    assert (fresh.vault / "Daily" / "note.md").read_text() == "what I wrote"
+    assert outcome(fresh)["result"] == "restored"
 
 
 def settings_of_another_world(computer: Computer) -> tuple[Path, Path]:
@@ -304,25 +303,25 @@ def no_vault(computer: Computer) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("prepare", [settings_of_another_world, no_vault])
 def test_what_does_not_start_goes_back_by_itself(
-    computer: Computer, browser: Browser, backup: Backup, prepare: Callable[[Computer], tuple[Path, Path]]
+    fresh: Computer, browser: Browser, backup: Backup, prepare: Callable[[Computer], tuple[Path, Path]]
 ) -> None:
     use(browser, backup)
-    current, ready = prepare(computer)
-    place_of_note = str(computer.home.root / "backup" / "restored.json")
+    current, ready = prepare(fresh)
+    place_of_note = str(fresh.home.root / "backup" / "restored.json")
     planned = swap.Swap(str(current), str(ready), f"{current}.before", ready.stat().st_ino)
     about = {"kind": "restore", "backup": backup.id, "made_at": "", "computer": "", "trust": True}
-    swap.order(computer.home.root, swap.Plan((planned,), (), place_of_note, about))
+    swap.order(fresh.home.root, swap.Plan((planned,), (), place_of_note, about))
     # The server that orders it may end before the supervisor hears of it: the next one tells.
-    computer.kill_core()
-    last = outcome(computer)
+    fresh.kill_core()
+    last = outcome(fresh)
     assert last["result"] == "back"
     assert "core" in last["problem"]
     assert browser.me()["signed_in"]
-    assert (computer.vault / "mine").read_text() == "of the fresh one"
+    assert (fresh.vault / "mine").read_text() == "of the fresh one"
 
 
-def test_it_is_the_owners_word(computer: Computer) -> None:
-    with httpx2.Client(base_url=computer.url, timeout=60, trust_env=False) as local:
+def test_it_is_the_owners_word(fresh: Computer) -> None:
+    with httpx2.Client(base_url=fresh.url, timeout=60, trust_env=False) as local:
         for method, path in (
             ("PUT", "/api/backups/access"),
             ("POST", "/api/backups/restore"),
@@ -330,8 +329,8 @@ def test_it_is_the_owners_word(computer: Computer) -> None:
             ("DELETE", "/api/backups/restore/kept"),
         ):
             assert local.request(method, path, json={}).status_code == 403, path
-    with Browser(computer) as page:
+    with Browser(fresh) as page:
         page.sign_in()
-        computer.kill_core()  # it forgets who has confirmed
+        fresh.kill_core()  # it forgets who has confirmed
         refused = page.post("/api/backups/restore", {"backup": "latest", "trust": True})
         assert (refused.status_code, refused.json()["key"]) == (403, "confirmation_needed")

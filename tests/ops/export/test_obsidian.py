@@ -1,10 +1,10 @@
 """A vault of Obsidian as it is: the computer lives in it, and links between notes lead where they led."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.computer import Computer
+from tests.support.making import Make
 
 pytestmark = pytest.mark.long
 NOTES = {
@@ -16,20 +16,13 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def computer() -> Iterator[ModuleComputer]:
-    """A computer whose vault somebody used with Obsidian before."""
-    made = ModuleComputer()
+def test_notes_are_entities_and_links_lead_to_others(make_computer: Make[Computer]) -> None:
+    computer = make_computer(ModuleComputer)
     for path, text in NOTES.items():
-        (made.vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (made.vault / path).write_text(text)
-    with made as running:
-        done = running.command("setup", "--yes", "--modules", "brain")
-        assert done.returncode == 0, done.stderr
-        yield running
-
-
-def test_notes_are_entities_and_links_lead_to_others(computer: ModuleComputer) -> None:
+        (computer.vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (computer.vault / path).write_text(text)
+    done = computer.command("setup", "--yes", "--modules", "brain")
+    assert done.returncode == 0, done.stderr
     found = computer.eventually("/api/brain/search?q=boats", lambda each: each["results"], "the notes are read")
     (kevin,) = found["results"]
     assert kevin["name"] == "Kevin Ray"

@@ -56,8 +56,6 @@ async def test_a_message_is_put_into_a_running_answer(owner: httpx2.AsyncClient,
             await stream.collect()
     finally:
         gate.open()
-        model.forget_script()
-        model.default(text("It is a present."))
     check_error(await owner.post(f"/api/chat/{session}/inject", json={"message": "Hello?"}), 404)
 
 

@@ -17,14 +17,14 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture(scope="package")
-def computer() -> Iterator[Server]:
+def server() -> Iterator[Server]:
     """One server for these tests, without a key."""
     with Server() as running:
         yield running
 
 
 @pytest.fixture
-def browser(computer: Server) -> Iterator[Browser]:
+def browser(server: Server) -> Iterator[Browser]:
     """A browser on this machine that has not signed in."""
-    with Browser(computer) as made:
+    with Browser(server) as made:
         yield made

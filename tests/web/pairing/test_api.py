@@ -16,9 +16,9 @@ from tests.support.server import Server
 
 
 @pytest.fixture
-def another(computer: Server) -> Iterator[Browser]:
+def another(server: Server) -> Iterator[Browser]:
     """A second browser."""
-    with Browser(computer) as made:
+    with Browser(server) as made:
         yield made
 
 
@@ -60,8 +60,8 @@ def test_a_stranger_learns_what_it_needs(browser: Browser) -> None:
     }
 
 
-def test_a_code_signs_in_once(computer: Server, browser: Browser, another: Browser) -> None:
-    code = new_code(computer, name="Ada's phone")
+def test_a_code_signs_in_once(server: Server, browser: Browser, another: Browser) -> None:
+    code = new_code(server, name="Ada's phone")
     answer = browser.post("/api/pairing/sign-in", {"code": code["code"].lower().replace("-", " ")})
     assert answer.status_code == 200
     assert browser.cookie is not None
@@ -76,27 +76,27 @@ def test_a_code_signs_in_once(computer: Server, browser: Browser, another: Brows
     assert found == said
     assert (found["signed_in"], found["kind"], found["name"], found["admin"]) == (True, "session", "Ada's phone", True)
     assert browser.get("/api/auth/keys").status_code == 200
-    again = another.post("/api/pairing/sign-in", {"code": code["code"]}, origin=computer.url)
+    again = another.post("/api/pairing/sign-in", {"code": code["code"]}, origin=server.url)
     assert (again.status_code, again.json()["key"]) == (403, "wrong_code")
     assert another.cookie is None
-    stored = (computer.home.root / "browser-sessions.yaml").read_text()
+    stored = (server.home.root / "browser-sessions.yaml").read_text()
     assert secret not in stored
     assert code["code"] not in stored
 
 
-def test_the_code_is_shown_as_an_address_and_a_picture(computer: Server) -> None:
-    made = new_code(computer)
+def test_the_code_is_shown_as_an_address_and_a_picture(server: Server) -> None:
+    made = new_code(server)
     assert re.fullmatch(r"[2-9A-Z]{4}-[2-9A-Z]{4}", made["code"])
-    assert made["url"] == f"{computer.url}/#pair={made['code']}"
+    assert made["url"] == f"{server.url}/#pair={made['code']}"
     assert made["scopes"] == ["*:read,write,admin"]
     expected = segno.make_qr(made["url"], error="m").matrix_iter(border=4)
     assert made["qr"] == [[int(square) for square in row] for row in expected]
 
 
-def test_over_tls_the_cookie_is_one_that_browsers_protect(computer: Server, browser: Browser) -> None:
+def test_over_tls_the_cookie_is_one_that_browsers_protect(server: Server, browser: Browser) -> None:
     # As a page says it that a proxy before us gave out.
-    page = computer.url.replace("http://", "https://")
-    answer = browser.post("/api/pairing/sign-in", {"code": new_code(computer)["code"]}, origin=page)
+    page = server.url.replace("http://", "https://")
+    answer = browser.post("/api/pairing/sign-in", {"code": new_code(server)["code"]}, origin=page)
     (header,) = answer.headers.get_list("set-cookie")
     pair, *attributes = header.split("; ")
     assert pair.startswith("__Host-parachute=")
@@ -107,16 +107,16 @@ def test_over_tls_the_cookie_is_one_that_browsers_protect(computer: Server, brow
     assert answer.headers.get_list("set-cookie") == [header], "it is renewed as it came"
 
 
-def test_the_audit_names_the_browser(computer: Server, browser: Browser) -> None:
+def test_the_audit_names_the_browser(server: Server, browser: Browser) -> None:
     name = f"phone {token_hex(4)}"
     browser.sign_in(name=name)
     browser.post("/api/panic")
-    owners(computer, "POST", "/api/resume")
+    owners(server, "POST", "/api/resume")
 
     def found() -> list[dict[str, Any]]:
-        return [each for each in records(computer) if each["source_id"] == name]
+        return [each for each in records(server) if each["source_id"] == name]
 
-    computer.wait_until(lambda: len(found()) == 2, "both are written")
+    server.wait_until(lambda: len(found()) == 2, "both are written")
     ours = found()
     assert [(each["source_type"], each["target_endpoint"]) for each in ours] == [
         ("browser", "POST /api/pairing/sign-in"),
@@ -124,14 +124,14 @@ def test_the_audit_names_the_browser(computer: Server, browser: Browser) -> None
     ]
 
 
-def test_a_key_signs_in_with_its_scopes_and_ends_with_it(computer: Server, browser: Browser) -> None:
-    secret = new_key(computer, "chat:read", "auth:read")
+def test_a_key_signs_in_with_its_scopes_and_ends_with_it(server: Server, browser: Browser) -> None:
+    secret = new_key(server, "chat:read", "auth:read")
     found = browser.post("/api/pairing/sign-in", {"key": secret, "name": "kitchen"}).json()
     assert (found["name"], found["scopes"], found["admin"]) == ("kitchen", ["chat:read", "auth:read"], False)
     assert browser.get("/api/chat").status_code == 200
     refused = browser.get("/api/auth/keys")
     assert (refused.status_code, refused.json()["key"]) == (403, "not_allowed")
-    keys = Keys(computer.home.root)
+    keys = Keys(server.home.root)
     (key,) = [each for each in keys.list() if each.scopes == tuple(map(Scope.parse, found["scopes"]))]
     keys.revoke(key.id)
     ended = browser.get("/api/chat")
@@ -150,10 +150,10 @@ def test_signing_out_ends_it_and_takes_the_cookie(browser: Browser) -> None:
     assert browser.cookie is None
 
 
-def test_signing_in_again_leaves_one(computer: Server, browser: Browser) -> None:
+def test_signing_in_again_leaves_one(server: Server, browser: Browser) -> None:
     first = browser.sign_in()["id"]
     second = browser.sign_in()["id"]
-    listed = {each["id"] for each in owners(computer, "GET", "/api/pairing/sessions").json()["sessions"]}
+    listed = {each["id"] for each in owners(server, "GET", "/api/pairing/sessions").json()["sessions"]}
     assert second in listed
     assert first not in listed
 
@@ -178,9 +178,9 @@ def test_everybody_may_end_their_own(browser: Browser) -> None:
     assert browser.me()["signed_in"] is False
 
 
-def test_a_code_can_be_taken_back(computer: Server, browser: Browser) -> None:
-    made = new_code(computer)
-    assert owners(computer, "DELETE", f"/api/pairing/codes/{made['id']}").json() == {"success": True}
+def test_a_code_can_be_taken_back(server: Server, browser: Browser) -> None:
+    made = new_code(server)
+    assert owners(server, "DELETE", f"/api/pairing/codes/{made['id']}").json() == {"success": True}
     assert browser.post("/api/pairing/sign-in", {"code": made["code"]}).json()["key"] == "wrong_code"
 
 
@@ -221,20 +221,20 @@ DECISIONS = [
 ]
 
 
-def test_what_the_owner_decides_is_confirmed_again(computer: Server, browser: Browser, another: Browser) -> None:
-    unconfirmed(computer, browser)
+def test_what_the_owner_decides_is_confirmed_again(server: Server, browser: Browser, another: Browser) -> None:
+    unconfirmed(server, browser)
     for method, path, body in DECISIONS:
         answer = browser.ask(method, path, body)
         assert (answer.status_code, answer.json()["key"]) == (403, "confirmation_needed"), path
     # What is no decision goes on, and so do keys and the command line.
     assert browser.get("/api/auth/keys").status_code == 200
     assert browser.post("/api/panic").status_code == 200
-    assert owners(computer, "POST", "/api/resume").status_code == 200
-    made = owners(computer, "POST", "/api/auth/keys", {"label": f"phone {token_hex(4)}"})
+    assert owners(server, "POST", "/api/resume").status_code == 200
+    made = owners(server, "POST", "/api/auth/keys", {"label": f"phone {token_hex(4)}"})
     assert made.status_code == 200
     # A conversation that is direct already goes on without a word: making it so was the decision.
     direct = {"message": "Hello", "trustLevel": "direct"}
-    began = owners(computer, "POST", "/api/chat", direct).text
+    began = owners(server, "POST", "/api/chat", direct).text
     session = re.findall(r'"sessionId": "([0-9a-f-]{36})"', began)[0]
     injected = browser.post(f"/api/chat/{session}/inject", {"message": "And?"})
     assert browser.get(f"/api/chat/{session}").json()["trustLevel"] == "direct"
@@ -247,39 +247,39 @@ def test_what_the_owner_decides_is_confirmed_again(computer: Server, browser: Br
     assert browser.ask("DELETE", f"/api/auth/keys/{made.json()['id']}").status_code == 200
 
 
-def test_an_approval_in_the_inbox_is_confirmed_and_a_refusal_is_not(computer: Server, browser: Browser) -> None:
-    hooks = computer.home.root / "hooks"
+def test_an_approval_in_the_inbox_is_confirmed_and_a_refusal_is_not(server: Server, browser: Browser) -> None:
+    hooks = server.home.root / "hooks"
     hooks.mkdir(exist_ok=True)
     program = hooks / "own.sh"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o700)
     text = json.dumps({"daily.entry.created": [{"command": str(program), "name": "own"}]})
-    (computer.home.root / "hooks.yaml").write_text(f"hooks: {text}\n")
-    unconfirmed(computer, browser)
+    (server.home.root / "hooks.yaml").write_text(f"hooks: {text}\n")
+    unconfirmed(server, browser)
     items = [each for each in browser.get("/api/inbox").json()["items"] if each["kind"] == "hook"]
     assert items, browser.get("/api/inbox").text
     answer = {"id": items[0]["id"], "hash": items[0]["hash"], "answer": "approve"}
     refused = browser.post("/api/inbox/answer", answer)
     assert (refused.status_code, refused.json()["key"]) == (403, "confirmation_needed")
-    browser.post("/api/pairing/confirm", {"code": new_code(computer)["code"]})
+    browser.post("/api/pairing/confirm", {"code": new_code(server)["code"]})
     assert browser.post("/api/inbox/answer", answer).status_code == 200
 
 
-def test_only_what_may_do_as_much_confirms(computer: Server, browser: Browser) -> None:
+def test_only_what_may_do_as_much_confirms(server: Server, browser: Browser) -> None:
     browser.sign_in()
     own = browser.post("/api/pairing/codes").json()["code"]
     refused = browser.post("/api/pairing/confirm", {"code": own})
     assert (refused.status_code, refused.json()["key"]) == (403, "own_code")
-    family = new_code(computer, scopes=["chat:read"])["code"]
+    family = new_code(server, scopes=["chat:read"])["code"]
     refused = browser.post("/api/pairing/confirm", {"code": family})
     assert (refused.status_code, refused.json()["key"]) == (403, "lesser_code")
-    refused = browser.post("/api/pairing/confirm", {"key": new_key(computer, "chat:read")})
+    refused = browser.post("/api/pairing/confirm", {"key": new_key(server, "chat:read")})
     assert (refused.status_code, refused.json()["key"]) == (403, "lesser_code")
-    assert owners(computer, "POST", "/api/pairing/confirm", {"code": own}).json()["key"] == "no_browser"
+    assert owners(server, "POST", "/api/pairing/confirm", {"code": own}).json()["key"] == "no_browser"
 
 
-def test_who_is_not_signed_in_has_nothing_to_confirm(computer: Server, browser: Browser) -> None:
-    answer = browser.post("/api/pairing/confirm", {"code": new_code(computer)["code"]})
+def test_who_is_not_signed_in_has_nothing_to_confirm(server: Server, browser: Browser) -> None:
+    answer = browser.post("/api/pairing/confirm", {"code": new_code(server)["code"]})
     assert (answer.status_code, answer.json()["key"]) == (403, "not_allowed")
 
 
@@ -292,7 +292,7 @@ def test_what_is_no_proof_is_refused(browser: Browser, body: object) -> None:
     assert isinstance(answer.json()["detail"], str)
 
 
-def test_a_name_that_is_none_leaves_the_code_open(computer: Server, browser: Browser) -> None:
-    code = new_code(computer)["code"]
+def test_a_name_that_is_none_leaves_the_code_open(server: Server, browser: Browser) -> None:
+    code = new_code(server)["code"]
     assert browser.post("/api/pairing/sign-in", {"code": code, "name": "a\nb"}).status_code == 422
     assert browser.post("/api/pairing/sign-in", {"code": code}).json()["name"] == "Firefox on Linux"

@@ -41,29 +41,29 @@ def on_a_terminal(computer: Computer, *arguments: str) -> str:
     return seen.decode()
 
 
-def test_a_code_signs_in_and_the_browser_can_be_signed_out(computer: Computer, browser: Browser) -> None:
-    made = json.loads(ran(computer, "pair", "--name", "kitchen tablet", "--scopes", "chat:read", "--json"))
-    assert made["url"] == f"{computer.url}/#pair={made['code']}"
+def test_a_code_signs_in_and_the_browser_can_be_signed_out(server: Computer, browser: Browser) -> None:
+    made = json.loads(ran(server, "pair", "--name", "kitchen tablet", "--scopes", "chat:read", "--json"))
+    assert made["url"] == f"{server.url}/#pair={made['code']}"
     assert made["scopes"] == ["chat:read"]
     assert browser.post("/api/pairing/sign-in", {"code": made["code"]}).json()["name"] == "kitchen tablet"
     (listed,) = [
-        each for each in json.loads(ran(computer, "devices", "list", "--json")) if each["name"] == "kitchen tablet"
+        each for each in json.loads(ran(server, "devices", "list", "--json")) if each["name"] == "kitchen tablet"
     ]
     assert listed["scopes"] == ["chat:read"]
-    assert "kitchen tablet" in ran(computer, "devices", "list")
-    assert "kitchen tablet" in ran(computer, "devices", "revoke", listed["id"])
+    assert "kitchen tablet" in ran(server, "devices", "list")
+    assert "kitchen tablet" in ran(server, "devices", "revoke", listed["id"])
     assert browser.me()["signed_in"] is False
 
 
-def test_it_is_drawn_on_a_terminal_alone(computer: Computer) -> None:
-    assert "█" in on_a_terminal(computer, "pair")
-    plain = ran(computer, "pair")
+def test_it_is_drawn_on_a_terminal_alone(server: Computer) -> None:
+    assert "█" in on_a_terminal(server, "pair")
+    plain = ran(server, "pair")
     assert "█" not in plain
     assert "#pair=" in plain
 
 
-def test_a_scope_that_is_none_is_refused(computer: Computer) -> None:
+def test_a_scope_that_is_none_is_refused(server: Computer) -> None:
     command = [sys.executable, "-m", "parachute.cli", "pair", "--scopes", "everything"]
-    done = subprocess.run(command, env=environment(computer), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment(server), capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "everything" in done.stderr
