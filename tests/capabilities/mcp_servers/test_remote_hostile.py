@@ -12,6 +12,7 @@ from parachute.base.errors import ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers import running, service
 from tests.capabilities.mcp_servers.hostile_server import Answer, Asked, harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import RemoteServers, remote_servers
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -167,7 +168,7 @@ async def test_a_call_that_hangs(servers: RemoteServers, monkeypatch: pytest.Mon
         servers.put("slow", server.url)
         assert await servers.service.call("slow", "act", {"now": True}) == "done"
         monkeypatch.setattr(service, "CALL_SECONDS", 0.2)
-        with pytest.raises(Unavailable, match="did not answer the call of act within"):
+        with raises("too_slow"):
             await servers.service.call("slow", "act", {})
         monkeypatch.undo()
         call = asyncio.create_task(servers.service.call("slow", "act", {}))
@@ -269,7 +270,7 @@ async def test_a_name_of_the_internet_that_leads_home(tmp_path: Path, address: s
 
     async with remote_servers(tmp_path, resolve=resolve, connect=connect) as servers:
         servers.put("bad", "https://mcp.example.org/mcp")
-        with pytest.raises(Unavailable, match="cannot be reached"):
+        with raises("unreachable"):
             await servers.service.call("bad", "act", {})
 
 
@@ -279,7 +280,7 @@ async def test_a_name_at_home_does_not_lead_to_this_machine(tmp_path: Path) -> N
 
     async with remote_servers(tmp_path, resolve=resolve) as servers:
         servers.put("bad", "http://nas.local:3334/mcp")
-        with pytest.raises(Unavailable, match="cannot be reached"):
+        with raises("unreachable"):
             await servers.service.call("bad", "act", {})
 
 
