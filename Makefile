@@ -11,7 +11,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-rest test-stress test-deps test-first-run appliance appliance-image wheel deb oci lint format bench screenshots docs lock clean
+.PHONY: help run test test-long test-rest test-stress golden test-deps test-first-run appliance appliance-image wheel deb oci lint format bench screenshots docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -34,6 +34,9 @@ test-long: $(VENV)/.installed-development $(CONSOLE) console/node_modules/axe-co
 test-rest: appliance-image $(VENV)/.installed-development $(CONSOLE) console/node_modules/axe-core ## Run test-long and appliance at once (root)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
 	$(BIN)/pytest -n $$(($(WORKERS) + 1)) --no-loadscope-reorder -m "not ($(SHORT))" tests modules tests/appliance $(ARGS)
+
+golden: $(VENV)/.installed-development $(CONSOLE) ## Renew the golden files, of what people see; git diff shows what changed
+	$(BIN)/pytest -n $(WORKERS) --snapshot-update $$(grep -rl 'snapshot: SnapshotAssertion' tests --include='test_*.py') $(ARGS)
 
 test-stress: $(VENV)/.installed-development $(CONSOLE) ## Run some tests thirty times beside busy processors (ARGS goes to pytest)
 	@$(BIN)/python scripts/stress $(ARGS)

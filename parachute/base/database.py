@@ -75,6 +75,7 @@ class Database:
             raise Unavailable(
                 f"The database {self.path} cannot be opened: {error}.",
                 "`parachute doctor databases disk-space disk-writable` finds the cause.",
+                key="database_unavailable",
             ) from error
 
     async def close(self) -> None:

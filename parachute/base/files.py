@@ -183,5 +183,5 @@ def random_name(path: Path, hint: str) -> str:
             found = os.urandom(8).hex()
             atomic_write(path, f"{found}\n")
     if not re.fullmatch(r"[0-9a-f]{16}", found):
-        raise InvalidInput(f"{path} does not hold the name of an installation.", hint)
+        raise InvalidInput(f"{path} does not hold the name of an installation.", hint, key="no_installation")
     return found

@@ -21,7 +21,9 @@ def read_secret(path: Path, field: str) -> bytes:
             raise InvalidInput(f"{field}: {path} is not a file.")
         if status.st_mode & (0o007 if status.st_uid == 0 != os.geteuid() else 0o077):
             mode = stat.S_IMODE(status.st_mode)
-            raise InvalidInput(f"{field}: others can read {path} (mode {mode:04o}).", f"Close it: chmod 600 {path}")
+            raise InvalidInput(
+                f"{field}: others can read {path} (mode {mode:04o}).", f"Close it: chmod 600 {path}", key="not_private"
+            )
         return file.read(_LIMIT)
 
 
@@ -42,6 +44,7 @@ def read_variables(path: Path, field: str, allowed: Collection[str]) -> dict[str
             raise InvalidInput(
                 f"{path}, line {number}: expected NAME=value with one of the names that are allowed there.",
                 f"These are {', '.join(sorted(allowed))}.",
+                key="invalid_line",
             )
         value = value.strip()
         variables[name] = value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value

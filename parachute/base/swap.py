@@ -70,7 +70,9 @@ def check_can_move(current: Path) -> None:
     """Error: InvalidInput for a folder that cannot be renamed."""
     hint = "`parachute backup restore --to FOLDER` restores into an empty folder; move the files from there."
     if len(os.fsencode(current.name)) > _LONGEST:
-        raise InvalidInput(f"The name of {current} is too long: the old folder is kept under a longer one.", hint)
+        raise InvalidInput(
+            f"The name of {current} is too long: the old folder is kept under a longer one.", hint, key="path_too_long"
+        )
     if os.path.ismount(current):
         raise InvalidInput(f"{current} is a disk of its own, which cannot be moved aside.", hint)
 
@@ -111,6 +113,7 @@ def recover(home: Path) -> str | None:
             raise Conflict(
                 f"A restore was ordered or cut off, and what it was about to do cannot be read: {journal}.",
                 "Find out which of the folders next to it is the one that you want, then remove that file.",
+                key="order_unreadable",
             ) from error
         # All of them, before any of them moves.
         said = [_state(swap, journal) for swap in plan.swaps]
@@ -198,6 +201,7 @@ def _state(swap: Swap, journal: Path) -> str:
             f"A restore of {current} was cut off, and whether {source} is the restored folder cannot be told.",
             f"Is the disk mounted on which it is? If so, look into {current}, {source} and {kept}, whichever are there. When "
             f"each has the name that you want, remove {journal}; then try again.",
+            key="restored_unknown",
         )
     if not before:
         return f"{current} is restored now. What was there before is {kept}."
@@ -205,6 +209,7 @@ def _state(swap: Swap, journal: Path) -> str:
         raise Conflict(
             f"A restore was cut off between its two steps, and meanwhile something has made a new {current}.",
             f"The restored folder is {source}, what was there before is {kept}. Move {current} away, and try again.",
+            key="restore_cut_off",
         )
     return f"A restore of {current} was cut off between its two steps; it is complete now.{before}"
 

@@ -287,17 +287,20 @@ def _provided(module: Module, name: str, protocol: type[Any] | None) -> dict[str
         raise ModuleError(
             f"{module.name} provides {name}, and nothing says what that is.",
             f"Write `class {name}(Protocol)` with its methods, and import it in the module's file.",
+            key="interface_unknown",
         )
     found: dict[str, Signature] = {}
     for method, wanted in interfaces.methods_of(protocol).items():
         function = getattr(module, method, None)
         if not callable(function):
-            raise ModuleError(f"{module.name} provides {name}, and its class has no method {method}.")
+            raise ModuleError(
+                f"{module.name} provides {name}, and its class has no method {method}.", key="method_missing"
+            )
         signature = Signature.of(function)
         expected = Signature.of(wanted, skip=1)
         required = [parameter.name for parameter in signature.parameters if parameter.required]
         if wrong := interfaces.differs(wanted, signature.names, required, rest=signature.rest):
-            raise ModuleError(f"{module.name}.{method} {wrong}, as {name} says.")
+            raise ModuleError(f"{module.name}.{method} {wrong}, as {name} says.", key="method_differs")
         expected.check()
         found[method] = expected
     return found

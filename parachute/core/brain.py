@@ -30,6 +30,7 @@ class _LazyBrain:
                     f"No module that is installed provides {NAME}.",
                     "Install one with `parachute modules install parachute://brain`, or ask "
                     f'`self.get_interface("{NAME}")`, which is None in this case.',
+                    key="no_provider",
                 )
             return await getattr(provider, name)(*positions, **named)
 

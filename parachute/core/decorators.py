@@ -47,9 +47,11 @@ Mark = RouteMark | ToolMark | EventMark
 def route(method: str, path: str) -> Callable[[Function], Function]:
     """Answer an HTTP method and a path, such as `@route("GET", "/entries/{id}")`; `{rest:path}` takes slashes as well."""
     if method.upper() not in METHODS:
-        raise ModuleError(f"route: {method!r} is not a method; allowed are {', '.join(METHODS)}.")
+        raise ModuleError(f"route: {method!r} is not a method; allowed are {', '.join(METHODS)}.", key="unknown_method")
     if not path.startswith("/") or path.startswith("/_parachute"):
-        raise ModuleError(f"route: the path {path!r} must begin with / and not with /_parachute.")
+        raise ModuleError(
+            f"route: the path {path!r} must begin with / and not with /_parachute.", key="path_not_allowed"
+        )
     return _marking(RouteMark(method.upper(), path))
 
 

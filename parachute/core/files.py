@@ -59,7 +59,7 @@ class Files:
         try:
             return data.decode()
         except UnicodeDecodeError as error:
-            raise InvalidInput(f"path: {path} is not a text in UTF-8.", "Use read_bytes.") from error
+            raise InvalidInput(f"path: {path} is not a text in UTF-8.", "Use read_bytes.", key="not_text") from error
 
     async def read_bytes(self, path: str) -> bytes:
         """The content of a file of up to 64 MiB; errors: NotFound, NotAllowed, InvalidInput."""
@@ -87,7 +87,7 @@ class Files:
             async for chunk in chunks:
                 size += len(chunk)
                 if size > largest:
-                    raise InvalidInput(f"path: {path} would be larger than {largest:,} bytes.")
+                    raise InvalidInput(f"path: {path} would be larger than {largest:,} bytes.", key="file_too_large")
                 with said(parts):
                     await asyncio.to_thread(replacement.write, chunk)
             with said(parts):
@@ -313,11 +313,15 @@ def said(parts: tuple[str, ...]) -> Iterator[None]:
         raise NotFound(f"path: {path} does not exist.") from error
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
-            raise InvalidInput(f"path: {path} is a link, or not what is expected there: {error.strerror}.") from error
+            raise InvalidInput(
+                f"path: {path} is a link, or not what is expected there: {error.strerror}.", key="not_as_expected"
+            ) from error
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) and (known := disk_error(error, PurePath(path))):
             raise known from error
         if error.errno in (errno.EACCES, errno.EPERM):
             raise NotAllowed(f"path: the system does not allow {path}: {error.strerror}.") from error
         if error.errno in (errno.ENAMETOOLONG, errno.EINVAL):
-            raise InvalidInput(f"path: {path[:80]} is no possible name: {error.strerror}.") from error
+            raise InvalidInput(
+                f"path: {path[:80]} is no possible name: {error.strerror}.", key="invalid_name"
+            ) from error
         raise Unavailable(f"path: {path} cannot be used: {error.strerror}.") from error

@@ -68,5 +68,6 @@ class InterfaceProxy:
             return convert(result, result_of(self._known[method]), "result", strict=False)
         except InvalidInput as error:
             raise ModuleError(
-                f"{self._name}.{method} gave what the interface does not allow: {error.message}"
+                f"{self._name}.{method} gave what the interface does not allow: {error.message}",
+                key="result_not_allowed",
             ) from error

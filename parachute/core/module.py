@@ -71,7 +71,7 @@ class Module:
 
         With a further parameter `suggestion_id: str = ""` it gets the id by which `applied_suggestion` is asked later.
         """
-        raise NotAllowed(f"The module {self.name} takes no suggestions.")
+        raise NotAllowed(f"The module {self.name} takes no suggestions.", key="no_suggestions")
 
     def check_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> Awaitable[None] | None:
         """Raise what `apply_suggestion` would of a change that is proposed now, and change nothing; may be `async`.

@@ -102,7 +102,8 @@ class Routes:
             key = (route.method, route.expression.pattern)
             if key in seen:
                 raise ModuleError(
-                    f"{route.method} {route.path} has two methods: {seen[key].signature.name} and {route.signature.name}."
+                    f"{route.method} {route.path} has two methods: {seen[key].signature.name} and {route.signature.name}.",
+                    key="route_taken",
                 )
             seen[key] = route
 

@@ -29,5 +29,6 @@ def current() -> "Core":
         raise Unavailable(
             "This works only inside of a module that runs.",
             "Use it in a route, a tool or an event handler; in tests, inside of `parachute.core.testing.run`.",
+            key="outside_of_a_module",
         )
     return core

@@ -84,7 +84,10 @@ class Core:
                 f"name: {name[:60]!r} is not the name of an event; write one such as {self.name}.changed."
             )
         if not name.startswith(f"{self.name}."):
-            raise NotAllowed(f"name: {name!r} belongs to another module; {self.name} may publish {self.name}.* only.")
+            raise NotAllowed(
+                f"name: {name!r} belongs to another module; {self.name} may publish {self.name}.* only.",
+                key="other_name",
+            )
         document = {"name": name, "data": json.loads(encode(dict(data or {})))}
         return member(await self._connection.request("POST", "/publish", document), "id", str)
 
@@ -119,6 +122,7 @@ class Core:
             raise NotAllowed(
                 f"The manifest of {self.name} does not say that it uses {name}.",
                 f"Add {name} to optional_requires in manifest.yaml; the user sees it before installing.",
+                key="interface_not_named",
             )
         methods = self._provided.get(name)
         return None if methods is None else InterfaceProxy(name, methods, self._connection)

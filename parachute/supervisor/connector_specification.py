@@ -53,7 +53,9 @@ class ConnectorSpecification:
         try:
             specification = record_of(cls, json.loads(read_regular(path, _LIMIT)))
         except (OSError, ValueError, TypeError, RecursionError) as error:
-            raise InvalidInput(f"{path} is not the specification of a connector: {error}.") from error
+            raise InvalidInput(
+                f"{path} is not the specification of a connector: {error}.", key="specification_unreadable"
+            ) from error
         if specification.platform != platform:
             raise InvalidInput(f"{path} belongs to another connector.")
         return specification

@@ -90,7 +90,9 @@ class HostSpecification:
             value = json.loads(read_regular(path, _LIMIT))
             specification = record_of(cls, value)
         except (OSError, ValueError, TypeError, RecursionError) as error:
-            raise InvalidInput(f"{path} is not the specification of a module: {error}.") from error
+            raise InvalidInput(
+                f"{path} is not the specification of a module: {error}.", key="specification_unreadable"
+            ) from error
         if specification.name != name:
             raise InvalidInput(f"{path} belongs to another module.")
         return specification

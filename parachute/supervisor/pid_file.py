@@ -25,7 +25,9 @@ def held(home: Home) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ParachuteError("The computer is running already.", "`parachute status` shows it.") from error
+            raise ParachuteError(
+                "The computer is running already.", "`parachute status` shows it.", key="already_running"
+            ) from error
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield

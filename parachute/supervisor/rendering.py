@@ -265,7 +265,9 @@ def _endpoint(host: str, port: int) -> str:
     try:
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
     except ValueError as error:
-        raise InvalidInput(f"host: {host!r} is not an address; a service needs one, such as 127.0.0.1.") from error
+        raise InvalidInput(
+            f"host: {host!r} is not an address; a service needs one, such as 127.0.0.1.", key="no_address"
+        ) from error
     # The name of an interface stands behind a per cent sign.
     text = str(address).replace("%", "%%")
     return f"[{text}]:{port}" if address.version == 6 else f"{text}:{port}"
@@ -275,7 +277,10 @@ def absolute(path: Path) -> str:
     """A path as a unit names it; error: InvalidInput for what cannot stand in one."""
     text = str(path)
     if not path.is_absolute() or any(character in text for character in '\n\r":\\'):
-        raise InvalidInput(f"{text!r} cannot be named in a unit: expected an absolute path without quotes or colons.")
+        raise InvalidInput(
+            f"{text!r} cannot be named in a unit: expected an absolute path without quotes or colons.",
+            key="unsafe_path",
+        )
     # %i is ours; a per cent sign of the path itself is not.
     return "/".join(part if part == "%i" else part.replace("%", "%%") for part in text.split("/"))
 

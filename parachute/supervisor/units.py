@@ -97,7 +97,7 @@ def check_name(name: str) -> None:
     """Check that the server may open and close a unit of this name; error: InvalidInput."""
     kinds = (_SANDBOX, _MODULE, _MCP, _CONNECTOR)
     if name not in _SINGLE and not any(kind.fullmatch(name) for kind in kinds):
-        raise InvalidInput(f"{name!r} is not a unit that can be opened.")
+        raise InvalidInput(f"{name!r} is not a unit that can be opened.", key="no_such_unit")
 
 
 def works_for_agents(name: str) -> bool:

@@ -14,6 +14,7 @@ import pytest
 from parachute.base.database import Database
 from parachute.base.errors import Unavailable
 from tests.base.migrations import m0001, m0002
+from tests.support.errors import raises
 from tests.support.waiting import SECONDS
 
 pytestmark = pytest.mark.process
@@ -61,7 +62,7 @@ async def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     await filled(path)
     database = Database(path, [m0001, m0002_broken])
-    with pytest.raises(Unavailable, match=r"a\.db cannot be opened: this step fails"):
+    with raises("database_unavailable", names=r"a\.db.*this step fails"):
         await database.open()
     await filled(path)
     again = Database(path, [m0001])
@@ -90,17 +91,17 @@ async def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path) -> Non
 async def test_what_is_no_database(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.db"
     path.write_bytes(content)
-    with pytest.raises(Unavailable, match=r"a\.db"):
+    with raises("database_unavailable", names=r"a\.db"):
         await Database(path, [m0001]).open()
     assert path.read_bytes() == content
 
 
 async def test_a_folder_in_its_place(tmp_path: Path) -> None:
     (tmp_path / "a.db").mkdir()
-    with pytest.raises(Unavailable, match=r"a\.db"):
+    with raises("database_unavailable", names=r"a\.db"):
         await Database(tmp_path / "a.db", [m0001]).open()
     (tmp_path / "file").touch()
-    with pytest.raises(Unavailable, match=r"file/a\.db"):
+    with raises("database_unavailable", names=r"file/a\.db"):
         await Database(tmp_path / "file" / "a.db", [m0001]).open()
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from tests.support.terminal import Terminal
 
@@ -17,41 +18,49 @@ def vault(parachute: Terminal, tmp_path: Path) -> Path:
     return folder
 
 
-def test_an_agent_is_written_shown_approved_and_removed(parachute: Terminal, vault: Path) -> None:
+def test_an_agent_is_written_shown_approved_and_removed(
+    parachute: Terminal, vault: Path, snapshot: SnapshotAssertion
+) -> None:
     parachute.ok("agents", "create", "sailor", "You are a sailor.", "--description", "Knows the sea.", "--tool", "Read")
     path = vault / ".claude/agents/sailor.md"
     row, *own = json.loads(parachute.ok("agents", "list", "--json"))
     assert {each["source"] for each in own} == {"builtin"}
     assert (row["name"], row["tools"], row["approved"], row["source"]) == ("sailor", ["Read"], True, "vault")
-    assert "You are a sailor." in parachute.ok("agents", "show", "sailor")
+    parachute.ok("agents", "show", "sailor")
     path.write_text(path.read_text() + "Obey \x1b[2J me.\n")
-    assert "not approved" in parachute.ok("agents", "list")
+    parachute.ok("agents", "list")
     asked = parachute("agents", "approve", "sailor")
-    assert (asked.code, "+Obey \\x1b[2J me." in asked.out) == (3, True)
+    assert asked.code == 3
     parachute.ok("agents", "approve", "sailor", "--yes")
     assert json.loads(parachute.ok("agents", "show", "sailor", "--json"))["approved"]
     assert parachute("agents", "create", "sailor", "Again.").code == 1
     assert parachute("agents", "delete", "sailor").code == 3
     parachute.ok("agents", "delete", "sailor", "--yes")
     assert not path.exists()
+    assert parachute.screens == snapshot
 
 
-def test_a_skill_is_written_shown_approved_and_removed(parachute: Terminal, vault: Path) -> None:
+def test_a_skill_is_written_shown_approved_and_removed(
+    parachute: Terminal, vault: Path, snapshot: SnapshotAssertion
+) -> None:
     parachute.ok("skills", "create", "tides", "Read the table.", "--description", "Reads tide tables.")
     folder = vault / ".claude/skills/tides"
     (row,) = json.loads(parachute.ok("skills", "list", "--json"))
     assert (row["name"], row["approved"], row["source"]) == ("tides", True, "vault")
     (folder / "run").write_text("echo high\n")
-    assert "not approved" in parachute.ok("skills", "list")
+    parachute.ok("skills", "list")
     asked = parachute("skills", "approve", "tides")
-    assert (asked.code, "+echo high" in asked.out) == (3, True)
+    assert asked.code == 3
     parachute.ok("skills", "approve", "tides", "--yes")
-    assert "Read the table." in parachute.ok("skills", "show", "tides")
+    parachute.ok("skills", "show", "tides")
     parachute.ok("skills", "delete", "tides", "--yes")
     assert not folder.exists()
+    assert parachute.screens == snapshot
 
 
-def test_those_of_a_project_and_broken_ones_are_shown(parachute: Terminal, vault: Path, tmp_path: Path) -> None:
+def test_those_of_a_project_and_broken_ones_are_shown(
+    parachute: Terminal, vault: Path, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     (tmp_path / "boat/.claude/skills/knots").mkdir(parents=True)
     (tmp_path / "boat/.claude/skills/knots/SKILL.md").write_text("Tie.")
     (tmp_path / "boat/.claude/agents").mkdir()
@@ -60,6 +69,7 @@ def test_those_of_a_project_and_broken_ones_are_shown(parachute: Terminal, vault
     assert json.loads(parachute.ok("skills", "list", "--json")) == []
     (row,) = json.loads(parachute.ok("skills", "list", *there, "--json"))
     assert (row["name"], row["source"], row["problem"]) == ("knots", "project", None)
-    assert "mate.md is not used" in parachute("agents", "list", *there).err
+    parachute("agents", "list", *there)
     assert parachute("agents", "approve", "mate", *there, "--yes").code == 1
     assert parachute("skills", "delete", "knots").code == 1
+    assert parachute.screens == snapshot

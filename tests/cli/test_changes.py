@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from syrupy.assertion import SnapshotAssertion
+
 from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
@@ -33,38 +35,35 @@ RUN = {
 }
 
 
-def test_changes_are_listed_with_their_lines(parachute: Terminal, home: Home) -> None:
+def test_changes_are_listed_with_their_lines(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", f"{PATH}/changes"] = 200, {"runs": [{**RUN, "run": 13, "kind": "undo", "of": 12}, RUN]}
         for run in (12, 13):
             core.answers["GET", f"{PATH}/changes/{run}/diff"] = 200, {**LINE, "diff": "-old\n+new", "cut": False}
         said = parachute.ok("changes", SESSION)
-        assert (
-            "    changed  hull.py  +2 -1  (undone)\n    created  .envrc  waits: Programs obey it.\n    … 1 more" in said
-        )
         assert said.index("12  Run  ") < said.index("13  Undo, run 12  ")
-        assert "Files of 3 folders are not covered." in said
-        assert "      +new" in parachute.ok("changes", SESSION, "--diff")
+        parachute.ok("changes", SESSION, "--diff")
         assert json.loads(parachute.ok("changes", SESSION, "--json"))["runs"][1] == RUN
         core.answers["GET", f"{PATH}/changes"] = 200, {"runs": []}
-        assert parachute.ok("changes", SESSION) == ""
+        parachute.ok("changes", SESSION)
     assert core.calls[-3].query == {"path": ".envrc"} or any(call.query == {"path": ".envrc"} for call in core.calls)
+    assert parachute.screens == snapshot
 
 
-def test_a_run_is_undone(parachute: Terminal, home: Home) -> None:
+def test_a_run_is_undone(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/chat"] = (
             200,
             {"sessions": [{"id": SESSION, "metadata": {}, "source": "parachute", "title": None}]},
         )
         core.answers["POST", f"{PATH}/undo"] = 200, {"run": 14, "restored": ["a", "b"], "conflicts": []}
-        assert parachute.ok("undo") == "As before: 2 files.\n"
+        parachute.ok("undo")
         core.answers["POST", f"{PATH}/undo"] = 200, {"run": None, "restored": [], "conflicts": ["hull.py"]}
         done = parachute("undo", SESSION, "--run", "12", "--file", "hull.py", "--file", "src/")
         assert done.code == 1
-        assert "left alone, it has changed since: hull.py" in done.out
     bodies = [call.body for call in core.calls if call.method == "POST"]
     assert bodies == [{"run": None, "paths": None}, {"run": 12, "paths": ["hull.py", "src"]}]
+    assert parachute.screens == snapshot
 
 
 def waiting(run: int, *paths: str) -> dict[str, Any]:
@@ -76,28 +75,27 @@ def waiting(run: int, *paths: str) -> dict[str, Any]:
     return {**RUN, "run": run, "files": [], "held": held, "total": len(held)}
 
 
-def test_a_repository_that_waits_is_one_line(parachute: Terminal, home: Home) -> None:
+def test_a_repository_that_waits_is_one_line(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", f"{PATH}/changes"] = 200, {"runs": [waiting(12, ".git", ".git/HEAD", ".git/hooks", "a")]}
         said = parachute.ok("changes", SESSION)
-    assert "created  .git  (3 files and folders)  waits: Git obeys.\n    created  a  +2 -1  waits: Git obeys.\n" in said
     assert "hooks" not in said
+    assert parachute.screens == snapshot
 
 
-def test_what_waits_is_answered_file_by_file(parachute: Terminal, home: Home) -> None:
+def test_what_waits_is_answered_file_by_file(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", f"{PATH}/changes"] = 200, {"runs": [waiting(12, ".git", ".git/HEAD", "a")]}
         core.answers["POST", f"{PATH}/changes/answer"] = 200, {"paths": [".git", ".git/HEAD"]}
         unasked = parachute("changes", SESSION, "--apply")
-        assert (unasked.code, "Git obeys." in unasked.out) == (3, True)
+        assert unasked.code == 3
         done = parachute("changes", SESSION, "--apply", "--file", ".git/", "--yes")
-        assert (done.code, done.out) == (0, "Applied: 2 changes.\n")
-        assert "1 change of this run still waits." in done.err
+        assert done.code == 0
         parachute.ok("changes", SESSION, "--throw-away", "--yes", "--json")
         runs = [waiting(12, "a"), waiting(13, "b")]
         core.answers["GET", f"{PATH}/changes"] = 200, {"runs": runs}
-        assert "12, 13" in parachute("changes", SESSION, "--apply", "--yes").err
-        assert "waits at c" in parachute("changes", SESSION, "--apply", "--run", "13", "--file", "c", "--yes").err
+        parachute("changes", SESSION, "--apply", "--yes")
+        parachute("changes", SESSION, "--apply", "--run", "13", "--file", "c", "--yes")
         assert parachute("changes", SESSION, "--file", "a").code == 1
         assert parachute("changes", SESSION, "--apply", "--throw-away").code == 1
     bodies = [call.body for call in core.calls if call.method == "POST"]
@@ -106,3 +104,4 @@ def test_what_waits_is_answered_file_by_file(parachute: Terminal, home: Home) ->
         {**common, "answer": "apply", "paths": [".git"]},
         {**common, "answer": "throw_away", "paths": None},
     ]
+    assert parachute.screens == snapshot

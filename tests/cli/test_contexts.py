@@ -4,6 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
+from syrupy.assertion import SnapshotAssertion
+
 from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
@@ -33,28 +35,27 @@ FILE = {
 CHAIN = {"files": [FILE], "total_tokens": 1234, "truncated": True}
 
 
-def test_folders_are_shown_and_chosen(parachute: Terminal, home: Home) -> None:
+def test_folders_are_shown_and_chosen(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", f"{PATH}/folders"] = 200, {"folders": [GARDEN], "problem": "Too large."}
         core.answers["GET", f"{PATH}/chain"] = 200, CHAIN
         core.answers["GET", f"{PATH}/session/{SESSION}"] = 200, {"folder_paths": ["Projects/garden", "ü, b"]}
         made = {"folder_paths": ["Projects/garden"], "problems": ["Gone does not exist."]}
         core.answers["PUT", f"{PATH}/session/{SESSION}"] = 200, made
-        listed = parachute.ok("contexts", "list")
-        assert "Projects/garden  AGENTS.md  1,234   changed by an agent, CLAUDE.md is not used" in listed
+        parachute.ok("contexts", "list")
         assert json.loads(parachute.ok("contexts", "list", "--json"))["folders"] == [GARDEN]
-        shown = parachute.ok("contexts", "chain", "Projects/garden", "R&D, C++")
-        assert "direct  1,234   cut, changed by an agent, Projects/garden/CLAUDE.md is not used" in shown
+        parachute.ok("contexts", "chain", "Projects/garden", "R&D, C++")
         assert core.calls[-1].query == {"folders": "Projects/garden,R&D, C++"}
-        assert "Chosen: Projects/garden, ü, b" in parachute.ok("contexts", "show", SESSION)
+        parachute.ok("contexts", "show", SESSION)
         assert core.calls[-1].query == {"folders": "Projects/garden,ü, b"}
-        assert parachute.ok("contexts", "set", SESSION, "Projects/garden") == "Chosen: Projects/garden\n"
+        parachute.ok("contexts", "set", SESSION, "Projects/garden")
         assert core.calls[-1].body == {"folder_paths": ["Projects/garden"]}
         parachute.ok("contexts", "set", SESSION)
         assert core.calls[-1].body == {"folder_paths": []}
+    assert parachute.screens == snapshot
 
 
-def test_a_file_is_shown_and_seen(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+def test_a_file_is_shown_and_seen(parachute: Terminal, home: Home, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     parachute.ok("vault", "set", str(tmp_path / "vault"), "--create")
     folder = tmp_path / "vault/Projects/garden"
     folder.mkdir(parents=True)
@@ -62,7 +63,6 @@ def test_a_file_is_shown_and_seen(parachute: Terminal, home: Home, tmp_path: Pat
     with ScriptedCore(home) as core:
         core.answers["POST", f"{PATH}/seen"] = 200, {"path": "Projects/garden/CLAUDE.md"}
         said = parachute.ok("contexts", "seen", "Projects/garden")
-        assert "Peas." in said
         assert "\x1b" not in said
         digest = hashlib.sha256(b"Peas.\x1b[2J\n").hexdigest()
         assert core.calls[-1].body == {"path": "Projects/garden", "hash": digest}
@@ -72,9 +72,10 @@ def test_a_file_is_shown_and_seen(parachute: Terminal, home: Home, tmp_path: Pat
         (folder / "CLAUDE.md").symlink_to("/etc/passwd")
         parachute.fails("contexts", "seen", "Projects/garden")
         assert len(core.calls) == count
+    assert parachute.screens == snapshot
 
 
-def test_the_prompt_of_a_next_turn(parachute: Terminal, home: Home) -> None:
+def test_the_prompt_of_a_next_turn(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     found = {
         "prompt": "You are kind.",
         "totalPromptTokens": 4000,
@@ -84,9 +85,10 @@ def test_the_prompt_of_a_next_turn(parachute: Terminal, home: Home) -> None:
     }
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/prompt/preview"] = 200, found
-        assert parachute.ok("prompts", "preview", SESSION) == "You are kind.\n"
+        parachute.ok("prompts", "preview", SESSION)
         assert core.calls[-1].query == {"sessionId": SESSION}
         options = ("--directory", "Projects/garden", "--agent", "a.md", "--context", "x", "--context", "y")
         assert json.loads(parachute.ok("prompts", "preview", *options, "--json")) == found
         asked = {"workingDirectory": "Projects/garden", "agentPath": "a.md", "contexts": "x,y"}
         assert core.calls[-1].query == asked
+    assert parachute.screens == snapshot

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
@@ -41,17 +42,16 @@ def journal(core: ScriptedCore) -> None:
     core.answers["DELETE", PATH] = 200, {"deleted": ID}
 
 
-def test_an_entry_of_unquoted_words_says_what_it_led_to(parachute: Terminal, home: Home) -> None:
+def test_an_entry_of_unquoted_words_says_what_it_led_to(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core:
         core.answers["POST", "/api/daily/entries"] = 200, ENTRY
         core.answers["POST", f"{PATH}/links"] = 200, LINKS
-        assert parachute.ok("daily", "add", "Tea", "with", "Kevin").splitlines() == [
-            f"Written: {ID}",
-            "Linked: Kevin",
-            "Proposed: person Ann, topic Berlin, news of Kevin. `parachute suggestions list` shows what waits for you.",
-        ]
+        parachute.ok("daily", "add", "Tea", "with", "Kevin")
         assert core.calls[0].body["content"] == "Tea with Kevin"
         assert json.loads(parachute.ok("daily", "add", "x", "--json")) == {**ENTRY, **LINKS}
+    assert parachute.screens == snapshot
 
 
 @pytest.mark.long
@@ -72,7 +72,9 @@ def test_without_words_an_editor_opens(parachute: Terminal, home: Home, editor: 
         assert core.calls[-1].body == {"title": "Cake"}
 
 
-def test_entries_are_listed_and_shown_by_a_part_of_their_id(parachute: Terminal, home: Home) -> None:
+def test_entries_are_listed_and_shown_by_a_part_of_their_id(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core:
         journal(core)
         assert parachute.ok("daily", "list").splitlines()[1].split() == [
@@ -83,15 +85,16 @@ def test_entries_are_listed_and_shown_by_a_part_of_their_id(parachute: Terminal,
             "With",
             "Kevin.",
         ]
-        assert "With Kevin." in parachute.ok("daily", "show", "a1b2")
+        parachute.ok("daily", "show", "a1b2")
         assert json.loads(parachute.ok("daily", "show", ID, "--json")) == [ENTRY]
-        assert "Type more of it." in parachute.fails("daily", "show", "a1b")
-        assert "`parachute daily list`" in parachute.fails("daily", "show", "zz")
+        parachute.fails("daily", "show", "a1b")
+        parachute.fails("daily", "show", "zz")
         parachute.ok("daily", "show", "2026-01-02")
         assert core.calls[-1].query["date"] == "2026-01-02"
+    assert parachute.screens == snapshot
 
 
-def test_a_deletion_asks(parachute: Terminal, home: Home) -> None:
+def test_a_deletion_asks(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         journal(core)
         assert parachute("daily", "delete", "a1b2").code == 3
@@ -101,7 +104,8 @@ def test_a_deletion_asks(parachute: Terminal, home: Home) -> None:
             screen.until("Nothing was deleted.")
             assert screen.end() == 1
         assert "DELETE" not in [call.method for call in core.calls]
-        assert parachute.ok("daily", "delete", "a1b2", "--yes") == f"Deleted: {ID}\n"
+        parachute.ok("daily", "delete", "a1b2", "--yes")
+    assert parachute.screens == snapshot
 
 
 def test_what_is_found_is_shown_once(parachute: Terminal, home: Home) -> None:

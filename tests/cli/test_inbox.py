@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from syrupy.assertion import SnapshotAssertion
+
 from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
@@ -37,20 +39,17 @@ def serve(core: ScriptedCore, *found: dict[str, Any], problems: tuple[str, ...] 
     core.answers["POST", f"{PATH}/answer"] = 200, {"success": True, "id": "x", "answer": "x"}
 
 
-def test_what_waits_is_listed(parachute: Terminal, home: Home) -> None:
+def test_what_waits_is_listed(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     hook = item("hook:a1b2c3d4e5f6", kind="hook", title="Hook backup", since=None, answers=["approve"])
     with ScriptedCore(home) as core:
         serve(core, item(), hook, problems=("modules.yaml cannot be read.",))
         shown = parachute("inbox")
         found = json.loads(parachute.ok("inbox", "--json"))
         serve(core)
-        nothing = parachute("inbox")
+        parachute("inbox")
     assert [each["id"] for each in found["items"]] == ["permission:9f2c41d7a0be", "hook:a1b2c3d4e5f6"]
-    assert "9f2c41d7" in shown.out
-    assert "Hook backup" in shown.out
     assert "\x1b" not in shown.out
-    assert "modules.yaml cannot be read." in shown.err
-    assert (nothing.out, "Nothing waits for you." in nothing.err) == ("", True)
+    assert parachute.screens == snapshot
 
 
 def test_an_answer_is_chosen_after_it_was_shown(parachute: Terminal, home: Home) -> None:
@@ -85,20 +84,20 @@ def test_a_question_is_answered(parachute: Terminal, home: Home) -> None:
     assert (body["answer"], body["values"]) == ("answer", {"Which colour?": "Red"})
 
 
-def test_changes_that_wait_are_lines_with_their_differences(parachute: Terminal, home: Home) -> None:
+def test_changes_that_wait_are_lines_with_their_differences(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     file = {"path": ".envrc", "root": ".envrc", "change": "created", "added": 1, "removed": 0, "why": "It is obeyed."}
     forged = {**file, "path": "a\n    created  b", "root": "a\n    created  b"}
     details = {"run": 3, "files": [file, forged], "more": 2, "diffs": {".envrc": "@@ -0,0 +1 @@\n+export \x1b[2JX=1"}}
     with ScriptedCore(home) as core:
         serve(core, item(kind="changes", details=details, answers=["apply", "throw_away"]))
         said = parachute.ok("inbox", "show", "9f2c")
-    assert "    created  .envrc  +1 -0  waits: It is obeyed.\n" in said
-    assert "    created  a\\n    created  b  +1 -0  waits: It is obeyed.\n    … 2 more\n" in said
-    assert "    +export [2JX=1\n" in said
     assert "{" not in said
+    assert parachute.screens == snapshot
 
 
-def test_nothing_is_answered_without_a_person(parachute: Terminal, home: Home) -> None:
+def test_nothing_is_answered_without_a_person(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     module = item(
         "module:0a0b0c0d0e0f", answers=[], command="parachute modules approve reading", title="Module reading"
     )
@@ -106,10 +105,9 @@ def test_nothing_is_answered_without_a_person(parachute: Terminal, home: Home) -
         serve(core, item(), module)
         assert parachute("inbox", "answer", "9f2c").code == 3
         assert parachute("inbox", "answer", "9f2c", "allow").code == 3
-        wrong = parachute("inbox", "answer", "9f2c", "always", "--yes")
-        elsewhere = parachute("inbox", "answer", "0a0b", "approve", "--yes")
+        parachute("inbox", "answer", "9f2c", "always", "--yes")
+        parachute("inbox", "answer", "0a0b", "approve", "--yes")
         assert [call for call in core.calls if call.method == "POST"] == []
         parachute.ok("inbox", "answer", "9f2c", "deny", "--yes")
-    assert "expected one of allow, deny" in wrong.err
-    assert "parachute modules approve reading" in elsewhere.err
     assert core.calls[-1].body["answer"] == "deny"
+    assert parachute.screens == snapshot

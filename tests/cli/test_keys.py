@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.config.settings.home import Home
 from parachute.security.keys.service import Keys
@@ -16,11 +17,10 @@ SECRET = "sk-ant-" + "x" * 40
 
 
 @pytest.mark.long
-def test_a_key_opens_until_it_is_revoked(parachute: Terminal, home: Home) -> None:
+def test_a_key_opens_until_it_is_revoked(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     made = parachute("keys", "create", "iPhone", "--scope", "daily:read,write", "--scope", "chat:read")
     assert made.code == 0
     secret = made.out.strip()
-    assert "not shown again" in made.err
     key = Keys(home.root).authenticate(secret)
     assert key is not None
     assert [str(scope) for scope in key.scopes] == ["daily:read,write", "chat:read"]
@@ -31,9 +31,10 @@ def test_a_key_opens_until_it_is_revoked(parachute: Terminal, home: Home) -> Non
     assert (entry["id"], entry["name"], entry["last_used_at"]) == (key.id, "iPhone", None)
     assert key.id in parachute.ok("keys", "list")
 
-    assert "iPhone" in parachute.ok("keys", "revoke", "iPhone")
+    parachute.ok("keys", "revoke", "iPhone")
     assert Keys(home.root).authenticate(secret) is None
     assert json.loads(parachute.ok("keys", "list", "--json")) == []
+    assert parachute.screens == snapshot
 
 
 def test_a_key_without_scopes_has_all_rights(parachute: Terminal) -> None:
@@ -43,13 +44,13 @@ def test_a_key_without_scopes_has_all_rights(parachute: Terminal) -> None:
 
 
 @pytest.mark.long
-def test_the_last_key_with_admin_rights_goes_only_after_a_question(parachute: Terminal) -> None:
+def test_the_last_key_with_admin_rights_goes_only_after_a_question(
+    parachute: Terminal, snapshot: SnapshotAssertion
+) -> None:
     parachute.ok("keys", "create", "Phone")
     parachute.ok("keys", "create", "Kitchen", "--scope", "daily:read")
     refused = parachute("keys", "revoke", "Phone")
     assert refused.code == 3
-    assert "last key with admin rights" in refused.err
-    assert "`--yes`" in refused.err
     with parachute.screen("keys", "revoke", "Phone") as screen:
         screen.until("[y/N]")
         screen.type("n\n")
@@ -62,57 +63,61 @@ def test_the_last_key_with_admin_rights_goes_only_after_a_question(parachute: Te
     parachute.ok("keys", "create", "Tablet")
     parachute.ok("keys", "revoke", "Tablet", "--yes")
     assert [key["name"] for key in json.loads(parachute.ok("keys", "list", "--json"))] == ["Kitchen"]
+    assert parachute.screens == snapshot
 
 
-def test_two_keys_never_have_one_name(parachute: Terminal) -> None:
+def test_two_keys_never_have_one_name(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     parachute.ok("keys", "create", "phone")
-    refused = parachute.fails("keys", "create", "phone", "--scope", "chat:read")
-    assert "parachute keys revoke phone" in refused
+    parachute.fails("keys", "create", "phone", "--scope", "chat:read")
     assert len(json.loads(parachute.ok("keys", "list", "--json"))) == 1
+    assert parachute.screens == snapshot
 
 
-def test_a_scope_names_what_there_is(parachute: Terminal) -> None:
+def test_a_scope_names_what_there_is(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     refused = parachute.fails("keys", "create", "x", "--scope", "nosuch:read")
-    assert "nosuch" in refused
     for known in ("brain", "chat", "daily", "suggestions", "workspaces"):
         assert known in refused
     assert json.loads(parachute.ok("keys", "list", "--json")) == []
     made = parachute("keys", "create", "x", "--scope", "daily:read")
     assert made.code == 0
-    assert "daily is not installed yet" in made.err
     assert parachute("keys", "create", "y", "--scope", "workspaces:admin").code == 0
+    assert parachute.screens == snapshot
 
 
-def test_a_new_key_comes_with_the_way_to_the_computer(parachute: Terminal, home: Home) -> None:
-    alone = parachute("keys", "create", "one")
-    assert "parachute config set host 0.0.0.0" in alone.err
+def test_a_new_key_comes_with_the_way_to_the_computer(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
+    parachute("keys", "create", "one")
     # Written by hand: `config set` takes addresses of this machine only.
     home.config.write_text("host: 192.0.2.7\n")
     made = parachute("keys", "create", "two")
-    assert "http://192.0.2.7:3333" in made.err
-    assert made.out.startswith("para_")
     assert len(made.out.split()) == 1
     with parachute.screen("keys", "create", "three") as screen:
         screen.until("http://192.0.2.7:3333")
         screen.until("▀")
         assert screen.end() == 0
+    assert parachute.screens == snapshot
 
 
-def test_wrong_keys_are_refused(parachute: Terminal) -> None:
-    assert "daily:read,write" in parachute.fails("keys", "create", "x", "--scope", "daily:fly")
-    assert "label" in parachute.fails("keys", "create", "")
-    assert "There is no key 'x'" in parachute.fails("keys", "revoke", "x")
+def test_wrong_keys_are_refused(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
+    parachute.fails("keys", "create", "x", "--scope", "daily:fly")
+    parachute.fails("keys", "create", "")
+    parachute.fails("keys", "revoke", "x")
     assert json.loads(parachute.ok("keys", "list", "--json")) == []
+    assert parachute.screens == snapshot
 
 
-def test_a_broken_file_of_keys_is_told_with_its_line(parachute: Terminal, home: Home) -> None:
+def test_a_broken_file_of_keys_is_told_with_its_line(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     (home.root / "keys.yaml").write_text("api_keys:\n- nonsense\n")
     (home.root / "keys.yaml").chmod(0o600)
-    assert "keys.yaml, line 2" in parachute.fails("keys", "list")
+    parachute.fails("keys", "list")
     assert "keys.yaml, line 2" in parachute.fails("auth", "status", "--json")
+    assert parachute.screens == snapshot
 
 
-def test_without_credentials_the_offline_model_answers(parachute: Terminal) -> None:
+def test_without_credentials_the_offline_model_answers(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     status = json.loads(parachute.ok("auth", "status", "--json"))
     assert (status["provider"], status["credential"], status["auth_mode"], status["keys"]) == (
         "offline",
@@ -120,42 +125,49 @@ def test_without_credentials_the_offline_model_answers(parachute: Terminal) -> N
         "remote",
         0,
     )
-    assert "no credentials are configured" in parachute.ok("auth", "status")
+    parachute.ok("auth", "status")
+    assert parachute.screens == snapshot
 
 
-def test_a_credential_that_lies_in_the_vault_is_told_as_ignored(parachute: Terminal) -> None:
+def test_a_credential_that_lies_in_the_vault_is_told_as_ignored(
+    parachute: Terminal, snapshot: SnapshotAssertion
+) -> None:
     folder = Path(parachute.environment["HOME"]) / "Parachute/.claude"
     folder.mkdir(parents=True)
     (folder / ".credentials.json").write_text("{}")
     shown = parachute("auth", "status")
-    assert f"Ignored: {folder}/.credentials.json" in shown.err
     assert shown.code == 0
+    assert parachute.screens == snapshot
 
 
-def test_the_source_of_a_credential_is_shown_and_never_the_credential(parachute: Terminal) -> None:
+def test_the_source_of_a_credential_is_shown_and_never_the_credential(
+    parachute: Terminal, snapshot: SnapshotAssertion
+) -> None:
     parachute.ok("keys", "create", "x")
     shown = parachute("auth", "status", "--json", ANTHROPIC_API_KEY=SECRET)
     status = json.loads(shown.out)
     assert status["credential"]["source"] == "ANTHROPIC_API_KEY"
     assert (status["provider"], status["keys"]) == ("anthropic", 1)
     plain = parachute("auth", "status", ANTHROPIC_API_KEY=SECRET)
-    assert "ANTHROPIC_API_KEY" in plain.out
     assert SECRET not in shown.out + shown.err + plain.out + plain.err
+    assert parachute.screens == snapshot
 
 
-def test_an_expired_login_is_told(parachute: Terminal) -> None:
+def test_an_expired_login_is_told(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     folder = Path(parachute.environment["HOME"]) / ".claude"
     folder.mkdir()
     login = {"accessToken": SECRET, "expiresAt": int(time.time() * 1000) - 60_000}
     (folder / ".credentials.json").write_text(json.dumps({"claudeAiOauth": login}))
-    shown = parachute("auth", "status")
-    assert "expired at" in shown.out
-    assert "claude login" in shown.err
+    parachute("auth", "status")
     assert json.loads(parachute.ok("auth", "status", "--json"))["credential"]["expired"] is True
+    assert parachute.screens == snapshot
 
 
-def test_what_the_running_server_uses_is_told_where_it_differs(parachute: Terminal, home: Home) -> None:
+def test_what_the_running_server_uses_is_told_where_it_differs(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/status"] = 200, {"provider": {"provider": "offline", "credential": None}}
-        assert parachute("auth", "status").err == ""
-        assert "running server uses offline" in parachute("auth", "status", ANTHROPIC_API_KEY=SECRET).err
+        parachute("auth", "status")
+        parachute("auth", "status", ANTHROPIC_API_KEY=SECRET)
+    assert parachute.screens == snapshot

@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 import psutil
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.base.addresses import own_addresses
 from parachute.cli.api import ask_supervisor
@@ -138,7 +139,7 @@ def test_credentials_are_in_no_environment(starting: Terminal, port: int) -> Non
 
 
 @needs_core
-def test_in_the_foreground_ctrl_c_ends_everything(parachute: Terminal, port: int) -> None:
+def test_in_the_foreground_ctrl_c_ends_everything(parachute: Terminal, port: int, snapshot: SnapshotAssertion) -> None:
     environment = {**parachute.environment, "ANTHROPIC_API_KEY": SECRET}
     command = parachute.command("start", "--foreground", "--port", str(port))
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
@@ -149,13 +150,14 @@ def test_in_the_foreground_ctrl_c_ends_everything(parachute: Terminal, port: int
             wait_for_control(parachute, process)
             assert supervisor_of(parachute) == process.pid
             assert SECRET.encode() not in Path(f"/proc/{process.pid}/environ").read_bytes()
-            assert "running already" in parachute.ok("start", "--foreground")
+            parachute.ok("start", "--foreground")
             ask_supervisor(Home(parachute.home), "start")
             process.send_signal(signal.SIGINT)
             assert process.wait(60) == 0
         finally:
             process.kill()
     assert parachute("status").code == 3
+    assert parachute.screens == snapshot
 
 
 def wait_for_control(parachute: Terminal, process: subprocess.Popen[str]) -> None:
@@ -165,36 +167,36 @@ def wait_for_control(parachute: Terminal, process: subprocess.Popen[str]) -> Non
 
 
 @needs_core
-def test_a_core_that_does_not_come_up_is_told_with_its_words(parachute: Terminal, port: int) -> None:
+def test_a_core_that_does_not_come_up_is_told_with_its_words(
+    parachute: Terminal, port: int, snapshot: SnapshotAssertion
+) -> None:
     folder = Path(parachute.environment["HOME"])
     (folder / "file").write_text("")
     Home(parachute.home).config.parent.mkdir(mode=0o700, exist_ok=True)
     Home(parachute.home).config.write_text(f"vault: {folder}/file/vault\n")
-    said = parachute.fails("start", "--port", str(port))
-    assert "The computer did not start" in said
-    assert "core.log says:" in said
-    assert str(folder / "file" / "vault") in said
+    parachute.fails("start", "--port", str(port))
     assert parachute("status").code == 3, "what did not start must not run on"
-    assert "not running" in parachute.ok("stop")
+    parachute.ok("stop")
+    assert parachute.screens == snapshot
 
 
-def test_a_port_in_use_is_told(parachute: Terminal) -> None:
+def test_a_port_in_use_is_told(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        said = parachute.fails("start", "--port", str(taken.getsockname()[1]))
-    assert "cannot be used" in said
-    assert "--port" in said
+        parachute.fails("start", "--port", str(taken.getsockname()[1]))
     assert parachute("status").code == 3
+    assert parachute.screens == snapshot
 
 
-def test_an_open_address_needs_a_key_first(parachute: Terminal) -> None:
-    assert "parachute keys create NAME" in parachute.fails("start", "--host", "0.0.0.0")
-    assert "parachute keys create NAME" in parachute.fails("start", "--foreground", PARACHUTE_HOST="0.0.0.0")
+def test_an_open_address_needs_a_key_first(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
+    parachute.fails("start", "--host", "0.0.0.0")
+    parachute.fails("start", "--foreground", PARACHUTE_HOST="0.0.0.0")
     assert not Home(parachute.home).pid_file.exists()
+    assert parachute.screens == snapshot
 
 
-def test_a_script_with_the_old_names_starts_on_no_other_vault(parachute: Terminal) -> None:
+def test_a_script_with_the_old_names_starts_on_no_other_vault(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     for command in ("start", "restart"):
-        assert "PARACHUTE_VAULT" in parachute.fails(command, VAULT_PATH="/elsewhere", PORT="3334")
+        parachute.fails(command, VAULT_PATH="/elsewhere", PORT="3334")
     assert not parachute.home.exists()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         parachute.home.mkdir(mode=0o700)
@@ -204,55 +206,63 @@ def test_a_script_with_the_old_names_starts_on_no_other_vault(parachute: Termina
         assert "PARACHUTE_PORT or --port" not in parachute.fails(
             "start", PARACHUTE_PORT=taken_port, PORT="1", **variables
         )
+    assert parachute.screens == snapshot
 
 
-def test_nothing_runs(parachute: Terminal) -> None:
+def test_nothing_runs(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     result = parachute("status")
-    assert (result.code, result.out) == (3, "The computer is not running.\n")
-    assert "parachute start" in result.err
+    assert result.code == 3
     listed = parachute("status", "--json")
     assert (listed.code, json.loads(listed.out)["running"]) == (3, False)
-    assert parachute.ok("stop") == "The computer is not running.\n"
+    parachute.ok("stop")
+    assert parachute.screens == snapshot
 
 
-def test_a_supervisor_that_was_killed_leaves_nothing_that_looks_alive(parachute: Terminal, home: Home) -> None:
+def test_a_supervisor_that_was_killed_leaves_nothing_that_looks_alive(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     home.pid_file.write_text(f"{os.getpid()}\n")
     with ScriptedCore(home):
         pass
     assert parachute("status").code == 3
-    assert "not running" in parachute.ok("stop")
+    parachute.ok("stop")
+    assert parachute.screens == snapshot
 
 
-def test_a_core_that_is_down_is_shown_with_its_reason(parachute: Terminal, home: Home) -> None:
+def test_a_core_that_is_down_is_shown_with_its_reason(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core:
         core.state = "failed"
         result = parachute("status")
         assert result.code == 3
-        assert "It broke." in result.out
         core.state = "running"
         core.answers["GET", "/api/status"] = 500, {"detail": "It hurts."}
-        assert "It hurts." in parachute.fails("status")
+        parachute.fails("status")
         assert json.loads(parachute("status", "--json").out)["problem"] == "It hurts."
+    assert parachute.screens == snapshot
 
 
-def test_a_server_that_has_failed_is_started_again(parachute: Terminal, home: Home) -> None:
+def test_a_server_that_has_failed_is_started_again(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core, pid_file.held(home):
         core.state = "failed"
         core.answers["GET", "/api/status"] = 200, {"vault": "/v", "provider": {"provider": "offline"}}
         said = parachute.ok("start")
         assert core.state == "running"
-    assert "It broke." in said
     assert "running already" not in said
+    assert parachute.screens == snapshot
 
 
-def test_what_waits_is_shown(parachute: Terminal, home: Home) -> None:
+def test_what_waits_is_shown(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/status"] = (
             200,
             {"vault": "/v", "waiting": {"suggestions": 2, "modules": 1, "hooks": 0}},
         )
-        shown = parachute.ok("status")
-    assert "Waiting  2 suggestions, 1 module: `parachute inbox`\n" in shown
+        parachute.ok("status")
+    assert parachute.screens == snapshot
 
 
 @needs_core

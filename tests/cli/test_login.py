@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.config.settings.home import Home
 from tests.support.messages_api import MessagesAPI
@@ -90,15 +91,17 @@ def test_a_compatible_server_is_connected(parachute: Terminal, api: MessagesAPI)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "typed", "said"),
+    ("arguments", "typed"),
     [
-        ((), "", "Nothing was entered"),
-        ((), "sk-other\n", "begin with sk-ant-"),
-        (("--model", "x"), "", "--base-url"),
+        ((), ""),
+        ((), "sk-other\n"),
+        (("--model", "x"), ""),
     ],
 )
-def test_what_is_no_secret_is_refused(parachute: Terminal, arguments: tuple[str, ...], typed: str, said: str) -> None:
+def test_what_is_no_secret_is_refused(
+    parachute: Terminal, arguments: tuple[str, ...], typed: str, snapshot: SnapshotAssertion
+) -> None:
     result = parachute("auth", "login", *arguments, stdin=typed)
     assert result.code == 1
-    assert said in result.err
     assert not Home(parachute.home).credentials.exists()
+    assert parachute.screens == snapshot

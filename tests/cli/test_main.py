@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
 from parachute import __version__
@@ -115,24 +116,26 @@ def test_help_has_words_of_people(arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    "word",
     [
-        ("upgrade", "`parachute update`"),
-        ("uninstall", "docs/removing.md"),
-        ("login", "`parachute auth login`"),
-        ("help", "`parachute --help`"),
-        ("search", "`parachute daily search WORDS`"),
-        ("statsu", "Did you mean 'status'"),
+        "upgrade",
+        "uninstall",
+        "login",
+        "help",
+        "search",
+        "statsu",
     ],
 )
-def test_what_is_called_otherwise_elsewhere_leads_on(parachute: Terminal, word: str, said: str) -> None:
+def test_what_is_called_otherwise_elsewhere_leads_on(
+    parachute: Terminal, word: str, snapshot: SnapshotAssertion
+) -> None:
     refused = parachute.fails(word, code=2)
-    assert said in refused
     if page := re.search(r"docs/[a-z]+\.md", refused):
         assert (Path(__file__).parents[2] / page[0]).exists()
+    assert parachute.screens == snapshot
 
 
-def test_the_shell_completes(parachute: Terminal) -> None:
+def test_the_shell_completes(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     script = parachute.ok("completion", "bash")
     program = Path(parachute.environment["HOME"]) / "parachute"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m parachute.cli "$@"\n')
@@ -142,7 +145,8 @@ def test_the_shell_completes(parachute: Terminal) -> None:
     assert done.stdout.split() == ["config"]
     for shell, file in (("zsh", "_parachute"), ("fish", "parachute.fish")):
         assert file in parachute("completion", shell).err
-    assert "bash" in parachute.fails("completion", "tcsh", code=2)
+    parachute.fails("completion", "tcsh", code=2)
+    assert parachute.screens == snapshot
 
 
 def test_help_imports_nothing_costly() -> None:
@@ -156,17 +160,22 @@ def test_help_imports_nothing_costly() -> None:
 @pytest.mark.parametrize(
     "arguments", [("strat",), ("config", "frobnicate"), ("start", "--prot", "1"), ("keys", "create")]
 )
-def test_a_wrong_usage_ends_with_2(parachute: Terminal, arguments: tuple[str, ...]) -> None:
-    assert "Usage: parachute" in parachute.fails(*arguments, code=2)
+def test_a_wrong_usage_ends_with_2(
+    parachute: Terminal, arguments: tuple[str, ...], snapshot: SnapshotAssertion
+) -> None:
+    parachute.fails(*arguments, code=2)
+    assert parachute.screens == snapshot
 
 
-def test_a_port_that_cannot_be_is_a_wrong_usage(parachute: Terminal) -> None:
-    assert "65535" in parachute.fails("start", "--port", "70000", code=2)
+def test_a_port_that_cannot_be_is_a_wrong_usage(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
+    parachute.fails("start", "--port", "70000", code=2)
+    assert parachute.screens == snapshot
 
 
-def test_a_home_that_is_a_file_is_told_in_a_sentence(parachute: Terminal) -> None:
+def test_a_home_that_is_a_file_is_told_in_a_sentence(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     parachute.home.write_text("")
-    assert str(parachute.home) in parachute.fails("status")
+    parachute.fails("status")
+    assert parachute.screens == snapshot
 
 
 def test_a_reader_that_leaves_is_no_disaster(parachute: Terminal) -> None:
@@ -178,10 +187,11 @@ def test_a_reader_that_leaves_is_no_disaster(parachute: Terminal) -> None:
     assert (ended.returncode, ended.stderr) == (1, "")
 
 
-def test_what_nobody_expected_is_a_sentence_and_a_file(parachute: Terminal, home: Home) -> None:
+def test_what_nobody_expected_is_a_sentence_and_a_file(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/chat"] = 200, {"nothing": "that this command knows"}
-        said = parachute.fails("sessions", "list")
-    assert "KeyError" in said
-    assert str(home.logs / "cli.log") in said
+        parachute.fails("sessions", "list")
     assert "Traceback" in (home.logs / "cli.log").read_text()
+    assert parachute.screens == snapshot

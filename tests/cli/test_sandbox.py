@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.sandbox.image import recipe
 from parachute.sandbox.image.contents import debian_packages
@@ -20,11 +21,11 @@ def test_status_says_what_shuts_agents_in(parachute: Terminal) -> None:
     assert "none: parachute sandbox build" in shown
 
 
-def test_an_image_of_another_recipe_is_pointed_out(parachute: Terminal) -> None:
+def test_an_image_of_another_recipe_is_pointed_out(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     parachute.home.mkdir(mode=0o700)
     Image("a" * 64, "localhost/parachute-sandbox:old", "old", "2026-01-01T00:00:00.000Z", 5 << 20).save(parachute.home)
-    shown = parachute.ok("sandbox", "status", PARACHUTE_SANDBOX__ENGINE="bubblewrap")
-    assert "localhost/parachute-sandbox:old, 5 MB, built 2026-01-01 00:00; not of today's recipe" in shown
+    parachute.ok("sandbox", "status", PARACHUTE_SANDBOX__ENGINE="bubblewrap")
+    assert parachute.screens == snapshot
 
 
 def test_the_image_that_nixos_brings_is_nobodys_to_build(parachute: Terminal) -> None:
@@ -45,7 +46,7 @@ def test_a_record_that_cannot_be_read_counts_as_no_image(parachute: Terminal) ->
 
 
 @pytest.mark.long
-def test_packages_of_the_users_own_ask_for_another_image(parachute: Terminal) -> None:
+def test_packages_of_the_users_own_ask_for_another_image(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     parachute.home.mkdir(mode=0o700)
     made = Image(
         "a" * 64,
@@ -58,11 +59,10 @@ def test_packages_of_the_users_own_ask_for_another_image(parachute: Terminal) ->
     )
     made.save(parachute.home)
     bubblewrap = {"PARACHUTE_SANDBOX__ENGINE": "bubblewrap"}
-    assert "not of today's recipe" in parachute.ok("sandbox", "status", **bubblewrap)
+    parachute.ok("sandbox", "status", **bubblewrap)
     parachute.ok("config", "set", "sandbox.packages", "[ffmpeg]")
     shown = parachute.ok("sandbox", "status", **bubblewrap)
     assert "not of today's recipe" not in shown
-    assert "git 2.47.3, ffmpeg 7.1" in shown
     found = json.loads(parachute.ok("sandbox", "status", "--json", **bubblewrap))
     assert found["image"]["contents"][1] == {
         "name": "ffmpeg",
@@ -71,17 +71,19 @@ def test_packages_of_the_users_own_ask_for_another_image(parachute: Terminal) ->
         "bytes": 50 << 20,
     }
     assert bool(found["missing_programs"]) >= bool(found["install"])
-    assert "or 'venv', not 'bash'" in parachute.fails("config", "set", "sandbox.without", "[npm, bash]")
+    parachute.fails("config", "set", "sandbox.without", "[npm, bash]")
     parachute.ok("config", "set", "sandbox.without", "[npm]")
-    assert "not of today's recipe" in parachute.ok("sandbox", "status", **bubblewrap)
+    parachute.ok("sandbox", "status", **bubblewrap)
     for wrong in ("ffmpeg-", "a=1", "a,b", "../a", "--x", "A", "a/sid", "?a"):
-        assert "expected the name of a package of Debian" in parachute.fails("config", "set", "sandbox.packages", wrong)
+        parachute.fails("config", "set", "sandbox.packages", wrong)
+    assert parachute.screens == snapshot
 
 
-def test_what_cannot_be_done_is_said(parachute: Terminal, tmp_path: Path) -> None:
-    assert "Give one of them." in parachute.fails("sandbox", "build", "--from-tar", "a", "--to-tar", "b")
+def test_what_cannot_be_done_is_said(parachute: Terminal, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    parachute.fails("sandbox", "build", "--from-tar", "a", "--to-tar", "b")
     existing = tmp_path / "existing.tar"
     existing.write_text("mine")
-    assert "exists already" in parachute.fails("sandbox", "build", "--to-tar", str(existing))
+    parachute.fails("sandbox", "build", "--to-tar", str(existing))
     assert existing.read_text() == "mine"
-    assert "There is no image" in parachute.fails("sandbox", "shell")
+    parachute.fails("sandbox", "shell")
+    assert parachute.screens == snapshot

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
@@ -55,7 +56,7 @@ def serve(core: ScriptedCore, *found: dict[str, Any]) -> None:
             core.answers["POST", f"{PATH}/{each['id']}/{what}"] = 200, {**each, "status": status}
 
 
-def test_what_waits_is_listed(parachute: Terminal, home: Home) -> None:
+def test_what_waits_is_listed(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     entry = suggestion(
         "b1", action="batch", title="1 person", target_module="", payload={"ids": ["m1"]}, members=[suggestion("m1")]
     )
@@ -73,14 +74,16 @@ def test_what_waits_is_listed(parachute: Terminal, home: Home) -> None:
     assert any(line.startswith("      add: - LVB ") for line in lines)
     assert not set("{}") & set(shown), "it is no JSON"
     assert "  “The journal says so.”" in lines
-    assert "  Source: daily/reflection • " in shown
     assert "  Not applied yet: Kevin has changed." in lines
     assert "b1  Batch: 1 person" in lines
     assert "  m1  Update: Kevin  [brain]" in lines
     assert "\x1b" not in shown
+    assert parachute.screens == snapshot
 
 
-def test_the_inbox_and_suggestions_take_the_ids_of_each_other(parachute: Terminal, home: Home) -> None:
+def test_the_inbox_and_suggestions_take_the_ids_of_each_other(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     proposed = suggestion()
     item: dict[str, Any] = {
         "id": "suggestion:5971474d0000",
@@ -96,13 +99,12 @@ def test_the_inbox_and_suggestions_take_the_ids_of_each_other(parachute: Termina
         core.answers["GET", f"{PATH}/{proposed['id']}/preview"] = 200, preview(proposed, diff="", problem=None)
         for identifier in ("5971474d", str(proposed["id"])[:8]):
             shown = parachute.ok("inbox", "show", identifier)
-            assert "Update: Kevin  [brain]" in shown
-            assert "Answers: approve, reject" in shown
             assert "null" not in shown
-            assert "Update: Kevin  [brain]" in parachute.ok("suggestions", "show", identifier)
+            parachute.ok("suggestions", "show", identifier)
+    assert parachute.screens == snapshot
 
 
-def test_one_is_shown_in_full(parachute: Terminal, home: Home) -> None:
+def test_one_is_shown_in_full(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     long = suggestion(payload={f"line{number}": number for number in range(30)})
     decided = {
         "timestamp": "2026-01-02T03:04:06.000Z",
@@ -115,58 +117,62 @@ def test_one_is_shown_in_full(parachute: Terminal, home: Home) -> None:
     }
     with ScriptedCore(home) as core:
         serve(core, long)
-        assert "… and 18 more lines" in parachute.ok("suggestions", "list")
+        parachute.ok("suggestions", "list")
         core.answers["GET", f"{PATH}/{long['id']}"] = 200, {**long, "resolutions": [decided]}
         diff = "@@ -0,0 +1,30 @@\n" + "\n".join(f"+line{number}" for number in range(30))
         core.answers["GET", f"{PATH}/{long['id']}/preview"] = 200, preview(long, diff=diff, problem="Kevin is gone.")
-        shown = parachute.ok("suggestions", "show", long["id"])
+        parachute.ok("suggestions", "show", long["id"])
         as_json = json.loads(parachute.ok("suggestions", "show", long["id"], "--json"))
-    assert "    +line29\n" in shown
-    assert "  It cannot be applied now: Kevin is gone.\n" in shown
     assert as_json["preview"]["diff"] == diff
-    assert "2026-01-02 03:04  failed by user (cli command line): Kevin has changed." in shown
+    assert parachute.screens == snapshot
 
 
-def test_what_would_be_changed_is_shown_line_by_line(parachute: Terminal, home: Home) -> None:
+def test_what_would_be_changed_is_shown_line_by_line(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     payload = {"content": "Advisor.\nLives in Berlin.", "data": {"city": "Berlin"}, "append": "- x"}
     before = {"content": "Advisor.\nLives in Rome.", "data": {"city": "Rome \x1b[2J"}}
     with ScriptedCore(home) as core:
         serve(core, suggestion(payload=payload, before=before))
-        shown = parachute.ok("suggestions", "show", "9f2c41d7a0be").splitlines()
+        parachute.ok("suggestions", "show", "9f2c41d7a0be")
         lines = parachute.ok("suggestions", "list").splitlines()
-    assert shown[1:4] == ["     Advisor.", "    -Lives in Rome [2J.", "    +Lives in Berlin."]
     assert lines[lines.index("  Replaces:") + 1 :][:7] == [
         *("    content:", "     Advisor.", "    -Lives in Rome.", "    +Lives in Berlin."),
         *("    data:", '    -{"city": "Rome \\u001b[2J"}', '    +{"city": "Berlin"}'),
     ]
+    assert parachute.screens == snapshot
 
 
-def test_a_decision_is_taken_back(parachute: Terminal, home: Home) -> None:
+def test_a_decision_is_taken_back(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         serve(core, suggestion(status="approved", resolved_by="user", resolved_at="2026-01-02T03:04:06.000Z"))
         core.answers["POST", f"{PATH}/9f2c41d7a0be/undo"] = 200, {"id": "9f2c41d7a0be", "status": "pending"}
-        assert parachute.ok("suggestions", "undo", "9f2c41d7") == "9f2c41d7: taken back; it waits again.\n"
+        parachute.ok("suggestions", "undo", "9f2c41d7")
         assert json.loads(parachute.ok("suggestions", "undo", "9f2c41d7a0be", "--json"))["status"] == "pending"
         core.answers["POST", f"{PATH}/9f2c41d7a0be/undo"] = 409, {"detail": "Kevin has changed since."}
-        assert "Kevin has changed since." in parachute.fails("suggestions", "undo", "9f2c41d7a0be")
+        parachute.fails("suggestions", "undo", "9f2c41d7a0be")
+    assert parachute.screens == snapshot
 
 
-def test_nothing_is_applied_unless_somebody_says_so(parachute: Terminal, home: Home) -> None:
+def test_nothing_is_applied_unless_somebody_says_so(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core:
         serve(core, suggestion())
         for arguments in (["approve", "9f2c41d7a0be"], ["approve-all"], ["modify", "9f2c41d7a0be", "--payload", "{}"]):
             for more in ([], ["--json"]):
                 refused = parachute("suggestions", *arguments, *more)
-                assert (refused.code, "Nothing was applied." in refused.err) == (3, True)
+                assert refused.code == 3
                 assert ("Update: Kevin" in refused.out) is not bool(more)
         with parachute.screen("suggestions", "approve", "9f2c41d7a0be") as screen:
             screen.until("Apply it? [y/N]")
             screen.type("n\n")
             assert screen.end() == 1
     assert [path for path in core.paths() if path.startswith("POST")] == []
+    assert parachute.screens == snapshot
 
 
-def test_decisions(parachute: Terminal, home: Home) -> None:
+def test_decisions(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         serve(core, suggestion())
         with parachute.screen("suggestions", "approve", "9f2c41d7a0be") as screen:
@@ -174,38 +180,44 @@ def test_decisions(parachute: Terminal, home: Home) -> None:
             screen.type("y\n")
             screen.until("9f2c41d7: approved.")
             assert screen.end() == 0
-        assert parachute.ok("suggestions", "reject", "9f2c41d7", "--reason", "No.") == "9f2c41d7: rejected.\n"
+        parachute.ok("suggestions", "reject", "9f2c41d7", "--reason", "No.")
         changed = parachute.ok(
             "suggestions", "modify", "9f2c41d7a0be", "--payload", "-", "--yes", "--json", stdin='{"add": "x"}'
         )
         assert json.loads(changed)["status"] == "modified"
     posted = [(call.path.rpartition("/")[2], call.body) for call in core.calls if call.method == "POST"]
     assert posted == [("approve", {}), ("reject", {"reason": "No."}), ("modify", {"payload": {"add": "x"}})]
+    assert parachute.screens == snapshot
 
 
 @pytest.mark.parametrize("payload", ["{", "[]", "1", "[" * 100_000])
-def test_a_payload_that_is_no_object(parachute: Terminal, home: Home, payload: str) -> None:
+def test_a_payload_that_is_no_object(
+    parachute: Terminal, home: Home, payload: str, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core:
         serve(core, suggestion())
-        assert "--payload: " in parachute.fails("suggestions", "modify", "9f2c41d7a0be", "--payload", payload, "--yes")
+        parachute.fails("suggestions", "modify", "9f2c41d7a0be", "--payload", payload, "--yes")
     assert [path for path in core.paths() if path.startswith("POST")] == []
+    assert parachute.screens == snapshot
 
 
-def test_all_that_were_shown_are_approved_the_oldest_first(parachute: Terminal, home: Home) -> None:
+def test_all_that_were_shown_are_approved_the_oldest_first(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     results = [
         {"id": "old", "status": "approved", "error": None, "key": None},
         {"id": "new", "status": None, "error": "Kevin has changed.", "key": "conflict"},
     ]
     with ScriptedCore(home) as core:
         serve(core)
-        assert parachute.ok("suggestions", "approve-all") == ""
+        parachute.ok("suggestions", "approve-all")
         assert json.loads(parachute.ok("suggestions", "approve-all", "--json")) == []
         serve(core, suggestion("new"), suggestion("old"))
         core.answers["POST", f"{PATH}/approve-all"] = 200, {"results": results}
         done = parachute("suggestions", "approve-all", "--yes")
-        assert (done.code, done.out) == (1, "old: approved.\n")
-        assert "Error: new: Kevin has changed." in done.err
+        assert done.code == 1
     assert core.calls[-1].body == {"ids": ["old", "new"]}
+    assert parachute.screens == snapshot
 
 
 def test_an_id_leads_nowhere_else(parachute: Terminal, home: Home) -> None:
@@ -244,15 +256,13 @@ def test_having_them_sorted(parachute: Terminal, home: Home, answer: dict[str, A
     assert ("still at work" in done.err) == (answer["status"] == "running")
 
 
-def test_the_runs_of_the_orchestrator(parachute: Terminal, home: Home) -> None:
+def test_the_runs_of_the_orchestrator(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     run = {"id": "r1", "started": "2026-01-02T03:04:05.000Z", "trigger": "schedule", "status": "completed"}
     runs = [{**run, "log": ["Dropped a."], "session": "s1"}, {**run, "id": "r0", "log": [], "session": None}]
     with ScriptedCore(home) as core:
         core.answers["GET", f"{PATH}/orchestrator"] = 200, {"runs": []}
-        assert parachute.ok("suggestions", "runs") == ""
+        parachute.ok("suggestions", "runs")
         core.answers["GET", f"{PATH}/orchestrator"] = 200, {"runs": runs}
-        assert parachute.ok("suggestions", "runs") == (
-            "2026-01-02 03:04  schedule, r0: completed\n"
-            "2026-01-02 03:04  schedule, r1: completed\n  Dropped a.\n  conversation s1\n"
-        )
+        parachute.ok("suggestions", "runs")
         assert json.loads(parachute.ok("suggestions", "runs", "-n", "1", "--json")) == runs[:1]
+    assert parachute.screens == snapshot

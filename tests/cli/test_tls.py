@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from syrupy.assertion import SnapshotAssertion
+
 from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
@@ -35,35 +37,39 @@ READY: dict[str, Any] = {
 OFF = {**READY, "enabled": False, "ready": False, "urls": [], "authority": None, "certificate": None, "own": None}
 
 
-def test_it_is_shown_with_what_is_wrong(parachute: Terminal, home: Home) -> None:
+def test_it_is_shown_with_what_is_wrong(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/tls"] = 200, READY
         shown = parachute("tls", "status")
         assert json.loads(parachute.ok("tls", "status", "--json")) == READY
         core.answers["GET", "/api/tls"] = 200, OFF
-        assert "TLS is off" in parachute("tls", "status").err
-        assert "has no certificate" in parachute.fails("tls", "show")
+        parachute("tls", "status")
+        parachute.fails("tls", "show")
     for part in ("https://parachute.local:3333", "parachute.local, 192.168.1.5", "notes.example.org", "2026-04-01"):
         assert part in shown.out
-    assert "may not sign nas.example.org" in shown.err
+    assert parachute.screens == snapshot
 
 
-def test_the_fingerprint_stands_in_two_lines_beside_the_pages(parachute: Terminal, home: Home) -> None:
+def test_the_fingerprint_stands_in_two_lines_beside_the_pages(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/tls"] = 200, READY
-        shown = parachute.ok("tls", "show")
+        parachute.ok("tls", "show")
         document = json.loads(parachute.ok("tls", "show", "--json"))
-    assert "0000 0001 0002 0003 0004 0005 0006 0007\n" in shown
-    assert "0008 0009 000A 000B 000C 000D 000E 000F\n" in shown
     # Who opens the page does not trust the computer yet.
     assert document["pages"] == ["http://parachute.local:3333/tls", "http://192.168.1.5:3333/tls"]
     assert document["fingerprint"] == GROUPS
+    assert parachute.screens == snapshot
 
 
-def test_another_authority_is_made_after_a_question_only(parachute: Terminal, home: Home) -> None:
+def test_another_authority_is_made_after_a_question_only(
+    parachute: Terminal, home: Home, snapshot: SnapshotAssertion
+) -> None:
     with ScriptedCore(home) as core:
         core.answers["POST", "/api/tls/renew"] = 200, READY
-        assert "valid until 2026-04-01" in parachute.ok("tls", "renew")
+        parachute.ok("tls", "renew")
         assert parachute("tls", "renew", "--authority").code != 0
         parachute.ok("tls", "renew", "--authority", "--yes")
     assert [call.body for call in core.calls] == [{"authority": False}, {"authority": True}]
+    assert parachute.screens == snapshot

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import InvalidInput
 from parachute.config.agent_program import VARIABLE, agent_program
 from tests.support.computer import Computer
+from tests.support.errors import raises
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import chat
 
 
 def test_a_relative_path_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "bin/claude")
-    with pytest.raises(InvalidInput, match=VARIABLE) as refused:
+    with raises("no_agent_program", names=VARIABLE) as refused:
         agent_program()
     assert refused.value.key == "no_agent_program"
 

@@ -7,9 +7,10 @@ from typing import Any, Literal, Optional, Protocol
 import pytest
 
 from parachute.base.integers import LARGEST
-from parachute.core import Event, InvalidInput, Module, ModuleError, NotAllowed, NotFound, event, mcp_tool
+from parachute.core import Event, InvalidInput, Module, ModuleError, NotFound, event, mcp_tool
 from parachute.core.interfaces import JournalEntry
 from parachute.core.testing import run
+from tests.support.errors import raises
 
 
 @dataclass
@@ -136,7 +137,7 @@ async def test_what_a_module_publishes_bears_its_name() -> None:
     async with run(Library) as library:
         assert await library.core.publish("library.closed", {"day": datetime.date(2024, 1, 15)}) == "event-1"
         assert library.published == [("library.closed", {"day": "2024-01-15"})]
-        with pytest.raises(NotAllowed, match=r"library\.\*"):
+        with raises("other_name", names=r"library\.\*"):
             await library.core.publish("daily.entry.created")
         for name in ("library", "library.", "Library.closed", "library.closed\n"):
             with pytest.raises(InvalidInput):
@@ -183,7 +184,7 @@ async def test_an_interface_between_two_modules() -> None:
         with pytest.raises(ModuleError) as failed:
             await proxy.create("x")
         assert "secret" not in str(failed.value)
-        with pytest.raises(ModuleError, match=r"entries_of gave what the interface does not allow: result\[0\]\."):
+        with raises("result_not_allowed", names=r"entries_of .* result\[0\]\."):
             await proxy.entries_of("2024-01-15")
         with pytest.raises(InvalidInput, match="limit: expected a whole number"):
             await proxy.get_recent_entries("two")
@@ -212,7 +213,7 @@ async def test_an_interface_between_two_modules() -> None:
 async def test_an_interface_that_nobody_provides_is_none() -> None:
     async with run(Reader) as reader:
         assert reader.module.get_interface("JournalInterface") is None
-        with pytest.raises(NotAllowed, match="optional_requires"):
+        with raises("interface_not_named", names="optional_requires"):
             reader.module.get_interface("BrainInterface")
 
 
@@ -238,7 +239,7 @@ async def test_an_interface_of_ones_own() -> None:
             proxy = reader.core.get_interface("WeatherInterface")
             assert proxy is not None
             assert await proxy.forecast("Rome", days=2) == {"city": "Rome", "days": 2}
-    with pytest.raises(ModuleError, match=r"class WeatherInterface\(Protocol\)"):
+    with raises("interface_unknown", names="class WeatherInterface"):
         async with run(Weather):
             pass
 
@@ -256,10 +257,10 @@ async def test_half_an_interface_is_refused() -> None:
             return {}
 
     protocols = {"WeatherInterface": WeatherInterface}
-    with pytest.raises(ModuleError, match="no method forecast"):
+    with raises("method_missing", names="forecast"):
         async with run(Half, protocols=protocols):
             pass
-    with pytest.raises(ModuleError, match=r"must take \(city, days\).*city, days, town"):
+    with raises("method_differs", names=r"\(city, days\).*city, days, town"):
         async with run(Other, protocols=protocols):
             pass
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from tests.support.making import Make
 from tests.support.server import Server
@@ -35,16 +36,15 @@ def said(parachute: Terminal, *arguments: str, **options: Any) -> Any:
     return json.loads(parachute.ok("files", *arguments, "--json", **options))
 
 
-def test_a_note_through_its_life(parachute: Terminal, server: Server) -> None:
+def test_a_note_through_its_life(parachute: Terminal, server: Server, snapshot: SnapshotAssertion) -> None:
     note = server.vault / "Notes/peas.md"
-    written = parachute.ok("files", "write", "Notes/peas.md", stdin="Sow peas.\n\x1b[31m")
-    assert written.startswith("Notes/peas.md: 15 bytes. `parachute files undo ")
-    assert parachute.ok("files", "show", "Notes/peas.md") == "Sow peas.\n[31m"
-    assert "It was so already." in parachute.ok("files", "write", "Notes/peas.md", stdin="Sow peas.\n\x1b[31m")
+    parachute.ok("files", "write", "Notes/peas.md", stdin="Sow peas.\n\x1b[31m")
+    parachute.ok("files", "show", "Notes/peas.md")
+    parachute.ok("files", "write", "Notes/peas.md", stdin="Sow peas.\n\x1b[31m")
     etag = said(parachute, "show", "Notes/peas.md")["etag"]
     parachute.ok("files", "write", "Notes/peas.md", "--text", "Beans.", "--if-match", etag)
-    assert "is not as it was" in parachute.fails("files", "write", "Notes/peas.md", "--text", "x", "--if-match", etag)
-    assert "is not as it was" in parachute.fails("files", "write", "Notes/peas.md", "--text", "x", "--new")
+    parachute.fails("files", "write", "Notes/peas.md", "--text", "x", "--if-match", etag)
+    parachute.fails("files", "write", "Notes/peas.md", "--text", "x", "--new")
     assert note.read_text() == "Beans."
     listed = parachute.ok("files", "list", "Notes").splitlines()
     assert [line.split()[:3] for line in listed] == [["Name", "Kind", "Size"], ["peas.md", "6", "bytes"]]
@@ -53,31 +53,35 @@ def test_a_note_through_its_life(parachute: Terminal, server: Server) -> None:
     assert list((server.vault / "Notes").iterdir()) == []
     shown = parachute.ok("files", "changes", "Notes/old")
     assert shown.index("created  Notes/old/beans.md") < shown.index("deleted  Notes/old/beans.md")
-    assert parachute.ok("files", "undo") == "As before: 2 files.\n"
+    parachute.ok("files", "undo")
     assert (server.vault / "Notes/old/beans.md").read_text() == "Beans."
     (server.vault / "Notes/old/beans.md").write_text("Of an editor.")
     moved = [each for each in said(parachute, "changes")["changes"] if each["total"] > 1][-1]
     undone = parachute("files", "undo", str(moved["change"]))
-    assert (undone.code, "left alone, it has changed since: Notes/old/beans.md" in undone.out) == (1, True)
+    assert undone.code == 1
+    assert parachute.screens == snapshot
 
 
-def test_files_of_any_kind_are_copied_in_and_out(parachute: Terminal, server: Server) -> None:
+def test_files_of_any_kind_are_copied_in_and_out(
+    parachute: Terminal, server: Server, snapshot: SnapshotAssertion
+) -> None:
     folder = here(parachute)
     data = os.urandom(1_000_000)
     (folder / "seeds.bin").write_bytes(data)
     parachute.ok("files", "make-folder", "Garden/new")
     parachute.ok("files", "upload", "seeds.bin", "Garden/new/")
     assert (server.vault / "Garden/new/seeds.bin").read_bytes() == data
-    assert "is not as it was" in parachute.fails("files", "upload", "seeds.bin", "Garden/new/seeds.bin", "--new")
+    parachute.fails("files", "upload", "seeds.bin", "Garden/new/seeds.bin", "--new")
     assert said(parachute, "download", "Garden/new/seeds.bin", "copy.bin")["to"] == "copy.bin"
     assert (folder / "copy.bin").read_bytes() == data
-    assert "already" in parachute.fails("files", "download", "Garden/new/seeds.bin")
-    assert "no folder" in parachute.fails("files", "download", "Garden/new/seeds.bin", "away/x")
+    parachute.fails("files", "download", "Garden/new/seeds.bin")
+    parachute.fails("files", "download", "Garden/new/seeds.bin", "away/x")
     parachute.ok("files", "write", "Garden/plain.txt", "--text", "ä")
-    assert parachute.ok("files", "download", "Garden/plain.txt", "-") == "ä"
+    parachute.ok("files", "download", "Garden/plain.txt", "-")
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == [".parachute"] * (
         (folder / ".parachute").exists()
     )
+    assert parachute.screens == snapshot
 
 
 @pytest.mark.parametrize(
@@ -96,12 +100,13 @@ def test_what_cannot_be_is_a_sentence(parachute: Terminal, arguments: tuple[str,
     assert sentence in parachute.fails("files", *arguments)
 
 
-def test_texts_are_found_by_their_words(parachute: Terminal, server: Server) -> None:
+def test_texts_are_found_by_their_words(parachute: Terminal, server: Server, snapshot: SnapshotAssertion) -> None:
     parachute.ok("files", "write", "Trips/lisbon.md", "--text", "The tram climbs the hill to the castle.")
     (found,) = said(parachute, "search", "castle", "tram")
     assert (found["path"], found["name"], found["found_by"]) == ("Trips/lisbon.md", "lisbon.md", "words")
     assert "climbs the hill" in found["snippet"]
-    assert "Trips/lisbon.md" in parachute.ok("files", "search", "castle")
-    assert "Nothing was found." in parachute("files", "search", "zeppelin").err
+    parachute.ok("files", "search", "castle")
+    parachute("files", "search", "zeppelin")
     parachute.ok("files", "delete", "Trips/lisbon.md")
     assert said(parachute, "search", "castle") == []
+    assert parachute.screens == snapshot

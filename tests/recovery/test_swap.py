@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from parachute.base import swap, swap_note
-from parachute.base.errors import Conflict
 from parachute.base.exchange import exchanged
 from parachute.base.swap import Plan, Swap
 from parachute.ops.backup import restore
 from parachute.ops.backup.places import Places
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.long
 
@@ -85,11 +85,11 @@ def test_a_swap_whose_disk_is_not_there_is_not_dropped(folders: Folders, steps: 
     disk = folders.vault.parent
     away = disk.rename(disk.with_name("unplugged"))
     disk.mkdir()
-    with pytest.raises(Conflict, match="cannot be told") as refused:
+    with raises("restored_unknown") as refused:
         restore.recover(folders.places)
     assert "Is the disk mounted" in (refused.value.hint or "")
     folders.vault.mkdir()  # as the computer does that is started meanwhile
-    with pytest.raises(Conflict, match="cannot be told"):
+    with raises("restored_unknown"):
         restore.recover(folders.places)
     folders.vault.rmdir()
     disk.rmdir()
@@ -137,7 +137,7 @@ def test_a_swap_that_cannot_begin_leaves_nothing(folders: Folders) -> None:
 
 def test_what_an_earlier_version_was_about_to_do_is_left_to_a_person(folders: Folders) -> None:
     folders.journal.write_text(json.dumps(asdict(folders.swap)))
-    with pytest.raises(Conflict, match="cannot be read") as refused:
+    with raises("order_unreadable") as refused:
         restore.recover(folders.places)
     assert refused.value.hint
     assert folders.notes()["Parachute"] == "present"

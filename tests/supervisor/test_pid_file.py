@@ -9,9 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.supervisor import pid_file
+from tests.support.errors import raises
 from tests.support.waiting import SECONDS, still_running
 
 pytestmark = pytest.mark.process
@@ -106,7 +106,7 @@ def test_without_a_holder_there_is_nothing_to_end(home: Home) -> None:
 def test_its_holder_is_ended_also_if_it_is_deaf(home: Home, kind: str) -> None:
     with holding(home, kind) as holder:
         assert pid_file.process(home) == holder.pid
-        with pytest.raises(ParachuteError, match="running already"), pid_file.held(home):
+        with raises("already_running"), pid_file.held(home):
             pass
         pid_file.end(home, 1)
         assert not pid_file.is_running(home)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
 from parachute.supervisor import installed, units
 from parachute.supervisor.connector_specification import ConnectorSpecification, connector_folder
 from parachute.supervisor.models import Confinement, Unit
 from parachute.supervisor.rendering import confine, render
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -80,13 +80,13 @@ def test_only_arguments_have_variables_and_so_only_theirs_are_escaped() -> None:
 
 
 def test_a_host_has_to_be_an_address() -> None:
-    with pytest.raises(InvalidInput, match=r"host: 'my\.machine' is not an address"):
+    with raises("no_address", names=r"my\.machine"):
         render(units.core("my.machine", 3333), HOME, LOG)
 
 
 @pytest.mark.parametrize("path", ["relative", "/with:colon", '/with"quote', "/with\nline"])
 def test_a_path_that_could_mean_something_else_is_refused(path: str) -> None:
-    with pytest.raises(InvalidInput, match="cannot be named in a unit"):
+    with raises("unsafe_path"):
         confine(Confinement(read=(Path(path),)), notifies=False)
 
 
@@ -103,7 +103,7 @@ def test_a_confinement_names_its_folders_and_leaves_out_what_was_not_asked() -> 
 
 def test_a_connector_has_its_folder_its_loopback_and_nothing_of_the_vault(short_path: Path) -> None:
     home = Home(short_path)
-    with pytest.raises(InvalidInput, match="not the specification"):
+    with raises("specification_unreadable"):
         units.by_name(home, "connector@telegram")
     folder = connector_folder("telegram", home.root)
     folder.mkdir(parents=True)
@@ -125,7 +125,7 @@ def test_a_connector_has_its_folder_its_loopback_and_nothing_of_the_vault(short_
     assert {"PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6", "TasksMax=9"} <= set(lines)
     assert not any("vault" in line for line in lines if line.startswith("Bind"))
     for name in ("connector@", "connector@../x", "connector@Telegram", f"connector@{'x' * 21}"):
-        with pytest.raises(InvalidInput, match="not a unit"):
+        with raises("no_such_unit"):
             units.check_name(name)
 
 
@@ -153,7 +153,7 @@ def test_core_is_held_back_and_told_who_starts_its_programs() -> None:
     assert programs.listen == (Path("/srv/home/run/programs/start.sock"),)
     text = render(programs, HOME, LOG)["parachute-programs.service"]
     assert not any(line.split("=")[0] in ("NoNewPrivileges", "PrivateUsers", "UMask") for line in lines_of(text))
-    with pytest.raises(InvalidInput, match="not a unit that can be opened"):
+    with raises("no_such_unit"):
         units.check_name("programs")
 
 

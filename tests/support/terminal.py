@@ -4,6 +4,7 @@ import codecs
 import os
 import pty
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,11 +22,18 @@ from .waiting import SECONDS as DEADLINE
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Result of a command."""
+    """Command and its result."""
 
+    arguments: tuple[str, ...]
     code: int
     out: str
     err: str
+
+    def __str__(self) -> str:
+        """The whole screen: the command, what it wrote, on which stream, and its exit code unless all was well."""
+        said = self.out.splitlines() + [f"2> {line}" for line in self.err.splitlines()]
+        ended = [f"exit code {self.code}"] if self.code else []
+        return "\n".join([f"$ {shlex.join(['parachute', *self.arguments])}", *said, *ended, ""])
 
 
 class Terminal:
@@ -34,6 +42,7 @@ class Terminal:
     def __init__(self, folder: Path, forks: ForkServer) -> None:
         self._forks = forks
         self.home = folder / "p"
+        self.screens: list[Result] = []
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
@@ -46,8 +55,12 @@ class Terminal:
     def __call__(self, *arguments: str, stdin: str = "", **environment: str) -> Result:
         """Run a command to its end, with its standard streams in files."""
         all_variables = {**self.environment, **environment}
-        result = Result(*self._forks.run(arguments, all_variables, self.environment["HOME"], stdin, DEADLINE))
+        result = Result(
+            arguments, *self._forks.run(arguments, all_variables, self.environment["HOME"], stdin, DEADLINE)
+        )
         assert "Traceback" not in result.err, result.err
+        if "--json" not in arguments:
+            self.screens.append(result)
         return result
 
     def ok(self, *arguments: str, stdin: str = "", **environment: str) -> str:

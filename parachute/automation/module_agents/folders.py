@@ -80,6 +80,7 @@ class MountRules:
             raise InvalidInput(
                 f"allowed_paths: the patterns stand for {len(found.mounts):,} files and folders; {_MOUNTS} are allowed.",
                 "Whole folders, such as Notes/**, count as one.",
+                key="too_many_folders",
             )
         return found
 
@@ -88,7 +89,10 @@ class MountRules:
         first = pattern.parts[0]
         if first.startswith("."):
             if first not in _READABLE:
-                raise NotAllowed(f"allowed_paths: {first} at the top of the vault belongs to the computer itself.")
+                raise NotAllowed(
+                    f"allowed_paths: {first} at the top of the vault belongs to the computer itself.",
+                    key="computers_own",
+                )
             writable = False
         literal, rest = pattern.literal, pattern.parts[len(pattern.literal) :]
         if literal and rest in ((), ("**",)):
@@ -150,6 +154,7 @@ def _matching(vault: Path, literal: Parts, pattern: Pattern) -> Iterator[Parts]:
                 raise InvalidInput(
                     f"allowed_paths: more than {_ENTRIES:,} entries would have to be compared with a pattern.",
                     "Whole folders, such as Notes/**, need none.",
+                    key="too_many_entries",
                 )
             parts = (*folder, name)
             if pattern.matches(parts) and (not is_folder or pattern.parts[-1] == "**"):

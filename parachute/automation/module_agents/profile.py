@@ -192,7 +192,8 @@ def profile_of(
     config = agent_of(module, agent)
     if needs_owner(config) and not is_approved:
         raise NotAllowed(
-            f"The agent {agent} of the module {module.name} runs only after the user has approved it each time."
+            f"The agent {agent} of the module {module.name} runs only after the user has approved it each time.",
+            key="approval_needed",
         )
     sandbox = config.sandbox
     mcp = tuple(name for name in module.manifest.permissions.mcp if not name.startswith("mcp__"))
@@ -236,7 +237,9 @@ def agent_of(module: ApprovedModule, agent: str | None) -> AgentConfig:
     config = _default(module) if agent is None else module.manifest.agents.get(agent)
     if config is None:
         known = ", ".join(sorted(module.manifest.agents)) or "none"
-        raise NotFound(f"The module {module.name} has no agent {str(agent)[:40]!r}; there are: {known}.")
+        raise NotFound(
+            f"The module {module.name} has no agent {str(agent)[:40]!r}; there are: {known}.", key="no_such_agent"
+        )
     return config
 
 
@@ -308,6 +311,7 @@ def _wanted(module: str, names: Iterable[str], allowed: tuple[str, ...]) -> tupl
             raise NotAllowed(
                 f"mcp_servers: the module {module} may not use the tool {name[:60]!r}.",
                 "Name it under permissions.mcp in manifest.yaml; the user sees it before installing.",
+                key="tool_not_permitted",
             )
     return found
 

@@ -27,7 +27,7 @@ def prompt_file(module: ApprovedModule, name: str) -> str:
         with Folder.open(module.code) as code:
             data = code.read(name, _LIMIT)
     except OSError as error:
-        raise NotFound(f"The module {module.name} has no file {name}: {error.strerror}.") from error
+        raise NotFound(f"The module {module.name} has no file {name}: {error.strerror}.", key="no_file") from error
     except InvalidInput as error:
         raise InvalidInput(
             f"system_prompt: {name} of the module {module.name} must be a file of up to {_LIMIT:,} bytes.",

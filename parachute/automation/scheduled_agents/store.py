@@ -36,6 +36,7 @@ class AgentStore:
             raise Unavailable(
                 f"{self._path} cannot be read, so that no agent runs: {error}.",
                 "Remove the file: the agents then begin anew.",
+                key="agent_runs_unreadable",
             ) from error
 
     def state(self, key: str) -> AgentState:

@@ -120,7 +120,7 @@ class Catalog:
         if listed.runnable is not None:
             return listed.runnable
         if listed.state == "invalid":
-            raise InvalidInput(f"The MCP server {name} cannot run: {listed.problems[0]}")
+            raise InvalidInput(f"The MCP server {name} cannot run: {listed.problems[0]}", key="server_cannot_run")
         raise NotApproved(f"The MCP server {name} does not run. {listed.problems[0]}", _hint(name))
 
     def review(self, name: str, hosts: Iterable[str] = (), folders: Iterable[str] = ()) -> Review:

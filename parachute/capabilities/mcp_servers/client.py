@@ -209,7 +209,9 @@ class Client:
                 return asked.result()
             if ended.done():
                 raise self._link.error()
-            raise Unavailable(f"The MCP server {self._name} did not {what} within {seconds:.0f} seconds.")
+            raise Unavailable(
+                f"The MCP server {self._name} did not {what} within {seconds:.0f} seconds.", key="too_slow"
+            )
         except ParachuteError:
             raise
         except Exception as error:

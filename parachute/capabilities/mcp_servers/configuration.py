@@ -70,7 +70,7 @@ class Configuration:
             raise Conflict(f"name: {BUILT_IN} is the computer's own server.", "Choose another name.")
         server = server_of(name, fields)
         if server.problems:
-            raise InvalidInput(server.problems[0])
+            raise InvalidInput(server.problems[0], key="server_invalid")
 
         def put(servers: dict[str, Any]) -> None:
             if name.casefold() in {known.casefold() for known in servers}:

@@ -66,7 +66,9 @@ class NamedFiles:
     def _read(self, path: str) -> NamedFile:
         real = Path(path).resolve()
         if any(real.is_relative_to(folder) for folder in self._private):
-            raise InvalidInput(f"{path} belongs to the computer's own data, which no MCP server is given.")
+            raise InvalidInput(
+                f"{path} belongs to the computer's own data, which no MCP server is given.", key="computers_own"
+            )
         try:
             # No link on the way any more: it could lead into what is private.
             with Folder.open_unlinked(real.parent) as folder:

@@ -62,7 +62,8 @@ class Secrets:
         found = self._filled(server, server.headers)
         if wrong := [name for name, value in found.items() if not is_value(value)]:
             raise InvalidInput(
-                f"A secret in the header {wrong[0]} of the MCP server {server.name} has characters that no header can hold."
+                f"A secret in the header {wrong[0]} of the MCP server {server.name} has characters that no header can hold.",
+                key="header_not_possible",
             )
         return found
 
@@ -71,6 +72,7 @@ class Secrets:
             raise InvalidInput(
                 f"The secret {missing[0]} of the MCP server {server.name} is not set.",
                 f"`parachute mcp secret set {missing[0]}` sets it.",
+                key="secret_missing",
             )
         known: Mapping[str, str] = self._read() if server.secrets else {}
         return {name: SECRET.sub(lambda found: known[found[1]], value) for name, value in fields}

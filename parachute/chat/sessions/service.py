@@ -241,7 +241,7 @@ class Sessions:
         """A level for a session in a workspace, which is never less shut in than that; error: NotFound for no workspace."""
         floor = self._floors.floor(workspace) if workspace else "direct"
         if floor is None and must_exist:
-            raise NotFound(f"workspaceId: there is no workspace {str(workspace)[:64]!r}.")
+            raise NotFound(f"workspaceId: there is no workspace {str(workspace)[:64]!r}.", key="no_workspace")
         return "sandboxed" if floor == "sandboxed" else level
 
     async def workspace(self, session: Session) -> str | None:

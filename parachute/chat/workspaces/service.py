@@ -102,7 +102,11 @@ class Workspaces:
             before = self._free(slug)
             # The folder of a direct workspace has the instructions for agents that run with the owner's rights.
             if "direct" in (before.default_trust_level, said.level()) and not as_owner:
-                raise NotAllowed("default_trust_level: only the owner changes a direct workspace.", "Look at it again.")
+                raise NotAllowed(
+                    "default_trust_level: only the owner changes a direct workspace.",
+                    "Look at it again.",
+                    key="not_owner",
+                )
             if said.name is not None:
                 self._check_name(said.name, slug)
             directory = before.working_directory
@@ -158,6 +162,7 @@ class Workspaces:
             raise NotAllowed(
                 f"agentPath: chats without a workspace do not use the agent {agent_path[:100]!r}.",
                 "Choose another agent, or allow it: `parachute config set default_capabilities.agents all`.",
+                key="agent_not_allowed",
             )
 
     def _free(self, slug: str) -> Workspace:
@@ -198,7 +203,9 @@ class Workspaces:
     def _check_name(self, name: str, slug: str | None) -> None:
         for other in self._store.all():
             if other.slug != slug and other.name.casefold() == name.casefold():
-                raise Conflict(f"name: there is a workspace called {other.name} already.", "Choose another name.")
+                raise Conflict(
+                    f"name: there is a workspace called {other.name} already.", "Choose another name.", key="name_taken"
+                )
 
     async def _directory(self, text: str | None, *, make: bool = False) -> str | None:
         """A folder as it is stored, made if need be; None for no folder, which an empty text stands for, too."""
@@ -214,7 +221,9 @@ class Workspaces:
             sentence = reason.partition(": ")[2] or reason
             raise InvalidInput(f"working_directory: {sentence}", hint) from error
         if not found:
-            raise InvalidInput(f"working_directory: there is no folder {text.strip()[:200]}.", "Make it first.")
+            raise InvalidInput(
+                f"working_directory: there is no folder {text.strip()[:200]}.", "Make it first.", key="no_folder"
+            )
         return self._vault.relative(real)
 
 

@@ -61,11 +61,13 @@ def approve(
     hooks = _hooks()
     listed = asyncio.run(hooks.list())
     if missing := set(name or ()) - {each.hook.name for each in listed}:
-        raise NotFound(f"There is no hook {sorted(missing)[0]!r}.", "`parachute hooks list` shows their names.")
+        raise NotFound(
+            f"There is no hook {sorted(missing)[0]!r}.", "`parachute hooks list` shows their names.", key="no_hook"
+        )
     wanted = [each for each in listed if not name or each.hook.name in name]
     for each in wanted:
         if each.command is None and name:
-            raise InvalidInput(f"{each.hook.name} cannot be approved. {each.problem}")
+            raise InvalidInput(f"{each.hook.name} cannot be approved. {each.problem}", key="hook_cannot_run")
     waiting = [each for each in wanted if each.command is not None and not each.is_approved]
     for each in waiting if not as_json else ():
         _show(hooks, each)

@@ -22,7 +22,9 @@ class TimeOfDay:
         """Read `HH:MM`; error: InvalidInput."""
         match = _TIME.fullmatch(text)
         if not match:
-            raise InvalidInput(f"{field}: {text[:40]!r} is no time of the day; write one such as 03:00 or 21:30.")
+            raise InvalidInput(
+                f"{field}: {text[:40]!r} is no time of the day; write one such as 03:00 or 21:30.", key="invalid_time"
+            )
         return cls(int(match[1]), int(match[2]))
 
     def on(self, day: date, zone: tzinfo | None = None) -> datetime:

@@ -100,7 +100,9 @@ def _check_anthropic(choice: ProviderChoice, source: CredentialSource) -> None:
     # What was entered for another server is none, even where the file does not say so.
     is_others = given is None and stored is not None and not stored.secret.startswith(ANTHROPIC_SECRET)
     if is_others or source.find() is None:
-        raise InvalidInput("secret: an API key of Anthropic is needed, or a token of `claude setup-token`.")
+        raise InvalidInput(
+            "secret: an API key of Anthropic is needed, or a token of `claude setup-token`.", key="secret_missing"
+        )
 
 
 def _check_compatible(choice: ProviderChoice, source: CredentialSource) -> None:

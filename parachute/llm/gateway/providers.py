@@ -28,6 +28,7 @@ def choose(settings: Settings, credentials: CredentialSource, home: Home) -> Pro
             raise ParachuteError(
                 "provider: `compatible` needs the address of its server.",
                 "`parachute config set base_url http://127.0.0.1:11434` names it.",
+                key="no_base_url",
             )
         return _compatible(settings, base_url, "`provider: compatible` is set")
     if settings.provider == "anthropic":
@@ -60,6 +61,7 @@ def check_address(base_url: str) -> None:
         raise ParachuteError(
             f"base_url: {base_url[:200]!r} is not an address.",
             "It looks like http://127.0.0.1:11434, in config.yaml or as ANTHROPIC_BASE_URL when the server starts.",
+            key="invalid_base_url",
         )
 
 

@@ -148,7 +148,7 @@ def _provider_errors(provider: Provider) -> Iterator[None]:
                 "`parachute auth login` stores another.",
             )
             raise Unavailable(said, hint, key="invalid_credentials") from error
-        raise Unavailable(f"{provider.base_url} answered {status}.") from error
+        raise Unavailable(f"{provider.base_url} answered {status}.", key="upstream_refused") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         raise Unavailable(f"{provider.base_url} does not answer: {reason_of(error)}.") from error
 

@@ -44,7 +44,7 @@ def reduce_conversation(messages: Iterable[dict[str, Any]]) -> list[Turn]:
     while turns and turns[0].role == "assistant":
         turns.pop(0)
     if not turns:
-        raise InvalidInput("messages: must hold at least one user message with text.")
+        raise InvalidInput("messages: must hold at least one user message with text.", key="no_user_message")
     return turns
 
 

@@ -62,7 +62,7 @@ class ApprovedChanges:
         if record.get("state") == _APPLIED:
             return {"result": record.get("result")}
         if record:
-            raise Conflict(f"The suggestion {identifier} was {record.get('state')} already.")
+            raise Conflict(f"The suggestion {identifier} was {record.get('state')} already.", key="already_decided")
         change = _change(document)
         preview = await self._kept.looked(change)
         if preview is not None:
@@ -122,6 +122,7 @@ class ApprovedChanges:
             raise Conflict(
                 f"{self._application.module.name} kept nothing by which this could be taken back.",
                 "Change it back by hand.",
+                key="nothing_kept",
             )
         version = await self._application.undo_suggestion(kept["change"], kept["keep"], record.get("result"))
         await asyncio.to_thread(self._store, identifier, {"state": _UNDONE, "version": version})

@@ -76,7 +76,9 @@ def load(path: Path) -> Manifest:
     try:
         return parse(read_regular(file, _BOUNDS.size), file)
     except FileNotFoundError as error:
-        raise NotFound(f"{file} does not exist.", "A module is a folder with a manifest.yaml.") from error
+        raise NotFound(
+            f"{file} does not exist.", "A module is a folder with a manifest.yaml.", key="no_manifest"
+        ) from error
     except (InvalidInput, OSError) as error:
         if isinstance(error, ManifestInvalid):
             raise

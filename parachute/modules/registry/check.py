@@ -77,13 +77,14 @@ def check_folder(folder: Path) -> Report:
 def check_entry(folder: Path, manifest: Manifest) -> None:
     """Error: ModuleInvalid if a file that the manifest names is not there, or no class inherits from Module."""
     if missing := manifest.missing_files(folder):
-        raise ModuleInvalid(" ".join(missing))
+        raise ModuleInvalid(" ".join(missing), key="no_file")
     tree = _parsed(folder, manifest.module)
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     if not any(_name(base) == "Module" or _name(base).endswith("Module") for node in classes for base in node.bases):
         raise ModuleInvalid(
             f"{manifest.module}: there is no class that inherits from Module.",
             "Write: from parachute.core import Module, and class My(Module): ...",
+            key="no_class",
         )
 
 
@@ -119,7 +120,9 @@ def _parsed(folder: Path, relative: str) -> ast.Module:
             warnings.simplefilter("ignore")
             return ast.parse(source, relative)
     except SyntaxError as error:
-        raise ModuleInvalid(f"{relative}, line {error.lineno or 1}: this is not Python ({error.msg}).") from error
+        raise ModuleInvalid(
+            f"{relative}, line {error.lineno or 1}: this is not Python ({error.msg}).", key="not_python"
+        ) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise ModuleInvalid(f"{relative}: this is not Python ({str(error) or type(error).__name__}).") from error
     except FileNotFoundError as error:

@@ -88,6 +88,7 @@ def install(folder: Path, limits: Limits) -> str | None:
             raise InvalidInput(
                 f"dependencies: one of the packages brings its own {name!r}, which would replace the computer's.",
                 "Remove it from the dependencies.",
+                key="package_replaces_ours",
             )
     return hash_tree(target, complete=True).text
 
@@ -107,6 +108,7 @@ def rebuild(folder: Path, work: Path, limits: Limits) -> str | None:
         raise DependenciesFailed(
             f"The packages of the module were made for another Python: {error.message}",
             "Install the module again from its source, which fetches the packages for this one.",
+            key="other_python",
         ) from error
     remove_tree(folder / PACKAGES)
     (work / PACKAGES).rename(folder / PACKAGES)
@@ -189,6 +191,7 @@ def _failure(output: str) -> ParachuteError:
         return Unavailable(
             "The package index cannot be reached, so the dependencies cannot be fetched.",
             "Is the network up? Then try again; nothing was changed.",
+            key="unreachable",
         )
     if "No matching distribution found" in output or "Could not find a version" in output:
         return DependenciesFailed(

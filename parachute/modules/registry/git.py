@@ -153,7 +153,9 @@ def _failure(output: str) -> ParachuteError:
     lines = [line for line in output.replace("\r", "\n").splitlines() if line.startswith(("fatal:", "error:", "ssh:"))]
     said = " ".join(lines)[-600:] or output[-300:].strip() or "git said nothing"
     if _UNREACHABLE.search(output):
-        return Unavailable(f"The repository cannot be reached: {said}", "Is the network up? Then try again.")
+        return Unavailable(
+            f"The repository cannot be reached: {said}", "Is the network up? Then try again.", key="unreachable"
+        )
     if _ABSENT.search(output):
         return CloneFailed(
             f"The repository cannot be read: {said}",

@@ -101,7 +101,7 @@ class _Walk:
         try:
             root = Folder.open(source)
         except OSError as error:
-            raise HashNotPossible(f"{source} cannot be read: {error.strerror}.") from error
+            raise HashNotPossible(f"{source} cannot be read: {error.strerror}.", key="unreadable") from error
         with root:
             self._walk(root)
         self._lines.sort()
@@ -140,10 +140,10 @@ class _Walk:
                 self._link(folder, name, inside)
                 return
             if error.errno == errno.ENXIO:  # a socket
-                raise HashNotPossible(f"{inside} is neither a file nor a folder.") from error
+                raise HashNotPossible(f"{inside} is neither a file nor a folder.", key="not_a_file") from error
             raise
         except InvalidInput as error:
-            raise HashNotPossible(f"{inside} is neither a file nor a folder.") from error
+            raise HashNotPossible(f"{inside} is neither a file nor a folder.", key="not_a_file") from error
         try:
             executable = bool(os.fstat(descriptor).st_mode & 0o111)
             if self._target is None:
@@ -207,7 +207,9 @@ def _check_link(inside: str, text: str) -> None:
     # Further `..` after a name are refused whatever they lead to: that name may be a link itself, and then they lead from
     # where that link leads.
     if text.startswith("/") or leading > inside.count("/") or ".." in parts[up:]:
-        raise HashNotPossible(f"{inside} is a link to {text[:120]!r}, which leads out of the module.")
+        raise HashNotPossible(
+            f"{inside} is a link to {text[:120]!r}, which leads out of the module.", key="path_leads_out"
+        )
 
 
 @contextmanager
@@ -219,4 +221,6 @@ def _errors_of(inside: str) -> Iterator[None]:
 
 
 def _refuse(inside: str, error: OSError) -> NoReturn:
-    raise HashNotPossible(f"{inside or 'The folder'} cannot be read or copied: {error.strerror}.") from error
+    raise HashNotPossible(
+        f"{inside or 'The folder'} cannot be read or copied: {error.strerror}.", key="unreadable"
+    ) from error

@@ -251,17 +251,22 @@ def stage_approval(staging: Staging, name: str, *, untrusted: bool = False) -> I
         raise Conflict(
             f"The module {name} runs in place, so there is nothing to approve.",
             f"After a change of its manifest install it again: parachute modules install {previous.dev} --dev",
+            key="runs_in_place",
         )
     source = staging.places.source(name)
     if source.is_symlink() or not source.is_dir():
         raise NotFound(
-            f"There is no folder {source}.", f"Install it again: parachute modules install {previous.source}"
+            f"There is no folder {source}.",
+            f"Install it again: parachute modules install {previous.source}",
+            key="no_folder",
         )
     check_tree(source, staging.limits)
     copy_verified(source, staging.files)
     manifest = _validated(staging, staging.files)
     if manifest.name != name:
-        raise InvalidInput(f"{source}: the manifest says that the module is called {manifest.name!r}, not {name!r}.")
+        raise InvalidInput(
+            f"{source}: the manifest says that the module is called {manifest.name!r}, not {name!r}.", key="other_name"
+        )
     entry = replace(previous, version=manifest.version)
     return _staged(staging, manifest, entry, previous, untrusted, brings_source=False)
 
@@ -271,14 +276,20 @@ def _stage_dev(
 ) -> Installation:
     if source.kind != "folder":
         raise InvalidInput(
-            "--dev: only a folder of this computer can run in place.", "Leave --dev out, or name a path."
+            "--dev: only a folder of this computer can run in place.",
+            "Leave --dev out, or name a path.",
+            key="not_a_folder",
         )
     folder = sources.inner_folder(Path(source.where), subfolder)
     for protected, what in ((staging.places.vault, "the vault"), (staging.places.home.root, "the state directory")):
         outside = protected.resolve()
         if folder.is_relative_to(outside) or outside.is_relative_to(folder):
             # What runs in place is checked against nothing, so no agent may be able to write it.
-            raise InvalidInput(f"--dev: {folder} must lie outside of {what} {outside}.", "Move it, or leave --dev out.")
+            raise InvalidInput(
+                f"--dev: {folder} must lie outside of {what} {outside}.",
+                "Move it, or leave --dev out.",
+                key="dev_in_vault",
+            )
     check_tree(folder, staging.limits)
     manifest = _validated(staging, folder)
     check_free(manifest.name)
@@ -380,6 +391,7 @@ def _check_replaces(
         raise Conflict(
             f"{folder} has changes that an update would overwrite.",
             f"`parachute modules diff {name}` shows them. Move them elsewhere, or remove the module first.",
+            key="changed_here",
         )
 
 

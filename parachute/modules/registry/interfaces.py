@@ -46,13 +46,17 @@ def _check_offers(new: Manifest, other: Manifest) -> None:
     offered = {entry.name for entry in other.provides}
     for entry in new.provides:
         if entry.name in offered:
-            raise DoesNotFit(f"{entry.name} is provided by {other.name} already.", _disable(other.name))
+            raise DoesNotFit(
+                f"{entry.name} is provided by {other.name} already.", _disable(other.name), key="interface_taken"
+            )
     tools = {tool.name for tool in other.mcp_tools}
     for tool in new.mcp_tools:
         if tool.name in tools:
             # An agent could mistake one for the other.
             raise DoesNotFit(
-                f"mcp_tools: the module {other.name} offers a tool {tool.name!r} already.", _disable(other.name)
+                f"mcp_tools: the module {other.name} offers a tool {tool.name!r} already.",
+                _disable(other.name),
+                key="tool_taken",
             )
 
 
@@ -67,6 +71,7 @@ def _check_versions(new: Manifest, *, provider: Manifest, user: Manifest) -> Non
             f"{user.name} uses {wanted.name} {wanted.major}.{wanted.minor}, and {provider.name} provides "
             f"{found.major}.{found.minor}.",
             f"Install versions of {user.name} and {provider.name} that fit. {_disable(other.name)}",
+            key="interface_differs",
         )
 
 

@@ -71,7 +71,7 @@ def sources_folder(places: Places) -> Path:
     """The folder of sources in the vault, made if need be; error: InvalidInput if it is a link to elsewhere."""
     folder = places.sources
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise InvalidInput(f"{folder} is not a folder.", "Remove it; a link is not followed here.")
+        raise InvalidInput(f"{folder} is not a folder.", "Remove it; a link is not followed here.", key="not_a_folder")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -83,4 +83,5 @@ def check_place_is_free(places: Places, name: str) -> None:
         raise Conflict(
             f"{target} is there already, and not installed on this computer.",
             f"To install what is in it: parachute modules install {target}",
+            key="already_there",
         )

@@ -102,4 +102,4 @@ def not_installed(name: str) -> NotFound:
         hint = f"`parachute setup --modules {name}` installs it."
     else:
         hint = "`parachute modules list` shows what is installed."
-    return NotFound(f"The module {name[:60]} is not installed.", hint)
+    return NotFound(f"The module {name[:60]} is not installed.", hint, key="module_not_installed")

@@ -70,6 +70,7 @@ def check_requirements(requires: tuple[str, ...]) -> None:
             raise InvalidInput(
                 f"dependencies: {text[:80]!r} is not allowed.",
                 "Write a name and versions, such as pyyaml>=6.0. Addresses, paths and options are not taken.",
+                key="invalid_dependency",
             )
 
 

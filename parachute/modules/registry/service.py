@@ -260,7 +260,9 @@ class Modules:
         module = self.registry.module(name)
         if module.approved_at is None:
             raise NotApproved(
-                f"The module {name} was never approved on this computer.", f"parachute modules approve {name}"
+                f"The module {name} was never approved on this computer.",
+                f"parachute modules approve {name}",
+                key="never_approved",
             )
         return approved_manifest(self.places, module)
 

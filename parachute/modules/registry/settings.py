@@ -86,7 +86,7 @@ class ModuleSettings:
     def path(self, name: str) -> Path:
         """The file of a module; it may not exist. Error: NotFound for what cannot be a name."""
         if not NAME.fullmatch(name):
-            raise NotFound(f"There is no module {name[:60]!r}.")
+            raise NotFound(f"There is no module {name[:60]!r}.", key="module_not_installed")
         return self._folder / f"{name}.json"
 
     def _fitting(self, name: str, manifest: Manifest) -> dict[str, Any]:
@@ -164,6 +164,7 @@ def setting_of(manifest: Manifest, name: str) -> Setting:
     raise NotFound(
         f"The module {manifest.name} has no setting {name[:60]!r}.",
         f"It has: {known}." if known else "It has no settings at all.",
+        key="unknown_setting",
     )
 
 
@@ -188,7 +189,7 @@ def _checked(setting: Setting, value: object) -> Any:
         try:
             checked.encode()
         except UnicodeEncodeError as error:
-            raise InvalidInput(f"{setting.name}: half of a character is no text.") from error
+            raise InvalidInput(f"{setting.name}: half of a character is no text.", key="half_a_character") from error
         if setting.type == "secret" and not checked:
             raise InvalidInput(f"{setting.name}: a secret cannot be empty.", "Remove it instead, to set none.")
     return checked

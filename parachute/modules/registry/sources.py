@@ -63,25 +63,29 @@ def official_module(name: str) -> Path:
     names = official_names()
     if name not in names:
         there = f"There are: {', '.join(names)}." if names else "This installation came without any."
-        raise NotFound(f"There is no official module {name!r}.", there)
+        raise NotFound(f"There is no official module {name!r}.", there, key="no_official_module")
     return official_folder() / name
 
 
 def parse(text: str, folder: Path | None = None) -> Source:
     """Read what a person named; a path that is not absolute begins in `folder`. Error: InvalidInput."""
     if not text or not text.isprintable() or len(text) > 2000 or text.startswith("-"):
-        raise InvalidInput("source: this is not the address of a module.", _ALLOWED)
+        raise InvalidInput("source: this is not the address of a module.", _ALLOWED, key="invalid_source")
     if text.startswith("parachute://"):
         name = text.removeprefix("parachute://")
         if not NAME.fullmatch(name):
             raise InvalidInput(
-                f"source: {text[:80]!r} names no module.", "Write parachute://name, such as parachute://daily"
+                f"source: {text[:80]!r} names no module.",
+                "Write parachute://name, such as parachute://daily",
+                key="invalid_source",
             )
         return Source("official", text, name)
     if text.startswith("github://"):
         name = text.removeprefix("github://")
         if not _OF_GITHUB.fullmatch(name):
-            raise InvalidInput(f"source: {text[:80]!r} names no repository.", "Write github://owner/name")
+            raise InvalidInput(
+                f"source: {text[:80]!r} names no repository.", "Write github://owner/name", key="invalid_source"
+            )
         return Source("repository", text, f"https://github.com/{name}")
     if "://" in text:
         return _of_url(text)
@@ -125,7 +129,9 @@ def inner_folder(folder: Path, subfolder: str | None) -> Path:
         found = found / part
         # A link could lead anywhere, and what lies there was not looked at.
         if found.is_symlink() or not found.is_dir():
-            raise NotFound(f"--path: the source has no folder {subfolder!r}.", "Links are not followed.")
+            raise NotFound(
+                f"--path: the source has no folder {subfolder!r}.", "Links are not followed.", key="no_such_folder"
+            )
     return found
 
 
@@ -135,19 +141,22 @@ def _of_url(text: str) -> Source:
         host = parts.hostname
         _ = parts.port
     except ValueError as error:
-        raise InvalidInput(f"source: {text[:80]!r} is not an address.", _ALLOWED) from error
+        raise InvalidInput(f"source: {text[:80]!r} is not an address.", _ALLOWED, key="invalid_source") from error
     if parts.scheme == "file" and not parts.netloc and parts.path:
         return Source("repository", text, text)
     if parts.scheme == "http" and host not in _LOOPBACK:
         raise InvalidInput(
-            "source: over http:// anyone on the way could put another module in place.", "Use https:// or ssh://."
+            "source: over http:// anyone on the way could put another module in place.",
+            "Use https:// or ssh://.",
+            key="invalid_source",
         )
     if parts.scheme not in ("https", "ssh", "http") or not host or not parts.path.strip("/"):
-        raise InvalidInput(f"source: {text[:80]!r} cannot be fetched.", _ALLOWED)
+        raise InvalidInput(f"source: {text[:80]!r} cannot be fetched.", _ALLOWED, key="invalid_source")
     if parts.password:
         raise InvalidInput(
             "source: other programs of this computer would see the password in the address.",
             "A private repository needs ssh with a key in your agent: git@host:owner/name",
+            key="invalid_source",
         )
     return Source("repository", text, text)
 
@@ -160,7 +169,7 @@ def _existing(text: str, folder: Path | None) -> Path:
     except (OSError, RuntimeError) as error:
         raise InvalidInput(f"source: {text[:200]!r} cannot be read: {error}.", _ALLOWED) from error
     if not found:
-        raise NotFound(f"There is no folder {path}.", _ALLOWED)
+        raise NotFound(f"There is no folder {path}.", _ALLOWED, key="no_folder")
     return path
 
 
@@ -174,5 +183,7 @@ def inner_path(text: str | None) -> str | None:
         return None
     path = PurePosixPath(text)
     if not text.isprintable() or path.is_absolute() or ".." in path.parts or ".git" in path.parts:
-        raise InvalidInput(f"--path: {text[:80]!r} must name a folder inside of the source, such as python/")
+        raise InvalidInput(
+            f"--path: {text[:80]!r} must name a folder inside of the source, such as python/", key="invalid_folder"
+        )
     return str(path) if path.parts else None

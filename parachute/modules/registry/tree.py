@@ -34,21 +34,27 @@ def check_tree(root: Path, limits: Limits) -> None:
         status = entry.stat(follow_symlinks=False)
         check_size(limits, count, total, relative)
         if relative.endswith(_COMPILED):
-            raise TreeNotAllowed(f"{relative} is compiled Python, which nobody can read.", "Bring the source instead.")
+            raise TreeNotAllowed(
+                f"{relative} is compiled Python, which nobody can read.",
+                "Bring the source instead.",
+                key="compiled_python",
+            )
         if stat.S_ISREG(status.st_mode):
             total += status.st_size
             check_size(limits, count, total, relative, status.st_size)
         elif not (stat.S_ISDIR(status.st_mode) or stat.S_ISLNK(status.st_mode)):
-            raise TreeNotAllowed(f"{relative} is neither a file nor a folder.", "Remove it.")
+            raise TreeNotAllowed(f"{relative} is neither a file nor a folder.", "Remove it.", key="not_a_file")
 
 
 def check_size(limits: Limits, count: int, total: int, path: str, size: int = 0) -> None:
     """Error: TreeNotAllowed if a module with so many files and bytes is too large; `path` and `size` are of the last file."""
     if count > limits.files:
-        raise TreeNotAllowed(f"There are more than {limits.files:,} files.", _SMALLER)
+        raise TreeNotAllowed(f"There are more than {limits.files:,} files.", _SMALLER, key="too_many_files")
     if total > limits.source_bytes:
         megabytes = limits.source_bytes // (1024 * 1024)
-        raise TreeNotAllowed(f"There are more than {megabytes:,} MB; {path} has {size:,} bytes.", _SMALLER)
+        raise TreeNotAllowed(
+            f"There are more than {megabytes:,} MB; {path} has {size:,} bytes.", _SMALLER, key="too_large"
+        )
 
 
 _SMALLER = "Code and prompts are expected; data belongs into the vault. `--path` names one folder of a larger source."
@@ -64,10 +70,12 @@ def walk(root: Path) -> Iterator[tuple[os.DirEntry[str], str]]:
                     relative = f"{place}/{entry.name}" if place else entry.name
                     if not relative.isprintable():
                         # A name that is not UTF-8 arrives as surrogates, which are not printable either.
-                        raise TreeNotAllowed(f"{relative!r} is not a name that a file can have here.", "Rename it.")
+                        raise TreeNotAllowed(
+                            f"{relative!r} is not a name that a file can have here.", "Rename it.", key="invalid_name"
+                        )
                     yield entry, relative
     except TooMany as error:
-        raise TreeNotAllowed(error.message, _SMALLER) from error
+        raise TreeNotAllowed(error.message, _SMALLER, key="too_many_files") from error
 
 
 def _refuse(path: str, error: OSError) -> None:

@@ -70,7 +70,9 @@ def approved_manifest(places: Places, module: InstalledModule) -> Manifest:
             if module.dev
             else f"`parachute modules approve {module.name}` makes the copy anew."
         )
-        raise Damaged(f"The approved manifest of the module {module.name} is gone.", again.capitalize()) from error
+        raise Damaged(
+            f"The approved manifest of the module {module.name} is gone.", again.capitalize(), key="manifest_gone"
+        ) from error
 
 
 def check_fits_installed(places: Places, installed: Iterable[InstalledModule], new: Manifest) -> None:

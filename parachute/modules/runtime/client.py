@@ -62,7 +62,7 @@ class HostClient:
                     self._answering.discard(response)
         except local_http.CannotBeSent as error:
             # Our own server lets some characters pass that HTTP does not have.
-            raise InvalidInput(f"The request cannot be passed on: {error}.", status=400) from error
+            raise InvalidInput(f"The request cannot be passed on: {error}.", status=400, key="not_passed_on") from error
         except local_http.Unreachable as error:
             raise self._down("does not answer") from error
         except TimeoutError as error:

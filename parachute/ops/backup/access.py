@@ -85,11 +85,14 @@ def find(
             "backup.repository: this address could have ssh or rclone start a program.",
             "It looks like sftp:me@host:/folder, sftp://me@host:22/folder or rclone:NAME:folder, with a NAME of rclone's own "
             "configuration; no host or remote begins with `-`.",
+            key="starts_a_program",
         )
     for setting, path in (("password_file", password_file), ("environment_file", environment_file)):
         if path is not None and path.resolve().is_relative_to(places.vault.resolve()):
             hint = f"Move it out of there, such as to {places.home / FOLDER / path.name}."
-            raise InvalidInput(f"backup.{setting}: {path} lies in the vault, where agents can read it.", hint)
+            raise InvalidInput(
+                f"backup.{setting}: {path} lies in the vault, where agents can read it.", hint, key="lies_in_the_vault"
+            )
     try:
         variables = read_variables(environment_file, "backup.environment_file", VARIABLES) if environment_file else {}
     except FileNotFoundError as error:
@@ -99,7 +102,7 @@ def find(
         for name, root in (("the vault", places.vault), ("the state directory", places.home)):
             if access.folder.resolve().is_relative_to(root.resolve()):
                 said = f"backup.repository: {access.folder} lies in {name}, which a backup has to survive."
-                raise InvalidInput(said, "Name a folder on another disk.")
+                raise InvalidInput(said, "Name a folder on another disk.", key="same_disk")
     return access
 
 

@@ -118,7 +118,9 @@ def chosen(backups: Sequence[Backup], name: str, installation: str, last: str | 
     finished = [backup for backup in backups if backup.is_finished]
     if name == "latest":
         if not finished:
-            raise NotFound("There is no backup in the repository yet.", "`parachute backup create` makes one.")
+            raise NotFound(
+                "There is no backup in the repository yet.", "`parachute backup create` makes one.", key="no_backup"
+            )
         own = [backup for backup in finished if backup.is_of(installation)]
         return next((backup for backup in own if backup.id == last), (own or finished)[-1])
     if found := next((backup for backup in finished if backup.id == name), None):

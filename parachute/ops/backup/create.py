@@ -36,7 +36,7 @@ def make(repository: Repository) -> bool:
     with repository.alone():
         if folder is not None and not folder.parent.is_dir():
             hint = "If it is on a USB disk, plug that in; else make it."
-            raise BackupFailed(f"There is no folder {folder.parent} for the repository.", hint)
+            raise BackupFailed(f"There is no folder {folder.parent} for the repository.", hint, key="no_folder")
         # Before anything is made: a password that opens nothing is one more to be kept by mistake.
         if folder is not None and (folder / "config").exists():
             raise there
@@ -123,7 +123,9 @@ def _check_vault(places: Places) -> None:
     other = "`parachute vault set <path>`"
     VaultPlace(places.home, places.vault).check()
     if not places.vault.is_dir():
-        raise NotFound(f"There is no vault at {places.vault}.", f"{other} names another folder.")
+        raise NotFound(f"There is no vault at {places.vault}.", f"{other} names another folder.", key="vault_missing")
     if (places.home / "trust.db").exists() and not (places.vault / ".parachute").is_dir():
         said = f"The vault {places.vault} has no conversations, though this computer was used before."
-        raise NotFound(said, f"It may be the empty place at which a disk was mounted: mount it, or {other}.")
+        raise NotFound(
+            said, f"It may be the empty place at which a disk was mounted: mount it, or {other}.", key="vault_empty"
+        )

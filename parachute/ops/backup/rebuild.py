@@ -119,7 +119,7 @@ def _fetch(
     if free < needed + _RESERVE:
         sizes = f"the backup needs {needed >> 20:,} MB, and {free >> 20:,} MB are free"
         hint = "Free space on that disk, or name a folder on another one."
-        raise BackupFailed(f"There is no room in {target.parent.parent}: {sizes}.", hint)
+        raise BackupFailed(f"There is no room in {target.parent.parent}: {sizes}.", hint, key="disk_full")
     target.mkdir()
     with watched(target, needed, progress):
         problems = [shortened(line) for line in repository.restore(snapshot, folders, target, progress)]

@@ -146,7 +146,7 @@ def check_empty(target: Path) -> None:
     """Error: Conflict unless a folder is empty, or not there."""
     if os.path.lexists(target) and (not target.is_dir() or any(target.iterdir())):
         said = f"{target} is not empty, and a backup is restored only into an empty place."
-        raise Conflict(said, "Name another folder.")
+        raise Conflict(said, "Name another folder.", key="not_empty")
 
 
 def _check(found: Rebuilt, part: str, hint: str) -> None:

@@ -166,6 +166,7 @@ class AllowedHosts:
             raise InvalidInput(
                 f"hosts: {'; '.join(problems)}.",
                 "Write names such as `api.example.org`, `*.example.org` or `api.example.org:8443`.",
+                key="invalid_hosts",
             )
         return tuple(dict.fromkeys(patterns))
 

@@ -81,7 +81,7 @@ async def build(
 async def write_root(tarball: Path, say: Say, *, wanted: Sequence[str] = recipe.PACKAGES) -> None:
     """Write the image's root into a new tarball, for another machine; errors: Conflict if it exists, Unavailable."""
     if tarball.exists():
-        raise Conflict(f"{tarball} exists already.", "Name another file, or remove this one.")
+        raise Conflict(f"{tarball} exists already.", "Name another file, or remove this one.", key="output_exists")
     with _on_the_disk():
         async with _workplace(tarball.absolute()) as place:
             await _make_root(place / "root.tar", place, say, wanted)
@@ -138,10 +138,16 @@ def _image_before(folder: Path) -> Image | None:
 def _check_user() -> None:
     if os.geteuid() == 0:
         raise Unavailable(
-            "Containers of agents are never started by root.", "Run this as the user whose computer it is."
+            "Containers of agents are never started by root.",
+            "Run this as the user whose computer it is.",
+            key="started_by_root",
         )
     if not shutil.which("podman"):
-        raise Unavailable("Podman is not installed.", "`sudo apt-get install podman` installs it on Debian and Ubuntu.")
+        raise Unavailable(
+            "Podman is not installed.",
+            "`sudo apt-get install podman` installs it on Debian and Ubuntu.",
+            key="program_missing",
+        )
 
 
 def _environment() -> dict[str, str]:
@@ -163,7 +169,9 @@ def _on_the_disk() -> Iterator[None]:
         yield
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        raise Unavailable(f"The image cannot be kept: {error.strerror or error}{where}.") from error
+        raise Unavailable(
+            f"The image cannot be kept: {error.strerror or error}{where}.", key="image_not_kept"
+        ) from error
 
 
 @contextmanager
@@ -173,7 +181,7 @@ def _alone(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Conflict("The image is being built already.", "Wait for it, or end it.") from error
+            raise Conflict("The image is being built already.", "Wait for it, or end it.", key="under_way") from error
         yield
     finally:
         os.close(descriptor)

@@ -48,7 +48,11 @@ async def run(
         raise children.not_installed(name, hint)
     if code:
         last = [line for line in text.splitlines() if line.strip()][-3:]
-        raise Unavailable(f"{name} ended with status {code}: {' / '.join(last)[-500:] or 'it did not say why'}.", hint)
+        raise Unavailable(
+            f"{name} ended with status {code}: {' / '.join(last)[-500:] or 'it did not say why'}.",
+            hint,
+            key="program_failed",
+        )
     return text
 
 

@@ -110,13 +110,14 @@ def read_root(tarball: Path) -> tuple[str, str]:
                 if len(found) == 2:
                     break
     except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise InvalidInput(f"{tarball} cannot be read as a tarball: {error}.") from error
+        raise InvalidInput(f"{tarball} cannot be read as a tarball: {error}.", key="unreadable") from error
     mark = found.get(MARK, "").strip()
     if _MARK.fullmatch(mark):
         return mark, found.get(DATABASE, "")
     raise InvalidInput(
         f"{tarball} is not the root of an image for agents: it has no {MARK}.",
         "`parachute sandbox build --to-tar FILE` makes one, also on another machine.",
+        key="no_image",
     )
 
 

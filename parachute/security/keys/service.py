@@ -39,6 +39,7 @@ class Keys(StoredSecrets):
             raise InvalidInput(
                 f"label: {FIRST_BOOT!r} is the key that sets this computer up, and ends with that.",
                 "Choose another name.",
+                key="reserved_name",
             )
         return self._create(label, scopes, is_only=True)
 

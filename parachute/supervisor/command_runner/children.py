@@ -176,13 +176,21 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 def not_installed(name: str, hint: str | None = None) -> Unavailable:
     """The error of a program that is not there."""
-    return Unavailable(f"The program {name} is not installed.", hint or f"Install it: sudo apt-get install {name}")
+    return Unavailable(
+        f"The program {name} is not installed.",
+        hint or f"Install it: sudo apt-get install {name}",
+        key="program_missing",
+    )
 
 
 def too_slow(program: str, seconds: float) -> Unavailable:
     """The error of a program that takes longer than it may."""
-    return Unavailable(f"{Path(program).name} was not done within {seconds:.0f} seconds.", "Try again later.")
+    return Unavailable(
+        f"{Path(program).name} was not done within {seconds:.0f} seconds.", "Try again later.", key="too_slow"
+    )
 
 
 def _too_large(name: str, largest: int) -> InvalidInput:
-    return InvalidInput(f"{name} fetched more than the {largest // (1024 * 1024):,} MB that are allowed.")
+    return InvalidInput(
+        f"{name} fetched more than the {largest // (1024 * 1024):,} MB that are allowed.", key="too_large"
+    )

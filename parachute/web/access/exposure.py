@@ -36,6 +36,7 @@ def check_exposure(
         raise NotSafe(
             f"auth_mode: {auth_mode[:40]!r} is not known; allowed are {', '.join(get_args(AuthMode))}.",
             "Set it with: parachute config set auth_mode remote",
+            key="unknown_auth_mode",
         )
     if is_loopback(bind):
         return auth_mode
@@ -43,10 +44,12 @@ def check_exposure(
         raise NotSafe(
             f"auth_mode: disabled is allowed on a loopback address only, and the server is to listen on {bind or 'all'}.",
             "Run: parachute config set auth_mode remote, or: parachute config set host 127.0.0.1",
+            key="auth_disabled",
         )
     if not keys.list() and not awaits_set_up and not keys.are_gone and not browsers.has_any:
         raise NotSafe(
             f"The server is to listen on {bind or 'all addresses'}, where others can reach it, and there is no key yet.",
             "Make one first: parachute keys create NAME",
+            key="key_needed",
         )
     return auth_mode

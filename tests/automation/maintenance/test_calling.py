@@ -5,11 +5,11 @@ from secrets import token_hex
 
 import pytest
 
-from parachute.base.errors import InvalidInput
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from tests.automation.maintenance.conftest import MaintenanceComputer, MaintenanceServer
 from tests.conftest import needs_bubblewrap
+from tests.support.errors import raises
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -87,7 +87,7 @@ def test_no_module_calls_it(server: MaintenanceServer) -> None:
     assert server.post("/api/diary/run", json={"agent": "thinker"}).json() == {"said": "Yes."}
     assert not prompted(server)
     assert server.of_maintenance() == before
-    with pytest.raises(InvalidInput, match="belongs to the computer itself"):
+    with raises("name_not_allowed"):
         server.install_quietly("maintenance")
     # Nor does it hear of what was said with it.
     server.chat("/maintenance What does my doctor say?")

@@ -6,7 +6,8 @@ import pytest
 
 from parachute.automation.module_agents import folders
 from parachute.automation.module_agents.folders import MountRules
-from parachute.base.errors import InvalidInput, NotAllowed
+from parachute.base.errors import InvalidInput
+from tests.support.errors import raises
 
 FILES = (
     *("Brain/a.md", "Brain/b.txt", "Brain/deep/c.md", "Brain/deep/notes/d.md", "Daily/today.md", "top.md"),
@@ -95,7 +96,7 @@ def test_what_programs_of_the_user_obey_is_not_given_for_writing(rules: MountRul
 
 @pytest.mark.parametrize("path", [".parachute/", ".hidden/x.md", ".claude/**", ".*/**"])
 def test_what_belongs_to_the_computer_is_refused(rules: MountRules, path: str) -> None:
-    with pytest.raises(NotAllowed, match="belongs to the computer itself"):
+    with raises("computers_own"):
         rules.mounts([path], writable=False)
 
 
@@ -113,8 +114,8 @@ def test_what_lies_in_another_folder_is_not_given_twice(rules: MountRules) -> No
 
 def test_patterns_have_bounds(rules: MountRules, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders, "_MOUNTS", 2)
-    with pytest.raises(InvalidInput, match="stand for 3 files and folders"):
+    with raises("too_many_folders"):
         rules.mounts(["Brain/**/*.md"], writable=False)
     monkeypatch.setattr(folders, "_ENTRIES", 4)
-    with pytest.raises(InvalidInput, match="more than 4 entries"):
+    with raises("too_many_entries"):
         rules.mounts(["**/*.md"], writable=False)

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from parachute.base.errors import InvalidInput, NotAllowed, NotFound, Unavailable
+from parachute.base.errors import InvalidInput
 from parachute.modules.registry.models import Trust
 from tests.automation.module_agents.conftest import MakePlace, Place
+from tests.support.errors import raises
 from tests.support.messages_api import MessagesAPI, several, text, tool_use
 from tests.support.recorded import RecordedRequest
 
@@ -173,7 +174,7 @@ async def test_tools_of_modules_are_those_of_the_manifest_and_of_the_call(place:
     api.script(text("done"))
     await place.events(module, agent="reader", mcp_servers=["brain_link"])
     assert tools_of(api.conversation[-1]) == shown[:2]
-    with pytest.raises(NotAllowed, match="other_tool"):
+    with raises("tool_not_permitted", names="other_tool"):
         await place.events(module, agent="reader", mcp_servers=["brain_link", "other_tool"])
 
 
@@ -198,18 +199,18 @@ async def test_bridge_without_a_list_of_the_user_is_no_network_and_says_so(place
 
 
 @pytest.mark.parametrize(
-    ("agent", "error", "says"),
+    ("agent", "key", "named"),
     [
-        ("nobody", NotFound, "no agent 'nobody'; there are: asked, called, free, linked, lost."),
-        ("free", NotAllowed, "approved it each time"),
-        ("asked", NotAllowed, "approved it each time"),
-        ("called", NotAllowed, "approved it each time"),
-        ("lost", NotFound, "no file prompts/none.md"),
-        ("linked", NotFound, "prompts/link.md"),
+        ("nobody", "no_such_agent", "asked, called, free, linked, lost"),
+        ("free", "approval_needed", "free"),
+        ("asked", "approval_needed", "asked"),
+        ("called", "approval_needed", "called"),
+        ("lost", "no_file", "prompts/none.md"),
+        ("linked", "no_file", "prompts/link.md"),
     ],
 )
 async def test_what_cannot_be_run_is_refused_before_anything_is_stored(
-    place: Place, api: MessagesAPI, agent: str, error: type[Exception], says: str
+    place: Place, api: MessagesAPI, agent: str, key: str, named: str
 ) -> None:
     module = place.module(
         agents={
@@ -221,7 +222,7 @@ async def test_what_cannot_be_run_is_refused_before_anything_is_stored(
         }
     )
     (module.code / "prompts/link.md").symlink_to("/etc/hostname")
-    with pytest.raises(error, match=says):
+    with raises(key, names=named):
         await place.agents.run_agent(module, agent, "Go!")
     assert await place.core.services.sessions.count() == 0
     assert api.requests == []
@@ -229,7 +230,7 @@ async def test_what_cannot_be_run_is_refused_before_anything_is_stored(
 
 async def test_folders_of_the_computer_itself_are_never_given(place: Place, api: MessagesAPI) -> None:
     module = place.module(agents={"spy": {"paths": [".parachute/**"], "capabilities": ["read"]}})
-    with pytest.raises(Unavailable, match="belongs to the computer itself"):
+    with raises("service_error", names=r"\.parachute"):
         await place.agents.run_agent(module, "spy", "Go!")
     assert api.requests == []
 
@@ -238,7 +239,7 @@ async def test_without_a_sandbox_engine_nothing_runs(
     place: Place, api: MessagesAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(Unavailable, match="bubblewrap is not installed"):
+    with raises("no_sandbox", names="bubblewrap"):
         await place.agents.run_agent(place.module(agents={"reader": READER}), "reader", "Go!")
     assert await place.core.services.sessions.count() == 0
 
@@ -266,5 +267,5 @@ async def test_a_message_that_is_none_is_refused(place: Place, message: str) -> 
 
 async def test_what_goes_wrong_in_a_run_is_the_error_of_run_agent(place: Place, api: MessagesAPI) -> None:
     module = place.module(agents={"reader": READER})
-    with pytest.raises(Unavailable, match="scripted no reply"):
+    with raises("service_error", names="scripted no reply"):
         await place.agents.run_agent(module, "reader", "Go!")

@@ -11,7 +11,7 @@ import yaml
 from parachute.automation.transcription import store as transcription_store
 from parachute.automation.transcription.check import check
 from parachute.automation.transcription.journal import as_subtitles, recording_of
-from parachute.automation.transcription.model_folder import ModelUnavailable, read_model
+from parachute.automation.transcription.model_folder import read_model
 from parachute.automation.transcription.models import Job, Segment, State, Transcription
 from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
@@ -26,6 +26,7 @@ from parachute.supervisor.rendering import render
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
 from tests.automation.transcription.sounds import write_wav
 from tests.support.clock import ManualClock
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -193,7 +194,7 @@ def test_folders_say_which_kind_they_hold(tmp_path: Path, name: str, files: list
 def test_a_kind_that_the_folder_does_not_have_is_refused(tmp_path: Path) -> None:
     for each in ("model.onnx", "tokens.txt"):
         (tmp_path / each).touch()
-    with pytest.raises(ModelUnavailable, match=r"no encoder\.onnx"):
+    with raises("no_voice_model", names=r"no encoder\.onnx"):
         read_model(tmp_path, "whisper")
 
 

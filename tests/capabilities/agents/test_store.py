@@ -10,6 +10,7 @@ from parachute.capabilities.texts import etag_of
 from parachute.config.vault.service import Vault
 from tests.capabilities.agents.stores import agent_store
 from tests.support.bad_names import BAD_NAMES
+from tests.support.errors import raises
 
 SAILOR = "---\nname: sailor\ndescription: Knows the sea.\n---\nYou are a sailor.\n"
 
@@ -167,7 +168,7 @@ def test_an_agent_through_a_linked_folder(vault: Vault, store: AgentStore, tmp_p
 
 def test_an_agent_whose_limits_cannot_be_read_does_not_answer(vault: Vault, store: AgentStore) -> None:
     write(vault.root / "agent.md", "---\npermissions: [all]\n---\nx")
-    with pytest.raises(InvalidInput, match="agentPath"):
+    with raises("invalid_field", names="agentPath"):
         store.find("agent.md")
 
 

@@ -10,6 +10,7 @@ import pytest
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.capabilities.mcp_servers.catalog import Catalog, NotApproved
 from parachute.config.settings.home import Home
+from tests.support.errors import raises
 
 
 class Installation:
@@ -177,7 +178,7 @@ def test_the_computers_own_files_are_given_to_no_server(installation: Installati
         installation.root / "link",
     ):
         installation.write(args=[str(path)])
-        with pytest.raises(InvalidInput, match="the computer's own data"):
+        with raises("computers_own"):
             installation.approve()
         assert installation.state() == "invalid"
 
@@ -221,7 +222,7 @@ def test_secrets_are_kept_private_and_never_listed(installation: Installation) -
     installation.write(env={"A": "x ${secret:ONE}${secret:TWO}", "B": "plain"})
     assert secrets.environment(installation.catalog.get("notes").server) == {"A": "x thirdsecond", "B": "plain"}
     secrets.remove("TWO")
-    with pytest.raises(InvalidInput, match="TWO"):
+    with raises("secret_missing", names="TWO"):
         secrets.environment(installation.catalog.get("notes").server)
     with pytest.raises(NotFound):
         secrets.remove("TWO")

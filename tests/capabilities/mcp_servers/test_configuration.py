@@ -10,6 +10,7 @@ import pytest
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.capabilities.mcp_servers.configuration import Configuration, server_of
 from tests.support.bad_names import BAD_NAMES
+from tests.support.errors import raises
 
 SOUND = {"command": "npx", "args": ["-y", "notes"], "env": {"TOKEN": "${secret:NOTES}", "MODE": "fast"}}
 
@@ -191,7 +192,7 @@ def test_what_cannot_be_added_or_removed(configuration: Configuration) -> None:
     for name in ("Notes", "notes", "parachute"):
         with pytest.raises(Conflict):
             configuration.add(name, SOUND)
-    with pytest.raises(InvalidInput, match="only machines at home"):
+    with raises("server_invalid"):
         configuration.add("web", {"url": "http://example.org"})
     with pytest.raises(NotFound):
         configuration.remove("other")

@@ -6,13 +6,13 @@ import os
 
 import pytest
 
-from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.errors import Unavailable
 from parachute.capabilities.mcp_servers import transport
-from parachute.capabilities.mcp_servers.client import ToolFailed
 from parachute.sandbox.engines.bubblewrap import counts_processes_by_namespace
 from tests.capabilities.mcp_servers.programs import plain
 from tests.capabilities.mcp_servers.running_servers import RunningServers
 from tests.conftest import needs_bubblewrap
+from tests.support.errors import raises
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -87,7 +87,7 @@ async def test_a_call_that_hangs_can_be_stopped(servers: RunningServers) -> None
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    with pytest.raises(Unavailable, match="did not answer the call of act within"):
+    with raises("too_slow"):
         await servers.clock.until_done(servers.service.call("slow", "act", {}))
     assert await servers.service.call("slow", "act", {"now": True}) == "now"
 
@@ -201,7 +201,7 @@ def act(asked):
     assert (lines[0], lines[3]) == ("one", "two")
     assert lines[1] == "[image, image/png: it cannot be shown here]"
     assert (lines[2], lines[4]) == ("[link to file:///etc/passwd]", "[a://c: it cannot be shown here]")
-    with pytest.raises(ToolFailed, match="one"):
+    with raises("tool_failed", names="one"):
         await servers.service.call("kinds", "act", {"fail": True})
 
 
@@ -267,6 +267,6 @@ def act(asked):
 async def test_without_an_approval_for_hosts_there_is_no_proxy(servers: RunningServers) -> None:
     servers.plain("offline", "def act(asked):\n    text(asked, str(os.environ.get('HTTPS_PROXY')))\n")
     assert await servers.service.call("offline", "act", {}) == "None"
-    with pytest.raises(ParachuteError, match="hosts"):
+    with raises("invalid_hosts", names="hosts"):
         servers.approve("offline", hosts=["localhost"])
     assert servers.catalog.get("offline").state == "approved"  # a wrong host changed nothing

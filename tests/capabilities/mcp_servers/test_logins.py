@@ -22,6 +22,7 @@ from tests.capabilities.mcp_servers.remote_servers import (
     remote_server,
     remote_servers,
 )
+from tests.support.errors import raises
 from tests.support.waiting import until
 
 
@@ -243,5 +244,5 @@ async def test_a_server_that_is_gone_or_removed(servers: RemoteServers) -> None:
 
 async def test_a_file_of_logins_that_cannot_be_read(servers: RemoteServers) -> None:
     (servers.home.root / "mcp-logins.json").write_text("{")
-    with pytest.raises(ParachuteError, match="cannot be read"):
+    with raises("server_cannot_run"):
         await servers.service.call("notes", "act", {})

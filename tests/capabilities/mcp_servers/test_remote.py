@@ -12,6 +12,7 @@ from parachute.events.inbox.models import Answer
 from parachute.security.origin import Origin
 from tests.capabilities.mcp_servers.remote_servers import RemoteServer, RemoteServers, remote_server, remote_servers
 from tests.sandbox.git.authority import Authority
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -85,7 +86,7 @@ async def test_a_secret_goes_into_a_header_and_comes_back_to_nobody(
 ) -> None:
     caplog.set_level("DEBUG")
     servers.put("notes", closed_server.url, headers={"X-Key": "Token ${secret:KEY}"})
-    with pytest.raises(ParachuteError, match="secret KEY is not set"):
+    with raises("server_cannot_run", names="KEY"):
         await servers.service.call("notes", "act", {})
     servers.catalog.secrets.set("KEY", SECRET)
     assert await servers.service.call("notes", "act", {}) == "Noted: nothing"
@@ -100,7 +101,7 @@ async def test_a_secret_goes_into_a_header_and_comes_back_to_nobody(
         await servers.service.call("notes", "act", {})
     assert refused.value.key == "headers_refused"
     servers.catalog.secrets.set("KEY", "two\nlines")
-    with pytest.raises(ParachuteError, match="no header can hold"):
+    with raises("header_not_possible"):
         await servers.service.call("notes", "act", {})
 
 

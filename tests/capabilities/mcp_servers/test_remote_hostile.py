@@ -11,6 +11,7 @@ import pytest
 from parachute.base.errors import ParachuteError, Unavailable
 from tests.capabilities.mcp_servers.hostile_server import Answer, Asked, harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import RemoteServers, remote_servers
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -165,7 +166,7 @@ async def test_a_call_that_hangs(servers: RemoteServers) -> None:
     async with hostile_server(hostile) as server:
         servers.put("slow", server.url)
         assert await servers.service.call("slow", "act", {"now": True}) == "done"
-        with pytest.raises(Unavailable, match="did not answer the call of act within"):
+        with raises("too_slow"):
             await servers.clock.until_done(servers.service.call("slow", "act", {}))
         call = asyncio.create_task(servers.service.call("slow", "act", {}))
         assert await servers.service.call("slow", "act", {"now": True}) == "done"
@@ -266,7 +267,7 @@ async def test_a_name_of_the_internet_that_leads_home(tmp_path: Path, address: s
 
     async with remote_servers(tmp_path, resolve=resolve, connect=connect) as servers:
         servers.put("bad", "https://mcp.example.org/mcp")
-        with pytest.raises(Unavailable, match="cannot be reached"):
+        with raises("unreachable"):
             await servers.service.call("bad", "act", {})
 
 
@@ -276,7 +277,7 @@ async def test_a_name_at_home_does_not_lead_to_this_machine(tmp_path: Path) -> N
 
     async with remote_servers(tmp_path, resolve=resolve) as servers:
         servers.put("bad", "http://nas.local:3334/mcp")
-        with pytest.raises(Unavailable, match="cannot be reached"):
+        with raises("unreachable"):
             await servers.service.call("bad", "act", {})
 
 

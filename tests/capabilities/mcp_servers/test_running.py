@@ -11,12 +11,12 @@ import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.catalog import NotApproved
-from parachute.capabilities.mcp_servers.client import ToolFailed
 from parachute.chat.agent_processes.tools import CALL_SECONDS
 from tests.capabilities.mcp_servers.programs import NOTES, plain
 from tests.capabilities.mcp_servers.running_servers import RunningServers, running_servers
 from tests.conftest import needs_bubblewrap
 from tests.supervisor.launching import Launcher, with_argument
+from tests.support.errors import raises
 from tests.support.waiting import still_running, wait_until
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -33,7 +33,7 @@ async def test_a_server_written_with_the_library(servers: RunningServers) -> Non
     assert await servers.service.call("notes", "add", {"text": "Buy milk"}) == "Noted: Buy milk"
     assert (servers.data("notes") / "notes.txt").read_text() == "Buy milk\n"
     assert '"notes": 1' in await servers.service.call("notes", "count", {})
-    with pytest.raises(ToolFailed, match="Error executing tool fail"):
+    with raises("tool_failed"):
         await servers.service.call("notes", "fail", {})
     with pytest.raises(ParachuteError):
         await servers.service.call("notes", "add", {"wrong": 1})
@@ -46,7 +46,7 @@ async def test_what_is_not_approved_never_starts(servers: RunningServers) -> Non
     program = servers.program("marks", plain(MARKS))
     servers.write("marks", program)
     assert await servers.offered() == ([], [])
-    with pytest.raises(NotApproved, match="waits for your approval"):
+    with raises("not_approved"):
         await servers.service.call("marks", "act", {})
     with pytest.raises(NotApproved):
         await servers.service.tools("marks")
@@ -85,7 +85,7 @@ async def test_an_edited_file_waits_for_an_approval_and_the_server_ends(servers:
     servers.approve("marks")
     assert await servers.service.call("marks", "act", {}) == "done"
     servers.write("marks", program, env={"EXTRA": "1"})
-    with pytest.raises(NotApproved, match="has changed"):
+    with raises("not_approved", names="has changed"):
         await servers.service.call("marks", "act", {})
     tools, warnings = await servers.offered()
     assert tools == []
@@ -100,7 +100,7 @@ async def test_an_edited_program_waits_too_and_the_approved_copy_is_what_ran(ser
     assert await servers.service.call("one", "act", {}) == "first"
     program = servers.programs / "one.py"
     program.write_text(plain("def act(asked):\n    text(asked, 'second')\n"))
-    with pytest.raises(NotApproved, match="has changed"):
+    with raises("not_approved", names="has changed"):
         await servers.service.call("one", "act", {})
     servers.approve("one")
     assert await servers.service.call("one", "act", {}) == "second"

@@ -50,7 +50,7 @@ def refusal(installation: Installation, repository: Repository, limits: Limits =
 def test_links_out_are_refused(installation: Installation, bare: Repository, target: str) -> None:
     (bare.folder / "lib.md").symlink_to(target)
     bare.commit()
-    assert refusal(installation, bare) == "hash_not_possible"
+    assert refusal(installation, bare) == "path_leads_out"
 
 
 def test_links_within_are_in_no_copy(installation: Installation, bare: Repository) -> None:
@@ -113,11 +113,11 @@ def test_many_files_and_large_ones_are_refused_before_they_are_written(
 ) -> None:
     write_files(bare.folder, {f"many/{number}": "" for number in range(60)})
     bare.commit()
-    assert refusal(installation, bare, Limits(files=50)) == "tree_not_allowed"
+    assert refusal(installation, bare, Limits(files=50)) == "too_many_files"
     with (bare.folder / "zeros").open("wb") as file:  # small in the repository, and large once it is written
         file.truncate(20_000_000)
     bare.commit()
-    assert refusal(installation, bare, Limits(source_bytes=10_000_000)) == "tree_not_allowed"
+    assert refusal(installation, bare, Limits(source_bytes=10_000_000)) == "too_large"
 
 
 def test_names_that_differ_in_case_only(installation: Installation, bare: Repository) -> None:
@@ -290,7 +290,7 @@ def answering(answer: Callable[[bytes], bytes | None]) -> Iterator[str]:
 def test_a_server_that_says_nothing(installation: Installation, tmp_path: Path) -> None:
     with answering(lambda request: None) as url, pytest.raises(ParachuteError) as caught:
         fetching.fetch(fetching.parse(url), tmp_path, Limits(clone_seconds=1), Silent())
-    assert caught.value.key == "unavailable"
+    assert caught.value.key == "too_slow"
 
 
 @pytest.mark.parametrize("scheme", ["file", "http", "ext", "ssh"])

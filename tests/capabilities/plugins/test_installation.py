@@ -13,6 +13,7 @@ from parachute.capabilities.plugins.library import Library
 from parachute.capabilities.plugins.shown import row
 from tests.capabilities.plugins.building import Installation, repository, write_files, write_plugin
 from tests.modules.registry.building import Repository
+from tests.support.errors import raises
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process
@@ -256,7 +257,7 @@ def test_a_folder_of_a_repository_is_a_plugin(installation: Installation, tmp_pa
     listed = {"name": "many", "plugins": [{"name": "boat", "source": "./plugins/boat"}]}
     write_files(many.folder, {".claude-plugin/marketplace.json": json.dumps(listed)})
     many.commit()
-    with pytest.raises(InvalidInput, match=r"plugins/boat") as caught:
+    with raises("no_plugin", names="plugins/boat") as caught:
         installation.install(many.url)
     assert caught.value.key == "no_plugin"
     plugin = installation.install(f"{many.url}#plugins/boat")

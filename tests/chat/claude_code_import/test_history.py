@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import InvalidInput, NotFound
+from parachute.base.errors import NotFound
 from parachute.chat.claude_code_import.history import History
+from tests.support.errors import raises
 
 from .writing import LATER, NOON, said, talk, write
 
@@ -181,7 +182,7 @@ def test_a_sparse_file_of_a_gigabyte(claude: Path, tmp_path: Path) -> None:
     history = History(claude)
     found, _ = history.find(large)
     assert len(history.messages(found)) == 2
-    with pytest.raises(InvalidInput, match="longer than"):
+    with raises("too_long"):
         history.copy(found, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
 

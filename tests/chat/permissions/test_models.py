@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import NotAllowed
 from parachute.chat.agent_processes.models import OwnTool, ServerTool
 from parachute.chat.permissions.models import EVERYTHING, NOTHING, SessionPermissions, names_of
 from parachute.chat.permissions.templates import TEMPLATES, template
@@ -13,6 +12,7 @@ from parachute.config.vault.service import Vault
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits
+from tests.support.errors import raises
 
 
 async def never(arguments: dict[str, object]) -> str:
@@ -102,7 +102,7 @@ def test_what_nothing_would_hold_is_refused_to_direct_conversations(
     if field is None:
         left.check_direct()
     else:
-        with pytest.raises(NotAllowed, match=f"^{field}: ") as failure:
+        with raises("not_enforceable", names=f"^{field}: ") as failure:
             left.check_direct()
         assert failure.value.key == "not_enforceable"
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from parachute.base.errors import NotAllowed
 from tests.chat.agent_processes.core import core
 from tests.chat.agent_processes.module_tools import Reading
 from tests.conftest import needs_bubblewrap
 from tests.supervisor.launching import Launcher, launcher
+from tests.support.errors import raises
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = pytest.mark.long
@@ -26,7 +26,6 @@ async def test_only_agents_that_the_setting_names_answer(supervisor: Launcher, a
     async with core(supervisor, api.url, Reading(), default_capabilities={"agents": ["pirate"]}) as made:
         for name in ("pirate", "sailor"):
             (made.vault / f"{name}.md").write_text(f"You are a {name}.")
-        with pytest.raises(NotAllowed, match="chats without a workspace") as refused:
+        with raises("agent_not_allowed"):
             await made.begin(agent_path="sailor.md")
-        assert refused.value.key == NotAllowed.key
         assert (await made.answered(agent_path="pirate.md")).text == "Ahoy."

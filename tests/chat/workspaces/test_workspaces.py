@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
+from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
 from parachute.chat.workspaces.request import Changes, NewWorkspace
 from parachute.sandbox.engines.limits import Limits
+from tests.support.errors import raises
 
 from .conftest import WorkspaceStorage
 
@@ -72,7 +73,7 @@ async def test_a_folder_that_went_away_does_not_stand_in_the_way_of_other_change
     await storage.create(working_directory="Projects")
     folder.rmdir()
     assert (await storage.update("garden", name="House", working_directory="Projects")).name == "House"
-    with pytest.raises(InvalidInput, match=r"working_directory: there is no folder"):
+    with raises("no_folder", names="working_directory"):
         await storage.update("garden", working_directory="Elsewhere")
 
 
@@ -83,7 +84,7 @@ async def test_two_with_one_name(storage: WorkspaceStorage) -> None:
     conflicts = [each for each in done if isinstance(each, Conflict)]
     assert len(conflicts) == 1
     assert sorted(workspace.slug for workspace in storage.workspaces.all()) == ["garden", "garden-2"]
-    with pytest.raises(Conflict, match="name"):
+    with raises("name_taken"):
         await storage.update("garden-2", name="GARDEN")
     await storage.update("garden", name="GARDEN")
 
@@ -119,7 +120,7 @@ async def test_the_floor(storage: WorkspaceStorage) -> None:
     assert (moved.trust_level, moved.workspace_id, await storage.service.workspace(moved)) == ("sandboxed", None, None)
     assert (await configure(storage, "free", trustLevel="direct")).trust_level == "direct"
     assert (await configure(storage, "shut", workspaceId="shed", trustLevel="direct")).trust_level == "direct"
-    with pytest.raises(NotFound, match="workspaceId"):
+    with raises("no_workspace"):
         await configure(storage, "free", workspaceId="nowhere", trustLevel="sandboxed")
     assert (await storage.service.get("free")).trust_level == "direct"
 
@@ -161,7 +162,7 @@ async def test_only_the_owner_makes_a_workspace_direct_and_changes_one_that_is(s
     await storage.create()
     before = storage.workspaces.get("garden")
     for said in (Changes(default_trust_level="full", name="X"), Changes(description="x")):
-        with pytest.raises(NotAllowed, match="default_trust_level"):
+        with raises("not_owner"):
             await storage.workspaces.update("garden", said, "k", as_owner=False)
         assert storage.workspaces.get("garden") == before
         before = await storage.update("garden", default_trust_level="direct")

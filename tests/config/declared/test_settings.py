@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.automation.suggestions.own_settings import OwnSettings
 from parachute.config.declared.models import Declared
@@ -47,27 +48,27 @@ def test_declared_goes_over_the_file_and_the_environment_over_both(parachute: Te
 
 
 @pytest.mark.parametrize(
-    ("arguments", "name"),
+    "arguments",
     [
-        (("config", "set", "port", "5001"), "port"),
-        (("config", "unset", "port"), "port"),
-        (("config", "set", "sandbox.hosts", "[]"), "sandbox.hosts"),
-        (("config", "set", "port", "eighty"), "port"),
+        ("config", "set", "port", "5001"),
+        ("config", "unset", "port"),
+        ("config", "set", "sandbox.hosts", "[]"),
+        ("config", "set", "port", "eighty"),
     ],
 )
 def test_what_is_declared_is_not_changed(
-    parachute: Terminal, home: Home, declared: Path, arguments: tuple[str, ...], name: str
+    parachute: Terminal, home: Home, declared: Path, arguments: tuple[str, ...], snapshot: SnapshotAssertion
 ) -> None:
     before = home.config.read_text()
-    refused = parachute.fails(*arguments)
-    assert f"The setting {name} is declared by the system's configuration (settings.{name} in {declared})" in refused
-    assert "services.parachute" in refused
+    parachute.fails(*arguments)
     assert home.config.read_text() == before
+    assert parachute.screens == snapshot
 
 
-def test_the_vault_too(parachute: Terminal, declared: Path, home: Home) -> None:
+def test_the_vault_too(parachute: Terminal, declared: Path, home: Home, snapshot: SnapshotAssertion) -> None:
     write(declared, settings={"vault": str(home.root.parent / "vault")})
-    assert "settings.vault" in parachute.fails("vault", "set", "/elsewhere")
+    parachute.fails("vault", "set", "/elsewhere")
+    assert parachute.screens == snapshot
 
 
 def test_what_is_not_declared_is_the_users(parachute: Terminal, home: Home) -> None:
@@ -92,30 +93,35 @@ def test_agents_cannot_suggest_it_either(
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    "settings",
     [
-        ({"port": 99999}, "settings.port: a whole number from 1 to 65535, not 99999"),
-        ({"port": {}}, "settings.port: "),
-        ({"sandbox": 1}, "settings.sandbox: "),
-        ({"sandbox": {"engin": "auto"}}, "settings.sandbox.engin: there is no such setting"),
-        ({"hostnames": [1]}, "settings.hostnames.0: "),
-        ({"_env_prefix": "x"}, "settings._env_prefix: there is no such setting"),
+        {"port": 99999},
+        {"port": {}},
+        {"sandbox": 1},
+        {"sandbox": {"engin": "auto"}},
+        {"hostnames": [1]},
+        {"_env_prefix": "x"},
     ],
 )
 def test_a_mistake_names_file_and_key_whatever_the_users_file_says(
-    parachute: Terminal, home: Home, declared: Path, settings: dict[str, Any], said: str
+    parachute: Terminal, home: Home, declared: Path, settings: dict[str, Any], snapshot: SnapshotAssertion
 ) -> None:
     write(declared, settings=settings)
-    assert f"{declared}: {said}" in parachute.fails("config")
+    parachute.fails("config")
+    assert parachute.screens == snapshot
 
 
-def test_a_vault_that_would_hold_its_own_trust(parachute: Terminal, home: Home, declared: Path) -> None:
+def test_a_vault_that_would_hold_its_own_trust(
+    parachute: Terminal, home: Home, declared: Path, snapshot: SnapshotAssertion
+) -> None:
     write(declared, settings={"vault": str(home.root)})
-    assert f"{declared}: settings.vault: the vault" in parachute.fails("config")
+    parachute.fails("config")
+    assert parachute.screens == snapshot
 
 
-def test_a_mistake_of_the_user_is_the_users(parachute: Terminal, home: Home) -> None:
+def test_a_mistake_of_the_user_is_the_users(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     home.config.write_text("sandbox: 3\n")
-    assert f"{home.config}, line 1: sandbox: " in parachute.fails("config")
+    parachute.fails("config")
     home.config.write_text("port: 1\nsandbox: {cpus: none}\n")
-    assert f"{home.config}, line 2: sandbox.cpus: " in parachute.fails("config")
+    parachute.fails("config")
+    assert parachute.screens == snapshot

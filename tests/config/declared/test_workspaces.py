@@ -12,6 +12,7 @@ from parachute.chat.workspaces.request import Changes
 from parachute.chat.workspaces.service import Workspaces
 from parachute.config.declared.models import Declaration, DeclarationInvalid, Declared
 from tests.chat.workspaces.conftest import WorkspaceStorage
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.long
 
@@ -62,7 +63,7 @@ async def test_they_are_made_and_a_restart_changes_nothing(opened: Open) -> None
 
 async def test_hosts_and_presets_that_cannot_be_are_named(tmp_path: Path) -> None:
     for hosts, said in ((["preset:python"], "no preset 'python'"), (["127.0.0.1"], "127.0.0.1")):
-        with pytest.raises(DeclarationInvalid, match=said) as caught:
+        with raises("declaration_invalid", names=said) as caught:
             DeclaredStorage(tmp_path / "vault", tmp_path / "home", {"garden": {**GARDEN, "network": {"hosts": hosts}}})
         assert "workspaces.garden.network.hosts" in caught.value.message
 
@@ -70,7 +71,7 @@ async def test_hosts_and_presets_that_cannot_be_are_named(tmp_path: Path) -> Non
 async def test_nobody_changes_them(opened: Open) -> None:
     storage = await opened(garden=GARDEN)
     before = storage.workspaces.get("garden")
-    with pytest.raises(Declared, match=f"The workspace Garden .* \\(workspaces.garden in {FILE}\\)"):
+    with raises("declared", names=f"The workspace Garden .* \\(workspaces.garden in {FILE}\\)"):
         await storage.workspaces.update("garden", Changes(name="Mine"), "owner", as_owner=True)
     with pytest.raises(Declared):
         await storage.workspaces.delete("garden")

@@ -1,12 +1,14 @@
 """`config.yaml` and the environment over it: every mistake is a sentence with its place, and changes nothing."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.checking import ConfigError
@@ -14,6 +16,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load, read_document, set_value, unset_value
 from tests.support.bounds import without_bounds
+from tests.support.errors import raises
 from tests.support.waiting import SECONDS
 
 pytestmark = pytest.mark.process
@@ -50,48 +53,49 @@ def test_the_capabilities_of_the_specification_are_taken(home: Home) -> None:
 
 
 MISTAKES = [
-    ("default_capabilities:\n  skills: some\n", 2, "default_capabilities.skills:"),
-    ("default_capabilities:\n  skils: all\n", 2, "default_capabilities.skils: there is no such setting"),
-    ("capabilities:\n  read_home: maybe\n", 2, "capabilities.read_home:"),
-    ("prot: 80\n", 1, "prot: there is no such setting"),
-    ("# first\nport: 80\nhots: x\n", 3, "hots: there is no such setting"),
-    ("port: eighty\n", 1, "port:"),
-    ("\n\nport: 70000\n", 3, "port:"),
-    ("port: 80\nauth_mode: sometimes\n", 2, "auth_mode:"),
-    ("offline:\n  idle_minutes: 3\n  context_tokens: few\n", 3, "offline.context_tokens:"),
-    ("offline:\n  modle: x\n", 2, "offline.modle: there is no such setting"),
-    ("offline: yes\n", 1, "offline:"),
-    ("hostnames: pi.local\n", 1, "hostnames:"),
-    ("hostnames:\n  - 3\n", 1, "hostnames.0:"),
-    ("port: 1\nbase_url: localhost\n", 2, "base_url:"),
-    ("daily_spending_limit: .nan\n", 1, "daily_spending_limit:"),
-    ("session_idle_minutes: .inf\n", 1, "session_idle_minutes:"),
-    ("session_idle_minutes: 0\n", 1, "session_idle_minutes:"),
-    ("vault: ''\n", 1, "vault:"),
-    ("vault: ~no-such-user/x\n", 1, "vault:"),
-    ("3: x\n", 1, "3: there is no such setting"),
-    ("_env_prefix: x\n", 1, "_env_prefix: there is no such setting"),
-    ("port: 1\nport:\n\t- x\n", 3, "not YAML"),
-    ("a: [1, 2\n", 2, "not YAML"),
-    ("port: 1\n\0\n", 2, "not YAML"),
-    ("- a\n- b\n", 1, "name: value"),
-    ("hello\n", 1, "name: value"),
+    ("default_capabilities:\n  skills: some\n", 2),
+    ("default_capabilities:\n  skils: all\n", 2),
+    ("capabilities:\n  read_home: maybe\n", 2),
+    ("prot: 80\n", 1),
+    ("# first\nport: 80\nhots: x\n", 3),
+    ("port: eighty\n", 1),
+    ("\n\nport: 70000\n", 3),
+    ("port: 80\nauth_mode: sometimes\n", 2),
+    ("offline:\n  idle_minutes: 3\n  context_tokens: few\n", 3),
+    ("offline:\n  modle: x\n", 2),
+    ("offline: yes\n", 1),
+    ("hostnames: pi.local\n", 1),
+    ("hostnames:\n  - 3\n", 1),
+    ("port: 1\nbase_url: localhost\n", 2),
+    ("daily_spending_limit: .nan\n", 1),
+    ("session_idle_minutes: .inf\n", 1),
+    ("session_idle_minutes: 0\n", 1),
+    ("vault: ''\n", 1),
+    ("vault: ~no-such-user/x\n", 1),
+    ("3: x\n", 1),
+    ("_env_prefix: x\n", 1),
+    ("port: 1\nport:\n\t- x\n", 3),
+    ("a: [1, 2\n", 2),
+    ("port: 1\n\0\n", 2),
+    ("- a\n- b\n", 1),
+    ("hello\n", 1),
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "sentence"), MISTAKES)
-def test_a_mistake_in_the_file_is_named_with_its_line(home: Home, text: str, line: int, sentence: str) -> None:
+@pytest.mark.parametrize(("text", "line"), MISTAKES)
+def test_a_mistake_in_the_file_is_named_with_its_line(
+    home: Home, text: str, line: int, snapshot: SnapshotAssertion
+) -> None:
     home.config.write_text(text)
-    with pytest.raises(ConfigError) as caught:
+    with raises("config_invalid", names=re.escape(f"{home.config}, line {line}: ")) as caught:
         load(home)
-    assert f"{home.config}, line {line}: " in str(caught.value)
-    assert sentence in str(caught.value)
+    assert caught.value == snapshot
 
 
 @pytest.mark.parametrize("text", ["[" * 1500, "port: 2024-13-45\n", "a: &a [*a, *a]\n"])
 def test_text_that_the_reader_itself_fails_on(home: Home, text: str) -> None:
     home.config.write_text(text)
-    with pytest.raises(ConfigError, match=r"config\.yaml"):
+    with raises("config_invalid", names=r"config\.yaml"):
         load(home)
 
 
@@ -146,14 +150,14 @@ def test_a_mistake_in_the_environment_is_named(
 @pytest.mark.parametrize("vault", ["", "/..", "/vault", "/../.."])
 def test_vault_and_trust_lie_apart(home: Home, vault: str) -> None:
     home.config.write_text(yaml.safe_dump({"port": 1, "vault": f"{home.root}{vault}"}))
-    with pytest.raises(ConfigError, match=r"line 2: vault: .*apart"):
+    with raises("config_invalid", names="line 2: vault"):
         load(home)
 
 
 def test_a_link_does_not_hide_that_they_are_the_same(home: Home, tmp_path: Path) -> None:
     (tmp_path / "Parachute").symlink_to(home.root)
     home.config.write_text(yaml.safe_dump({"vault": str(tmp_path / "Parachute")}))
-    with pytest.raises(ConfigError, match="apart"):
+    with raises("config_invalid", names="vault"):
         load(home)
 
 
@@ -200,7 +204,7 @@ def test_a_value_that_cannot_be_changes_nothing(
 
 def test_a_broken_file_is_not_overwritten(home: Home) -> None:
     home.config.write_text("port: [\n")
-    with pytest.raises(ConfigError, match="not YAML"):
+    with raises("config_invalid"):
         set_value(home, "port", "1")
     assert home.config.read_text() == "port: [\n"
 
@@ -236,7 +240,7 @@ def test_presets_of_hosts_are_set_one_by_one(home: Home) -> None:
     }.items():
         with pytest.raises(ConfigError):
             set_value(home, name, value)
-    with pytest.raises(ConfigError, match=r"network\.presets\.node: a list such as \[one, two\]"):
+    with raises("config_invalid", names=r"network\.presets\.node"):
         set_value(home, "network.presets.node", "example.org")
     unset_value(home, "network.hosts")
     unset_value(home, "network.presets.python")

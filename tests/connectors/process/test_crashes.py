@@ -11,6 +11,7 @@ from parachute.connectors.runtime.client import ConnectorDown
 from tests.conftest import needs_bubblewrap
 from tests.connectors.connected import Server, server
 from tests.supervisor.launching import Launcher
+from tests.support.errors import raises
 from tests.support.telegram_api import TOKEN, TelegramApi
 from tests.support.waiting import until
 
@@ -185,7 +186,7 @@ async def test_a_token_that_is_revoked_ends_it_with_a_sentence(telegram: Server,
     await until(is_closed, "its unit is closed", telegram.log)
     sentence = telegram.connectors.connections()["telegram"].state.sentence
     assert "@BotFather" in sentence
-    with pytest.raises(Exception, match="@BotFather"):
+    with raises("connector_stopped"):
         await telegram.send("after", "Hello")
     calls = len(api.calls)
     api.token = TOKEN

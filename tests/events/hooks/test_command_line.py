@@ -8,8 +8,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from parachute.base.errors import InvalidInput, NotFound, Unavailable
+from parachute.base.errors import InvalidInput, Unavailable
 from parachute.cli.main import application
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.long
 
@@ -90,14 +91,14 @@ def test_only_the_named_hook_is_approved(hooks: CommandLine) -> None:
     hooks.write({"session.end": [{"command": "true", "name": "one"}, {"command": "false", "name": "two"}]})
     hooks.run("approve", "two", "--yes")
     assert {each["name"]: each["approved"] for each in hooks.json("list")["hooks"]} == {"one": False, "two": True}
-    with pytest.raises(NotFound, match="three"):
+    with raises("no_hook", names="three"):
         hooks.run("approve", "three", "--yes")
 
 
 def test_what_cannot_run_is_said(hooks: CommandLine) -> None:
     hooks.write({"session.end": [{"command": "a | b", "name": "piped"}]})
     assert "needs a shell" in hooks.run("list").stderr
-    with pytest.raises(InvalidInput, match="needs a shell"):
+    with raises("hook_cannot_run"):
         hooks.run("approve", "piped", "--yes")
     hooks.write({"session.end": [{"command": "true", "shell": "bash"}]})
     assert "line 4: hooks.session.end[0].shell: There is no such field" in hooks.run("list").stderr

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parachute.base.errors import InvalidInput
 from parachute.events.scheduler.times import TimeOfDay, last_due, next_due
+from tests.support.errors import raises
 
 BERLIN = ZoneInfo("Europe/Berlin")
 # Of these, the first has its change at one minute past midnight, the second left out a day, the third changes by half an hour.
@@ -28,7 +28,7 @@ def test_a_time_is_read(text: str, shown: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "24:00", "3", "3:5", "03:60", "03:00:00", "-1:00", "\uff13:00", "03:00\n"])
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"schedule\.time: .* is no time of the day"):
+    with raises("invalid_time", names=r"schedule\.time"):
         TimeOfDay.parse(text, "schedule.time")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
@@ -19,6 +20,7 @@ from parachute.llm.gateway import choice as written
 from parachute.llm.gateway.choice import ProviderChoice
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.models import CredentialKind
+from tests.support.errors import raises
 
 from .asking import asked
 from .conftest import KEY, TOKEN, Installation
@@ -87,33 +89,34 @@ def test_back_to_anthropic_nothing_goes_to_the_server_of_before(home: Home) -> N
 
 
 WRONG = [
-    (ProviderChoice("anthropic"), "is needed"),
-    (ProviderChoice("anthropic", ""), "no key"),
-    (ProviderChoice("anthropic", "sk-ant-api03-a\nx-evil: b"), "no key"),
-    (ProviderChoice("anthropic", "sk-ant-ü"), "no key"),
-    (ProviderChoice("anthropic", "sk-ant-" + "x" * 5000), "no key"),
-    (ProviderChoice("anthropic", OTHERS), "begin with sk-ant-"),
-    (ProviderChoice("anthropic", KEY, SERVER), "only a compatible server"),
-    (ProviderChoice("compatible", KEY, SERVER), "no other server gets"),
-    (ProviderChoice("compatible", OTHERS), "base_url"),
-    (ProviderChoice("compatible", None, "ftp://x"), "base_url"),
-    (ProviderChoice("compatible", None, "http://x:99999"), "base_url"),
-    (ProviderChoice("compatible", None, "http://x?a=b"), "base_url"),
-    (ProviderChoice("compatible", None, "http://name:word@x"), "base_url"),
-    (ProviderChoice("compatible", None, "http://x:1/\n"), "base_url"),
-    (ProviderChoice("compatible", None, "http://x:1\\@y"), "base_url"),
-    (ProviderChoice("compatible", None, "http://ü:1"), "base_url"),
-    (ProviderChoice("offline", KEY), "needs none"),
-    (ProviderChoice("offline", None, SERVER), "only a compatible server"),
+    ProviderChoice("anthropic"),
+    ProviderChoice("anthropic", ""),
+    ProviderChoice("anthropic", "sk-ant-api03-a\nx-evil: b"),
+    ProviderChoice("anthropic", "sk-ant-ü"),
+    ProviderChoice("anthropic", "sk-ant-" + "x" * 5000),
+    ProviderChoice("anthropic", OTHERS),
+    ProviderChoice("anthropic", KEY, SERVER),
+    ProviderChoice("compatible", KEY, SERVER),
+    ProviderChoice("compatible", OTHERS),
+    ProviderChoice("compatible", None, "ftp://x"),
+    ProviderChoice("compatible", None, "http://x:99999"),
+    ProviderChoice("compatible", None, "http://x?a=b"),
+    ProviderChoice("compatible", None, "http://name:word@x"),
+    ProviderChoice("compatible", None, "http://x:1/\n"),
+    ProviderChoice("compatible", None, "http://x:1\\@y"),
+    ProviderChoice("compatible", None, "http://ü:1"),
+    ProviderChoice("offline", KEY),
+    ProviderChoice("offline", None, SERVER),
 ]
 
 
-@pytest.mark.parametrize(("choice", "says"), WRONG, ids=range(len(WRONG)))
-def test_what_cannot_be_changes_nothing(home: Home, choice: ProviderChoice, says: str) -> None:
+@pytest.mark.parametrize("choice", WRONG, ids=range(len(WRONG)))
+def test_what_cannot_be_changes_nothing(home: Home, choice: ProviderChoice, snapshot: SnapshotAssertion) -> None:
     set_value(home, "port", "4000")
     before = home.config.read_bytes()
-    with pytest.raises(ParachuteError, match=says) as refusal:
+    with pytest.raises(ParachuteError) as refusal:
         write_choice(home, choice)
+    assert refusal.value == snapshot
     assert (choice.secret or "nothing") not in str(refusal.value)
     assert home.config.read_bytes() == before
     assert stored(home) is None
@@ -121,10 +124,10 @@ def test_what_cannot_be_changes_nothing(home: Home, choice: ProviderChoice, says
 
 def test_what_was_entered_for_another_server_does_not_go_to_anthropic(home: Home) -> None:
     write_choice(home, ProviderChoice("compatible", OTHERS, SERVER))
-    with pytest.raises(ParachuteError, match="is needed"):
+    with raises("secret_missing"):
         write_choice(home, ProviderChoice("anthropic"))
     home.credentials.write_text(json.dumps({"api_key": OTHERS}))
-    with pytest.raises(ParachuteError, match="is needed"):
+    with raises("secret_missing"):
         write_choice(home, ProviderChoice("anthropic"))
     assert load(home).provider == "compatible"
 
@@ -140,9 +143,9 @@ def test_the_login_for_claude_is_enough_for_anthropic(home: Home) -> None:
 
 def test_what_the_computer_was_started_with_goes_to_no_server_that_is_chosen_later(home: Home) -> None:
     shell = {"ANTHROPIC_API_KEY": "sk-of-a-proxy"}
-    with pytest.raises(ParachuteError, match="ANTHROPIC_API_KEY, which this computer was started with"):
+    with raises("credential_given", names="ANTHROPIC_API_KEY"):
         write_choice(home, ProviderChoice("compatible", None, SERVER), **shell)
-    with pytest.raises(ParachuteError, match="ANTHROPIC_API_KEY, which goes before it"):
+    with raises("credential_given", names="ANTHROPIC_API_KEY"):
         write_choice(home, ProviderChoice("anthropic", KEY), **shell)
     assert stored(home) is None
     assert not home.config.exists()
@@ -161,7 +164,7 @@ def test_a_provider_that_is_declared_takes_a_secret_and_stays(home: Home, monkey
     settings = write_choice(home, ProviderChoice("anthropic", KEY))
     assert sent(home, settings) == ("https://api.anthropic.com", KEY)
     for other in (ProviderChoice("compatible", OTHERS, SERVER), ProviderChoice("offline")):
-        with pytest.raises(ParachuteError, match="declared"):
+        with raises("declared"):
             write_choice(home, other)
     assert stored(home) == {"api_key": KEY, "for": "anthropic"}
 

@@ -13,6 +13,7 @@ from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.llm.gateway.embeddings import Embeddings
 from parachute.security.kill_switch.switch import KillSwitch
 from tests.llm.embedding_server import OLLAMA, OPENAI, EmbeddingServer, embedding, embedding_server
+from tests.support.errors import raises
 
 from .conftest import KEY, Installation
 
@@ -121,19 +122,19 @@ async def test_anthropics_secrets_go_nowhere(make: Make, server: EmbeddingServer
 
 async def test_a_model_that_is_not_there_is_said(make: Make, server: EmbeddingServer) -> None:
     embeddings, _ = await make()
-    with pytest.raises(ParachuteError, match="try pulling it first") as found:
+    with raises("no_embeddings", names="try pulling it first") as found:
         await embeddings.of("other", ["ships"], 10)
     assert "server_model" in (found.value.hint or "")
 
 
 async def test_a_server_that_is_away_or_silent_is_said(make: Make, server: EmbeddingServer) -> None:
     away, _ = await make(server="http://127.0.0.1:9")
-    with pytest.raises(ParachuteError, match="nothing listens") as found:
+    with raises("no_embeddings") as found:
         await away.of(MODEL, ["ships"], 10)
     assert found.value.key == "no_embeddings"
     silent, _ = await make()
     server.free.clear()
-    with pytest.raises(ParachuteError, match="did not answer in time"):
+    with raises("no_embeddings"):
         await silent.of(MODEL, ["ships"], 0.1)
 
 

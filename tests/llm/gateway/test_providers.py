@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.models import Provider
 from parachute.llm.gateway.providers import choose
+from tests.support.errors import raises
 from tests.support.messages_api import MessagesAPI, text
 
 from .conftest import Installation, agent, question
@@ -64,13 +64,13 @@ def test_what_is_said_goes_over_what_is_found(home: Home) -> None:
 
 
 def test_compatible_without_an_address(home: Home) -> None:
-    with pytest.raises(ParachuteError, match="needs the address"):
+    with raises("no_base_url"):
         chosen(home, provider="compatible")
 
 
 @pytest.mark.parametrize("address", ["localhost:1", "ftp://a", "http://", "http://a:99999", "http://[", "x"])
 def test_an_address_that_is_none(home: Home, address: str) -> None:
-    with pytest.raises(ParachuteError, match="base_url"):
+    with raises("invalid_base_url"):
         chosen(home, {"ANTHROPIC_BASE_URL": address})
 
 
@@ -130,7 +130,7 @@ async def test_of_anthropic_a_missing_list_is_an_error(folder: Path, api: Messag
     installation = Installation(folder, environment, {})
     await installation.open()
     try:
-        with pytest.raises(ParachuteError, match="answered 404"):
+        with raises("upstream_refused", names="404"):
             await installation.gateway.upstream.models(show_all=False)
     finally:
         await installation.close()

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from parachute.base.errors import InvalidInput
 from parachute.llm.gateway.models import QUESTIONS
 from parachute.llm.gateway.questions import NotAnswered, Questions
+from tests.support.errors import raises
 from tests.support.messages_api import MessagesAPI, error, text
 
 from .conftest import KEY, TOKEN, Installation
@@ -81,13 +81,13 @@ async def test_which_model_is_asked(make: Any, api: MessagesAPI) -> None:
         assert part in api.conversation[-1].body["model"]
     before = len(api.requests)
     questions, _ = await make(model="claude-opus-4-1", allowed_models=["*haiku*"])
-    with pytest.raises(NotAnswered, match="not among allowed_models"):
+    with raises("service_error", names="allowed_models"):
         await questions.ask(**ASKED)
     questions, _ = await make(allowed_models=["none"])
-    with pytest.raises(InvalidInput, match="offers no model"):
+    with raises("no_model"):
         await questions.ask(**ASKED)
     questions, _ = await make(provider="compatible", base_url=api.url)
-    with pytest.raises(InvalidInput, match="No model is set"):
+    with raises("no_model"):
         await questions.ask(**ASKED)
     assert [request.kind for request in api.requests[before:]] == ["models"]
 

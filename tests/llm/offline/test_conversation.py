@@ -9,6 +9,7 @@ from parachute.base.errors import InvalidInput
 from parachute.llm.offline.conversation import Turn, reduce_conversation, without_reminders
 from parachute.llm.offline.request import parse_request
 from tests.llm.offline.recorded import CLI_REQUEST
+from tests.support.errors import raises
 
 
 def reduced(*messages: dict[str, Any]) -> list[Turn]:
@@ -78,7 +79,7 @@ def test_many_open_tags_do_not_take_for_ever() -> None:
 
 
 def test_nothing_from_the_user_is_an_error() -> None:
-    with pytest.raises(InvalidInput, match="at least one user message"):
+    with raises("no_user_message"):
         reduced({"role": "user", "content": "<system-reminder>only this</system-reminder>"})
 
 

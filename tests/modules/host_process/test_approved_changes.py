@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from parachute.base.errors import Conflict, InvalidInput, NotAllowed
+from parachute.base.errors import Conflict, InvalidInput
 from parachute.core import Module, Preview
 from parachute.core.testing import Running, run
 from parachute.modules.host_process import approved_changes, kept_changes
 from parachute.modules.host_process.approved_changes import ApprovedChanges
+from tests.support.errors import raises
 
 
 class Notes(Module):
@@ -78,7 +79,7 @@ async def test_a_change_that_is_only_checked_is_not_made(notes: Running, changes
 
 async def test_what_was_withdrawn_is_not_made_any_more(notes: Running, changes: ApprovedChanges) -> None:
     assert await changes.answer(WITHDRAW) == {"applied": False}
-    with pytest.raises(Conflict, match="withdrawn"):
+    with raises("already_decided"):
         await changes.answer(change(text="late"))
     assert await changes.answer(WITHDRAW) == {"applied": False}
     assert notes.module.made == []
@@ -111,7 +112,7 @@ async def test_a_process_that_ended_in_the_middle_is_not_made_up_for(notes: Runn
     await asyncio.gather(applying, return_exceptions=True)
     after = ApprovedChanges(notes.application)
     assert await after.answer(WITHDRAW) == {"applied": None}
-    with pytest.raises(Conflict, match="begun already"):
+    with raises("already_decided"):
         await after.answer(change(text="again"))
     assert notes.module.made == []
 
@@ -198,7 +199,7 @@ async def test_a_change_is_shown_and_taken_back(monkeypatch: pytest.MonkeyPatch)
     async with run(Board) as board:
         changes = ApprovedChanges(board.application)
         undo = {"id": "a.0", "undo": True}
-        with pytest.raises(Conflict, match="kept nothing"):
+        with raises("nothing_kept"):
             await changes.answer(undo)
         shown = {"preview": {"title": "Board", "before": "old", "after": "new"}}
         assert await changes.answer({**change(text="new"), "preview": True}) == shown
@@ -213,7 +214,7 @@ async def test_a_change_is_shown_and_taken_back(monkeypatch: pytest.MonkeyPatch)
         board.module.text = "old"
         for _ in range(2):
             assert await changes.answer(undo) == {"undone": True, "version": None}
-        with pytest.raises(Conflict, match="undone already"):
+        with raises("already_decided"):
             await changes.answer(change(text="new"))
         await changes.answer(change("a.1", text="x" * 200_000))
         assert len((await changes.answer({**change("a.1"), "preview": True}))["preview"]["after"]) == 100_001
@@ -221,7 +222,7 @@ async def test_a_change_is_shown_and_taken_back(monkeypatch: pytest.MonkeyPatch)
         assert board.module.text == "old"
         # What cannot be shown can be made, and not be taken back.
         await changes.answer(change("b.0", text="new", hide=True))
-        with pytest.raises(Conflict, match="kept nothing"):
+        with raises("nothing_kept"):
             await changes.answer({"id": "b.0", "undo": True})
         with pytest.raises(Conflict, match="Nobody may look"):
             await changes.answer({**change("c.0", text="new", hide=True), "preview": True})
@@ -300,7 +301,7 @@ async def test_the_test_kit_applies_and_proposes() -> None:
             await notes.core.suggest("explode", "brain", {})
         assert len(notes.suggestions) == 1
     async with run(Silent) as silent:
-        with pytest.raises(NotAllowed, match="takes no suggestions"):
+        with raises("no_suggestions"):
             await silent.apply("create", {})
 
 

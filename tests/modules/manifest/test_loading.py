@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from parachute.base.errors import InvalidInput, NotFound
+from parachute.base.errors import InvalidInput
 from parachute.modules.manifest.loading import ManifestInvalid, load, parse
 from parachute.modules.manifest.models import InterfaceName, folders
+from tests.support.errors import raises
 
 COMPLETE = Path(__file__).parent / "complete.yaml"
 MINIMAL = "name: notes\nversion: 1.0.0\nmodule: module.py\n"
@@ -297,14 +298,14 @@ def test_names_that_cannot_be(name: str) -> None:
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"manifest\.yaml does not exist"):
+    with raises("no_manifest"):
         load(tmp_path)
     (tmp_path / "manifest.yaml").symlink_to("/etc/passwd")
-    with pytest.raises(ManifestInvalid, match="cannot be read"):
+    with raises("manifest_invalid"):
         load(tmp_path)
     (tmp_path / "manifest.yaml").unlink()
     os.mkfifo(tmp_path / "manifest.yaml")
-    with pytest.raises(ManifestInvalid, match="not a regular file"):
+    with raises("manifest_invalid"):
         load(tmp_path)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import InvalidInput
 from parachute.base.signatures import JUST_NOW_NS
 from parachute.modules.manifest.loading import ManifestInvalid
 from parachute.modules.registry.hashing import tree_hash
@@ -15,6 +14,7 @@ from parachute.modules.registry.models import State
 from parachute.modules.registry.service import Modules, NotApproved
 from parachute.modules.registry.verification import Damaged
 from tests.support.auditing import audited
+from tests.support.errors import raises
 from tests.support.waiting import wait_until
 
 from .building import needing, write_module, write_wheel
@@ -26,7 +26,7 @@ def test_one_byte_waits_for_approval_and_the_diff_shows_the_line(modules: Module
     status = modules.status("hello")
     assert status.state is State.PENDING
     assert status.pending_hash not in (None, modules.registry.module("hello").hash)
-    with pytest.raises(NotApproved, match="waits for your approval"):
+    with raises("approval_pending"):
         modules.runnable("hello")
     (change,) = modules.changes("hello")
     assert change.path == "module.py"
@@ -113,7 +113,7 @@ def test_a_broken_manifest_in_the_vault_changes_nothing(modules: Modules, hello:
         approve(modules)
     assert "mistake" in (modules.permission_changes("hello")[1] or "")
     write_module(hello, name="other")
-    with pytest.raises(InvalidInput, match="'other', not 'hello'"):
+    with raises("other_name"):
         approve(modules)
     write_module(hello)
     assert state(modules) is State.READY
@@ -152,7 +152,7 @@ def test_an_edited_copy_does_not_start_and_can_be_made_anew(modules: Modules, he
             (code / "module.py").unlink()
         case "executable":
             (code / "module.py").chmod(0o555)
-    with pytest.raises(Damaged, match="hello does not start"):
+    with raises("module_damaged"):
         modules.runnable("hello")
     approve(modules)
     assert "Module" in (modules.runnable("hello").code / "module.py").read_text()
@@ -173,7 +173,7 @@ def test_packages_are_verified_before_every_start(
         return (modules.runnable("hello").packages / "greeting/__init__.py").read_text()
 
     (packages / "greeting/__init__.py").write_text("evil")
-    with pytest.raises(Damaged, match="packages"):
+    with raises("module_damaged", names="packages"):
         modules.runnable("hello")
     # Made anew from the kept wheels, without a network.
     monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")
@@ -197,7 +197,7 @@ def test_packages_are_verified_before_every_start(
 
 def test_packages_that_nobody_approved_do_not_start(modules: Modules, hello: Path) -> None:
     (modules.runnable("hello").packages / "json.py").write_text("evil")
-    with pytest.raises(Damaged, match="nobody approved"):
+    with raises("module_damaged"):
         modules.runnable("hello")
 
 
@@ -212,7 +212,7 @@ def test_what_runs_in_place_gets_no_rights_that_nobody_agreed_to(modules: Module
     assert "Read and write: **" in (status.reason or "")
     assert "Reach example.org" in (status.reason or "")
     for attempt in (modules.runnable, modules.approved):
-        with pytest.raises(NotApproved, match=re.escape(f"parachute modules install {source} --dev")):
+        with raises("approval_pending", names=re.escape(f"parachute modules install {source} --dev")):
             attempt("hello")
     install(modules, source, dev=True)
     assert state(modules) is State.READY

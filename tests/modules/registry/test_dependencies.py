@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import InvalidInput, Unavailable
 from parachute.modules.registry import dependencies
 from parachute.modules.registry.dependencies import DependenciesFailed
 from parachute.modules.registry.models import Limits, Silent
 from parachute.modules.registry.requirements import Lock, check_requirements, interpreter_tag, locked_wheels
+from tests.support.errors import raises
 
 from .building import everything, write_source_package, write_wheel
 
@@ -68,7 +68,7 @@ def test_a_wheel_that_was_exchanged_is_not_unpacked(folder: Path) -> None:
     write_wheel(folder / "wheels", "greeting")
     lock(folder, "greeting")
     write_wheel(folder / "wheels", "greeting", files={"greeting/__init__.py": "import evil"})
-    with pytest.raises(DependenciesFailed, match=r"(?i)hash"):
+    with raises("dependencies_failed", names="(?i)hash"):
         dependencies.install(folder, Limits())
 
 
@@ -77,7 +77,7 @@ def test_a_package_without_a_wheel_is_refused_and_its_setup_never_runs(
 ) -> None:
     touched = tmp_path / "touched"
     write_source_package(wheels, "evil", touched)
-    with pytest.raises(DependenciesFailed, match="evil") as raised:
+    with raises("dependencies_failed", names="evil") as raised:
         resolve(folder, "evil")
     assert "Only wheels" in str(raised.value)
     assert not touched.exists()
@@ -117,7 +117,7 @@ def test_the_environment_cannot_make_pip_build(
     ],
 )
 def test_only_names_and_versions_reach_pip(text: str) -> None:
-    with pytest.raises(InvalidInput, match="dependencies: "):
+    with raises("invalid_dependency", names="dependencies: "):
         check_requirements((text,))
 
 
@@ -140,14 +140,14 @@ def test_names_and_versions_are_understood(text: str) -> None:
 def test_a_package_that_replaces_the_computer_is_refused(folder: Path) -> None:
     write_wheel(folder / "wheels", "innocent", files={"parachute/__init__.py": "evil = True"})
     lock(folder, "innocent")
-    with pytest.raises(InvalidInput, match="'parachute'"):
+    with raises("package_replaces_ours", names="'parachute'"):
         dependencies.install(folder, Limits())
 
 
 @pytest.mark.long  # pip takes a second
 def test_a_package_for_another_machine_is_told(wheels: Path, folder: Path) -> None:
     write_wheel(wheels, "greeting", tag="cp311-cp311-win_amd64")
-    with pytest.raises(DependenciesFailed, match="greeting"):
+    with raises("dependencies_failed", names="greeting"):
         resolve(folder, "greeting")
 
 
@@ -157,7 +157,7 @@ def test_compiled_packages_of_another_interpreter_cannot_be_rebuilt(folder: Path
     assert lock(folder, "greeting").packages[0].name == "greeting"
     (folder / "packages").mkdir()
     (folder / "packages/kept").write_text("")
-    with pytest.raises(DependenciesFailed, match="another Python"):
+    with raises("other_python"):
         dependencies.rebuild(folder, tmp_path / "work", Limits())
     assert everything(folder / "packages") == {"kept"}
     assert wheel.exists()
@@ -170,14 +170,14 @@ def test_an_index_that_cannot_be_reached_is_told(folder: Path, monkeypatch: pyte
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{closed.getsockname()[1]}/simple")
-        with pytest.raises(Unavailable, match="index cannot be reached"):
+        with raises("unreachable"):
             resolve(folder, "greeting")
 
 
 @pytest.mark.long  # pip takes a second
 def test_a_download_that_is_too_large_is_ended(wheels: Path, folder: Path) -> None:
     write_wheel(wheels, "greeting", files={"greeting/data": "x" * 3_000_000})
-    with pytest.raises(InvalidInput, match="more than the 1 MB"):
+    with raises("too_large"):
         dependencies.resolve(("greeting",), folder, Limits(packages_bytes=1 << 20), Silent())
 
 

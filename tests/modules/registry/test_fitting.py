@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.registry.interfaces import DoesNotFit
 from parachute.modules.registry.models import State
 from parachute.modules.registry.service import Modules
-from parachute.modules.registry.verification import Damaged
+from tests.support.errors import raises
 
 from .building import entry, everything, write_module
 from .steps import approve, install, state
@@ -15,7 +14,6 @@ from .steps import approve, install, state
 BRAIN = "provides:\n  - BrainInterface@1.1\n"
 NEWER = "provides:\n  - BrainInterface@2.0\n"
 USER = "optional_requires:\n  - BrainInterface@1.1\n"
-TAKEN = "BrainInterface is provided by brain already"
 
 
 @pytest.fixture
@@ -32,7 +30,7 @@ def test_a_module_that_does_not_fit_is_refused_before_anybody_is_asked(
 ) -> None:
     before, listed = modules.places.registry.read_text(), everything(vault)
     mind = write_module(tmp_path / "mind", "mind", more=BRAIN)
-    with pytest.raises(DoesNotFit, match=TAKEN), modules.installing(str(mind), **options):  # type: ignore[arg-type]
+    with raises("interface_taken"), modules.installing(str(mind), **options):  # type: ignore[arg-type]
         pytest.fail("somebody was asked")
     assert modules.places.registry.read_text() == before
     assert everything(vault) == listed
@@ -42,12 +40,12 @@ def test_one_of_two_is_enabled_at_a_time(modules: Modules, brain: Path, tmp_path
     modules.disable("brain")
     install(modules, write_module(tmp_path / "mind", "mind", more=BRAIN))
     before = modules.places.registry.read_text()
-    with pytest.raises(DoesNotFit, match="is provided by mind already"):
+    with raises("interface_taken"):
         modules.enable("brain")
     assert modules.places.registry.read_text() == before
     modules.disable("mind")
     assert modules.enable("brain").state is State.READY
-    with pytest.raises(DoesNotFit, match=TAKEN):
+    with raises("interface_taken"):
         modules.enable("mind")
     # It fits beside itself, such as after failures.
     assert modules.enable("brain").state is State.READY
@@ -59,19 +57,18 @@ def test_one_of_two_is_enabled_at_a_time(modules: Modules, brain: Path, tmp_path
 def test_an_update_of_a_provider_is_compared_with_its_users(modules: Modules, brain: Path, tmp_path: Path) -> None:
     install(modules, write_module(tmp_path / "daily", "daily", more=USER))
     write_module(brain, "brain", "2.0.0", NEWER)
-    said = r"daily uses BrainInterface 1\.1, and brain provides 2\.0"
-    with pytest.raises(DoesNotFit, match=said):
+    with raises("interface_differs"):
         install(modules, brain)
     assert modules.runnable("brain").module.version == "1.0.0"
     # An edit in the vault, too.
     write_module(modules.places.source("brain"), "brain", "2.0.0", NEWER)
-    with pytest.raises(DoesNotFit, match=said):
+    with raises("interface_differs"):
         approve(modules, "brain")
     assert state(modules, "brain") is State.PENDING
     # Without the user of the interface it may come; then the user may not.
     modules.disable("daily")
     approve(modules, "brain")
-    with pytest.raises(DoesNotFit, match=said):
+    with raises("interface_differs"):
         modules.enable("daily")
 
 
@@ -83,7 +80,7 @@ def test_an_update_of_a_disabled_module_is_compared_when_it_is_enabled(
     write_module(brain, "brain", "2.0.0", NEWER)
     install(modules, brain)
     assert state(modules, "brain") is State.DISABLED
-    with pytest.raises(DoesNotFit, match=r"daily uses BrainInterface 1\.1"):
+    with raises("interface_differs"):
         modules.enable("brain")
     assert state(modules, "brain") is State.DISABLED
 
@@ -93,7 +90,7 @@ def test_two_tools_of_one_name_are_not_enabled_together(modules: Modules, tmp_pa
     install(modules, write_module(tmp_path / "one", "one", more=tools))
     modules.disable("one")
     install(modules, write_module(tmp_path / "two", "two", more=tools))
-    with pytest.raises(DoesNotFit, match="the module two offers a tool 'search' already"):
+    with raises("tool_taken", names="two .*search"):
         modules.enable("one")
 
 
@@ -105,7 +102,7 @@ def test_what_was_enabled_while_the_user_was_asked_counts(
     with modules.installing(str(write_module(tmp_path / "mind", "mind", more=BRAIN))) as installation:
         modules.enable("brain")
         before = modules.places.registry.read_text()
-        with pytest.raises(DoesNotFit, match=TAKEN):
+        with raises("interface_taken"):
             installation.finish()
     assert modules.places.registry.read_text() == before
     assert everything(vault) == listed
@@ -128,7 +125,7 @@ def test_a_module_that_cannot_start_does_not_stand_in_the_way(modules: Modules, 
     manifest.write_text("name: [")
     install(modules, write_module(tmp_path / "mind", "mind", more=BRAIN))
     # It is compared when its copy is made anew.
-    with pytest.raises(DoesNotFit, match="is provided by mind already"):
+    with raises("interface_taken"):
         approve(modules, "brain")
     modules.disable("mind")
     approve(modules, "brain")
@@ -139,7 +136,7 @@ def test_what_cannot_be_compared_is_not_enabled(modules: Modules, brain: Path) -
     modules.disable("brain")
     for path in (modules.places.copies / "brain").rglob("manifest.yaml"):
         path.unlink()
-    with pytest.raises(Damaged, match="manifest of the module brain is gone"):
+    with raises("manifest_gone"):
         modules.enable("brain")
     assert not modules.registry.module("brain").enabled
     approve(modules, "brain")

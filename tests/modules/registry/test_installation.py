@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.base.errors import Conflict, NotFound
 from parachute.config.settings.home import Home
 from parachute.modules.manifest.loading import ManifestInvalid
-from parachute.modules.registry.document import RegistryUnreadable
 from parachute.modules.registry.hashing import HashNotPossible
 from parachute.modules.registry.models import State, Trust
 from parachute.modules.registry.names import NameNotAllowed
-from parachute.modules.registry.service import Modules, NotApproved
-from parachute.modules.registry.tree import TreeNotAllowed
+from parachute.modules.registry.service import Modules
+from tests.support.errors import raises
 
 from .building import Repository, deep_folder, everything, names, needing, write_module
 from .steps import approve, install, state
@@ -53,25 +52,25 @@ def test_nothing_is_changed_without_a_yes(modules: Modules, source: Path, vault:
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "said"),
+    ("change", "key", "names_it"),
     [
-        ({"manifest.yaml": "name: hello\n"}, ManifestInvalid, "version"),
-        ({"module.py": "x = 1\n"}, InvalidInput, "no class that inherits from Module"),
-        ({"module.py": "def f(:\n"}, InvalidInput, r"module\.py, line 1: this is not Python"),
-        ({"module.py": None}, InvalidInput, r"no file module\.py"),
-        ({"manifest.yaml": None}, NotFound, r"manifest\.yaml does not exist"),
-        ({"tools.pyc": "x"}, TreeNotAllowed, "compiled"),
+        ({"manifest.yaml": "name: hello\n"}, "manifest_invalid", "version"),
+        ({"module.py": "x = 1\n"}, "no_class", "module"),
+        ({"module.py": "def f(:\n"}, "not_python", r"module\.py, line 1"),
+        ({"module.py": None}, "no_file", r"module\.py"),
+        ({"manifest.yaml": None}, "no_manifest", r"manifest\.yaml"),
+        ({"tools.pyc": "x"}, "compiled_python", r"tools\.pyc"),
     ],
 )
 def test_a_bad_module_is_refused_and_leaves_nothing(
-    modules: Modules, source: Path, vault: Path, change: dict[str, str | None], error: type[Exception], said: str
+    modules: Modules, source: Path, vault: Path, change: dict[str, str | None], key: str, names_it: str
 ) -> None:
     for path, text in change.items():
         if text is None:
             (source / path).unlink()
         else:
             (source / path).write_text(text)
-    with pytest.raises(error, match=said):
+    with raises(key, names=names_it):
         install(modules, source)
     assert not (vault / ".modules/hello").exists()
     assert names(modules.places.copies) == [".lock"]
@@ -107,7 +106,7 @@ def test_a_folder_of_the_vault_that_nobody_installed_is_not_overwritten(
     modules: Modules, source: Path, vault: Path
 ) -> None:
     write_module(vault / ".modules/hello", version="0.1.0")
-    with pytest.raises(Conflict, match="not installed on this computer"):
+    with raises("already_there"):
         install(modules, source)
     found = modules.list()
     assert [(status.name, status.state) for status in found] == [("hello", State.NOT_INSTALLED)]
@@ -142,7 +141,7 @@ def test_an_update_comes_from_the_same_source_and_shows_what_changes(
 def test_an_update_does_not_overwrite_the_users_own_changes(modules: Modules, hello: Path, source: Path) -> None:
     (hello / "module.py").write_text((hello / "module.py").read_text() + "# mine\n")
     write_module(source, version="1.1.0")
-    with pytest.raises(Conflict, match="changes that an update would overwrite"):
+    with raises("changed_here"):
         install(modules, source)
     assert "# mine" in (hello / "module.py").read_text()
 
@@ -165,7 +164,7 @@ def test_a_copy_that_a_unit_was_started_with_stays_until_it_is_told_another(
 def test_dependencies_that_cannot_be_had_leave_nothing(
     modules: Modules, tmp_path: Path, wheels: Path, vault: Path
 ) -> None:
-    with pytest.raises(ParachuteError, match="nothing-like-this"):
+    with raises("dependencies_failed", names="nothing-like-this"):
         install(modules, write_module(tmp_path / "m", more=needing("nothing-like-this")))
     assert modules.list() == []
     assert names(vault / ".modules") == []
@@ -222,9 +221,9 @@ def test_the_source_may_be_gone(modules: Modules, hello: Path) -> None:
         path.unlink()
     hello.rmdir()
     assert state(modules) is State.MISSING
-    with pytest.raises(NotApproved, match="is gone"):
+    with raises("approval_pending"):
         modules.runnable("hello")
-    with pytest.raises(NotFound, match="Install it again"):
+    with raises("no_folder"):
         approve(modules)
     with modules.removing("hello"):
         pass
@@ -251,7 +250,7 @@ def test_two_modules_cannot_offer_the_same_tool(modules: Modules, tmp_path: Path
     install(modules, write_module(tmp_path / "one", "one", more=tools))
     install(modules, write_module(tmp_path / "one", "one", version="1.1.0", more=tools))
     for options in ({}, {"dev": True}):
-        with pytest.raises(Conflict, match="the module one offers a tool 'search' already"):
+        with raises("tool_taken", names="one .*search"):
             install(modules, write_module(tmp_path / "two", "two", more=tools), **options)
 
 
@@ -276,14 +275,14 @@ def test_a_module_runs_in_place_only_from_outside_of_the_vault(
     modules: Modules, source: Path, vault: Path, home: Home
 ) -> None:
     for folder in (write_module(vault / "Projects/hello"), write_module(home.root / "hello")):
-        with pytest.raises(InvalidInput, match="must lie outside"):
+        with raises("dev_in_vault"):
             install(modules, folder, dev=True)
     (vault / "link").symlink_to(source)
     link = source.parent / "link"
     link.symlink_to(vault / "Projects/hello")
-    with pytest.raises(InvalidInput, match="must lie outside"):
+    with raises("dev_in_vault"):
         install(modules, link, dev=True)
-    with pytest.raises(InvalidInput, match="only a folder"):
+    with raises("not_a_folder"):
         install(modules, "https://example.org/x", dev=True)
     installation = install(modules, source, dev=True)
     assert "runs in place" in installation.question.as_text()
@@ -291,7 +290,7 @@ def test_a_module_runs_in_place_only_from_outside_of_the_vault(
     runnable = modules.runnable("hello")
     assert (runnable.code, runnable.module.dev) == (source, source)
     assert modules.status("hello").as_json()["dev"] is True
-    with pytest.raises(Conflict, match="runs in place"):
+    with raises("runs_in_place"):
         approve(modules)
     with modules.removing("hello"):
         pass
@@ -303,7 +302,7 @@ def test_a_link_in_the_place_of_the_sources_is_not_followed(
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
     (vault / ".modules").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(InvalidInput, match="not a folder"):
+    with raises("not_a_folder"):
         install(modules, source)
     assert names(tmp_path / "elsewhere") == []
     assert modules.list() == []
@@ -313,7 +312,7 @@ def test_no_module_starts_with_a_list_that_cannot_be_read(modules: Modules, hell
     text = modules.places.registry.read_text()
     modules.places.registry.write_text(text[:-40])
     for attempt in (modules.list, lambda: modules.runnable("hello"), lambda: install(modules, source)):
-        with pytest.raises(RegistryUnreadable, match=r"modules\.yaml, line \d+"):
+        with raises("registry_unreadable", names=r"modules\.yaml, line \d+"):
             attempt()
     assert (modules.places.copies / "hello").is_dir()
     modules.places.registry.write_text(text)

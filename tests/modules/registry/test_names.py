@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from parachute.modules.registry import verified
-from parachute.modules.registry.names import NameNotAllowed, check_name, names_ok
+from parachute.modules.registry.names import check_name, names_ok
 from parachute.modules.registry.sources import official_folder
 from parachute.modules.registry.verified import official_hashes
 from tests.support.bad_names import BAD_NAMES
+from tests.support.errors import raises
 
 
 @pytest.mark.parametrize("name", ["brain", "daily", "chat", "telegram-bot", "my_notes", "a", "a" * 40])
@@ -27,7 +28,7 @@ def test_names_that_a_module_can_have(name: str) -> None:
 )
 def test_names_that_a_module_cannot_have(name: str) -> None:
     assert not names_ok(name)
-    with pytest.raises(NameNotAllowed, match=r"^name: "):
+    with raises("name_not_allowed", names=r"^name: "):
         check_name(name)
 
 

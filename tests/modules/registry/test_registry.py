@@ -15,6 +15,7 @@ from parachute.modules.registry.document import RegistryUnreadable, parse_docume
 from parachute.modules.registry.models import Trust
 from parachute.modules.registry.registry import Registry, not_installed
 from tests.support.auditing import audited
+from tests.support.errors import raises
 from tests.support.waiting import wait_until
 
 from .building import entry
@@ -60,7 +61,7 @@ def test_what_is_stored_comes_back(registry: Registry) -> None:
     assert stat.S_IMODE(registry.path.stat().st_mode) == 0o600
     assert registry.take("hello").name == "hello"
     assert list(registry.load()) == ["brain"]
-    with pytest.raises(NotFound, match="hello is not installed"):
+    with raises("module_not_installed"):
         registry.take("hello")
     with pytest.raises(NotFound):
         registry.replace("hello", lambda module: module)
@@ -104,7 +105,7 @@ def test_a_file_that_was_cut_off_anywhere_is_an_error(registry: Registry) -> Non
     text = render_document({"brain": FULL, "hello": entry("hello", dev=Path("/home/me/hello/there"))})
     complete = len(text.rstrip())
     for length in range(complete):
-        with pytest.raises(RegistryUnreadable, match=r"modules\.yaml, line \d+: "):
+        with raises("registry_unreadable", names=r"modules\.yaml, line \d+: "):
             parse_document(text[:length].encode(), registry.path)
     assert len(parse_document(text[:complete].encode(), registry.path)) == 2
 
@@ -162,7 +163,7 @@ def test_a_file_that_is_not_understood_stays_as_it_is(registry: Registry) -> Non
 def test_other_documents_are_errors(registry: Registry, text: str) -> None:
     registry.path.write_bytes(text.encode("latin-1"))
     registry.path.chmod(0o600)
-    with pytest.raises(RegistryUnreadable, match=r", line \d+: "):
+    with raises("registry_unreadable", names=r", line \d+: "):
         registry.load()
 
 

@@ -8,6 +8,7 @@ import pytest
 from parachute.modules.registry.check import ModuleInvalid, check_folder
 from parachute.modules.registry.models import InstalledModule
 from parachute.modules.registry.service import Modules
+from tests.support.errors import raises
 
 from .building import everything, write_module
 from .steps import install
@@ -94,7 +95,7 @@ def test_a_broken_file_keeps_the_module_out(modules: Modules, source: Path, vaul
     (problem,) = check_folder(source).problems
     assert said in problem
     before = everything(vault)
-    with pytest.raises(ModuleInvalid, match="line 5: schedule"), modules.installing(str(source), dev=dev):
+    with raises("module_invalid", names="line 5: schedule"), modules.installing(str(source), dev=dev):
         raise AssertionError("It was staged.")
     assert everything(vault) == before
     assert modules.list() == []

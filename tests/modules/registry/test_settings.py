@@ -17,10 +17,10 @@ from parachute.base.services import ServiceRegistry
 from parachute.modules.manifest.loading import parse
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry.api import router
-from parachute.modules.registry.service import Modules, NotApproved
-from parachute.modules.registry.settings import MAXIMUM_BYTES, ModuleSettings, SettingsUnreadable, from_text, setting_of
-from parachute.modules.registry.verification import Damaged
+from parachute.modules.registry.service import Modules
+from parachute.modules.registry.settings import MAXIMUM_BYTES, ModuleSettings, from_text, setting_of
 from parachute.web.http.errors import install_error_handlers
+from tests.support.errors import raises
 
 from .building import MANIFEST, entry, write_module
 from .steps import approve, install
@@ -131,11 +131,11 @@ def test_unknown_settings_are_told_with_the_known_ones(settings: ModuleSettings)
         lambda: settings.delete("hello", HELLO, "colour"),
     )
     for attempt in attempts:
-        with pytest.raises(NotFound, match=r"no setting 'colour'.*order, interval, share, loud, title, password"):
+        with raises("unknown_setting", names="order, interval, share, loud, title, password"):
             attempt()
-    with pytest.raises(NotFound, match="no settings at all"):
+    with raises("unknown_setting"):
         settings.set("hello", manifest_of(""), "order", "city")
-    with pytest.raises(NotFound, match="no module"):
+    with raises("module_not_installed"):
         settings.set("../hello", HELLO, "order", "city")
     assert not settings.path("hello").parent.exists()
 
@@ -190,7 +190,7 @@ def test_a_file_that_is_not_understood_is_neither_used_nor_written_over(
         lambda: settings.set("hello", HELLO, "title", "after"),
         lambda: settings.delete("hello", HELLO, "title"),
     ):
-        with pytest.raises(SettingsUnreadable, match=said) as refused:
+        with raises("settings_unreadable", names=said) as refused:
             attempt()
         assert str(path) in str(refused.value)
     assert path.read_bytes() == text
@@ -204,17 +204,17 @@ def test_what_others_could_have_put_there_is_not_read(settings: ModuleSettings, 
     elsewhere = tmp_path / "elsewhere.json"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
-    with pytest.raises(SettingsUnreadable, match="it is a link"):
+    with raises("settings_unreadable"):
         settings.set("hello", HELLO, "title", "after")
     assert "before" in elsewhere.read_text()
     path.unlink()
     os.mkfifo(path, 0o600)
-    with pytest.raises(SettingsUnreadable, match="not a regular file"):
+    with raises("settings_unreadable"):
         settings.values("hello", HELLO)
     path.unlink()
     path.parent.rmdir()
     path.parent.write_text("")
-    with pytest.raises(SettingsUnreadable, match="not a folder"):
+    with raises("settings_unreadable"):
         settings.set("hello", HELLO, "title", "after")
     assert path.parent.read_text() == ""
 
@@ -275,10 +275,10 @@ def test_settings_are_those_of_what_was_approved(installed: Modules, tmp_path: P
     with pytest.raises(NotFound):
         installed.manifest("nothing")
     installed.registry.put(entry("strange"))
-    with pytest.raises(NotApproved, match="never approved"):
+    with raises("never_approved"):
         installed.manifest("strange")
     (installed.runnable("hello").code / "manifest.yaml").rename(tmp_path / "gone")
-    with pytest.raises(Damaged, match="manifest of the module hello is gone"):
+    with raises("manifest_gone"):
         installed.manifest("hello")
     developed = install(installed, write_module(tmp_path / "developed", "developed", more=SETTINGS), dev=True)
     assert installed.manifest(developed.module.name).defaults == DEFAULTS

@@ -12,8 +12,9 @@ import pytest
 from parachute.base.files import remove_tree
 from parachute.base.signatures import JUST_NOW_NS
 from parachute.modules.registry import tree
-from parachute.modules.registry.tree import TreeNotAllowed, is_unchanged, signatures
+from parachute.modules.registry.tree import is_unchanged, signatures
 from tests.support.auditing import audited
+from tests.support.errors import raises
 from tests.support.waiting import wait_until
 
 from .building import deep_folder
@@ -99,7 +100,7 @@ def test_no_more_is_looked_at_than_a_module_can_have(tmp_path: Path, monkeypatch
             (tmp_path / f"{number}/{inner}").write_text("")
     assert len(signatures(tmp_path)) == 1 + 10 + 90
     (tmp_path / "one more").write_text("")
-    with pytest.raises(TreeNotAllowed, match="more than 100 files"):
+    with raises("too_many_files", names="100 files"):
         signatures(tmp_path)
 
 

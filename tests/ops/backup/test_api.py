@@ -117,9 +117,9 @@ async def test_a_place_is_chosen_with_a_password_to_write_down(
 ) -> None:
     before = (await owner.get("/api/backups")).json()["repository"]
     for wrong, key in (
-        (str(guarded.vault / "backups"), "invalid_input"),
+        (str(guarded.vault / "backups"), "same_disk"),
         ("backups", "config_invalid"),
-        ("sftp:-oProxyCommand=id:/x", "invalid_input"),
+        ("sftp:-oProxyCommand=id:/x", "starts_a_program"),
         (str(tmp_path / "not plugged in" / "backups"), "backup_failed"),
         (before, "backup_failed"),
     ):

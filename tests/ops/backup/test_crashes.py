@@ -13,10 +13,10 @@ import psutil
 import pytest
 
 from parachute.base import swap
-from parachute.base.errors import Conflict
 from parachute.ops.backup import proof, restore
 from parachute.ops.backup.models import Locked, Progress
 from tests.support.computer import free_port
+from tests.support.errors import raises
 from tests.support.waiting import still_running, wait_until
 
 from .installation import Installation
@@ -78,7 +78,7 @@ def test_a_backup_that_is_killed_leaves_no_process_and_the_next_one_is_whole(ins
 
 def test_another_program_that_holds_the_repository_is_named(installation: Installation) -> None:
     installation.create()
-    with checking(installation) as other, pytest.raises(Locked, match=f"PID {other.pid} on "):
+    with checking(installation) as other, raises("backup_locked", names=f"PID {other.pid} on "):
         installation.create()
     # A computer of the same name may be at work: no process of it is seen here.
     with pytest.raises(Locked):
@@ -274,7 +274,7 @@ def test_a_folder_that_was_made_in_the_gap_is_not_thrown_away(installation: Inst
     die_in_the_gap(installation)
     installation.vault.mkdir()
     (installation.vault / "mine").write_text("made in the gap")
-    with pytest.raises(Conflict, match="something has made a new"):
+    with raises("restore_cut_off"):
         restore.recover(installation.places)
     (installation.vault / "mine").unlink()
     # An empty one is in nobody's way.

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.ops.backup import access, create, failures, proof, restore
 from parachute.ops.backup.models import (
-    BackupFailed,
     Damaged,
     NotSetUp,
     Progress,
@@ -21,6 +20,7 @@ from parachute.ops.backup.models import (
 from parachute.ops.backup.repository import Repository
 from parachute.ops.backup.restic import Restic
 from parachute.ops.backup.state import State
+from tests.support.errors import raises
 
 from .installation import Installation, Meanwhile, looked_at
 
@@ -46,7 +46,7 @@ def test_a_wrong_password_a_missing_one_and_an_unplugged_disk_are_told_apart(ins
     assert unset.value.key == "backup_not_set_up"
     password.write_text(right)
     password.chmod(0o644)
-    with pytest.raises(InvalidInput, match="others can read"):
+    with raises("not_private"):
         installation.create()
     password.chmod(0o600)
     away = installation.repository_folder.rename(installation.folder / "away")
@@ -68,17 +68,17 @@ def test_flipped_bytes_are_found_by_verify_and_drill_and_nothing_is_replaced(ins
     proof.verify(installation.places, installation.repository, installation.latest(), Progress(), quick=True)
     with pytest.raises(Damaged):
         proof.verify(installation.places, installation.repository, installation.latest(), Progress())
-    with pytest.raises(Damaged, match="big"):
+    with raises("backup_damaged", names="big"):
         proof.drill(installation.places, installation.repository, Progress())
     assert "last verification of a backup" in concerns(installation)
     assert "last drill of a backup" in concerns(installation)
     before = looked_at(installation.vault)
-    with pytest.raises(Damaged, match="big"):
+    with raises("backup_damaged", names="big"):
         installation.restore()
     assert looked_at(installation.vault) == before
     assert sorted(path.name for path in installation.folder.iterdir()) == [".parachute", "Parachute", "usb"]
     # What can be read comes back on request, and the command says what could not.
-    with pytest.raises(Damaged, match="big"):
+    with raises("backup_damaged", names="big"):
         installation.restore_into(installation.folder / "back")
     assert (installation.folder / "back" / "vault" / "note").read_text() == "still here"
 
@@ -103,16 +103,16 @@ def test_a_drill_opens_every_database(installation: Installation) -> None:
     connection.commit()
     connection.close()
     installation.create()
-    with pytest.raises(Damaged, match="refers to rows that are not there"):
+    with raises("backup_damaged"):
         proof.drill(installation.places, installation.repository, Progress())
     assert list(installation.places.folder.glob("parachute-drill/*")) == []
 
 
 def test_without_a_vault_or_a_backup_the_answer_says_so(installation: Installation) -> None:
-    with pytest.raises(NotFound, match="no backup in the repository yet"):
+    with raises("no_backup"):
         installation.latest()
     shutil.rmtree(installation.vault)
-    with pytest.raises(NotFound, match="There is no vault"):
+    with raises("vault_missing"):
         installation.create()
     assert installation.backups() == []
 
@@ -126,9 +126,9 @@ def test_a_vault_whose_disk_is_not_mounted_is_not_backed_up_as_an_empty_one(inst
         shutil.rmtree(installation.vault)
         installation.vault.mkdir()
 
-    with pytest.raises(NotFound, match="has no conversations"):
+    with raises("vault_empty"):
         installation.create(Meanwhile(at_step="Storing the vault", on_step=unmount))
-    with pytest.raises(NotFound, match="has no conversations"):
+    with raises("vault_empty"):
         installation.create()
     assert "has no conversations" in concerns(installation)
     assert installation.latest().id == made.id
@@ -217,7 +217,7 @@ def test_a_remote_repository_that_does_not_answer_is_told(
     installation: Installation, repository: str, said: str
 ) -> None:
     found = access.find(installation.places, repository, None, None)
-    with pytest.raises(ParachuteError, match=said) as failed:
+    with raises("backup_failed", names=said) as failed:
         # By itself restic tries for a quarter of an hour.
         Repository(Restic(installation.places, found, patience=3)).check_there()
     assert not isinstance(failed.value, RepositoryMissing)
@@ -235,10 +235,10 @@ def test_a_full_disk_is_told_and_the_backup_before_stays(installation: Installat
         found = access.find(installation.places, str(small), None, None)
         installation.repository = Repository(Restic(installation.places, found))
         (installation.vault / "big").write_bytes(os.urandom(9_000_000))
-        with pytest.raises(BackupFailed, match="no room"):
+        with raises("backup_failed", names="no room"):
             installation.create()
         assert len([backup for backup in installation.backups() if backup.is_finished]) == 1
-        with pytest.raises(BackupFailed, match=r"no room|cannot be restored"):
+        with raises("disk_full"):
             installation.restore_into(usb / "back")
     finally:
         subprocess.run(["umount", usb], check=True)
@@ -248,10 +248,10 @@ def test_a_repository_is_made_once_and_never_inside_of_what_it_holds(installatio
     with pytest.raises(Conflict, match="already"):
         create.make(installation.repository)
     for inside in (installation.vault / "backup", installation.home / "x"):
-        with pytest.raises(InvalidInput, match="has to survive"):
+        with raises("same_disk"):
             access.find(installation.places, str(inside), None, None)
     nowhere = access.find(installation.places, str(installation.folder / "not" / "plugged" / "in"), None, None)
-    with pytest.raises(BackupFailed, match="There is no folder"):
+    with raises("no_folder"):
         create.make(Repository(Restic(installation.places, nowhere)))
 
 
@@ -259,7 +259,7 @@ def test_an_environment_file_names_credentials_and_nothing_else(installation: In
     path = tmp_path / "environment"
     path.write_text('# of the bucket\n\nAWS_ACCESS_KEY_ID=abc\nAWS_SECRET_ACCESS_KEY = "d=e f"\n')
     path.chmod(0o644)
-    with pytest.raises(InvalidInput, match="others can read"):
+    with raises("not_private"):
         access.find(installation.places, "s3:host/bucket", None, path)
     path.chmod(0o600)
     found = access.find(installation.places, "s3:host/bucket", None, path)
@@ -267,7 +267,7 @@ def test_an_environment_file_names_credentials_and_nothing_else(installation: In
     assert "d=e f" not in repr(found)
     for line in ("RESTIC_PASSWORD_COMMAND=sh", "LD_PRELOAD=/x", "secret without a name"):
         path.write_text(line)
-        with pytest.raises(InvalidInput, match="line 1: expected NAME=value") as refused:
+        with raises("invalid_line", names="line 1") as refused:
             access.find(installation.places, "s3:host/bucket", None, path)
         assert line.partition("=")[2] not in refused.value.message or "=" not in line
 

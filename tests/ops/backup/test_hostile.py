@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from parachute.base import swap
-from parachute.base.errors import Conflict, InvalidInput
 from parachute.base.files import remove_tree
 from parachute.base.swap import Plan, Swap
 from parachute.ops.backup import access, backups, proof, restore
 from parachute.ops.backup.backups import Backup
-from parachute.ops.backup.models import BackupFailed, Damaged, Progress
+from parachute.ops.backup.models import Progress
 from parachute.ops.backup.rebuild import rebuilt
+from tests.support.errors import raises
 
 from .installation import Installation, looked_at
 
@@ -104,11 +104,11 @@ def test_a_vault_that_cannot_be_renamed_stays_as_it_is(
     (vault / "note").write_text("then")
     installation.create()
     (vault / "note").write_text("now")
-    with pytest.raises(InvalidInput, match="too long"):
+    with raises("path_too_long"):
         installation.restore()
     # Without that look ahead the system refuses it.
     monkeypatch.setattr(swap, "_LONGEST", 255)
-    with pytest.raises(BackupFailed, match="cannot be replaced") as refused:
+    with raises("backup_failed") as refused:
         installation.restore()
     assert refused.value.hint == "Nothing was changed."
     assert (vault / "note").read_text() == "now"
@@ -123,7 +123,7 @@ def test_a_folder_that_may_be_the_restored_vault_is_not_removed(installation: In
     # As on a file system that numbers its files anew with each mount.
     cut_off = replace(Swap.planned(installation.vault, other, datetime.now(UTC)), inode=0)
     (installation.folder / ".parachute.restore.json").write_text(json.dumps(asdict(Plan((cut_off,)))))
-    with pytest.raises(Conflict, match="cannot be told"):
+    with raises("restored_unknown"):
         installation.restore()
     assert (other / "note").read_text() == "restored"
 
@@ -138,7 +138,7 @@ def test_a_snapshot_whose_folder_lies_elsewhere_changes_nothing_there(installati
     for number, path in enumerate((f"{installation.vault}/link", f"/{'../' * 20}{str(outside).lstrip('/')}")):
         hostile = replace(snapshot, paths=(path, path))
         with (
-            pytest.raises(BackupFailed, match=r"leads out|does not hold"),
+            raises("backup_failed", names=r"leads out|does not hold"),
             rebuilt(
                 installation.repository, Backup("0badf00d", [hostile]), "vault", installation.folder / f"place{number}"
             ),
@@ -161,7 +161,7 @@ def test_a_link_among_the_databases_is_not_put_in_place(installation: Installati
     )
     hostile = next(backup for backup in installation.backups() if backup.id == "0badf00d")
     with (
-        pytest.raises(Damaged, match="which is no file"),
+        raises("backup_damaged"),
         rebuilt(installation.repository, hostile, "vault", installation.folder / "place"),
     ):
         pass
@@ -219,7 +219,7 @@ def test_a_folder_of_databases_that_is_a_link_leads_nowhere(installation: Instal
         os.devnull,
         Progress(),
     )
-    with pytest.raises(BackupFailed, match="cannot be restored"):
+    with raises("backup_failed"):
         installation.restore()
     assert list(outside.iterdir()) == []
 
@@ -246,7 +246,7 @@ def test_what_is_neither_file_folder_nor_link_does_not_come_back(installation: I
     ],
 )
 def test_an_address_cannot_have_ssh_or_rclone_start_a_program(installation: Installation, address: str) -> None:
-    with pytest.raises(InvalidInput, match="start a program"):
+    with raises("starts_a_program"):
         access.find(installation.places, address, None, None)
 
 
@@ -269,7 +269,7 @@ def test_ordinary_addresses_of_ssh_and_rclone_are_taken(installation: Installati
 def test_what_opens_the_repository_does_not_lie_in_the_vault(installation: Installation) -> None:
     inside = installation.vault / "secret"
     for files in ((inside, None), (None, inside)):
-        with pytest.raises(InvalidInput, match="where agents can read it"):
+        with raises("lies_in_the_vault"):
             access.find(installation.places, "rest:https://host/", *files)
 
 

@@ -10,6 +10,7 @@ import pytest
 from parachute.ops.backup import old_layout, proof
 from parachute.ops.backup.backups import Retention
 from parachute.ops.backup.models import Damaged, Progress
+from tests.support.errors import raises
 
 from .installation import Installation, looked_at
 from .old_layout import OldBackup, line
@@ -74,9 +75,9 @@ def test_damage_in_an_old_backup_is_found(installation: Installation) -> None:
     installation.flip_bytes()
     with pytest.raises(Damaged):
         proof.verify(installation.places, installation.repository, installation.latest(), Progress())
-    with pytest.raises(Damaged, match="big"):
+    with raises("backup_damaged", names="big"):
         proof.drill(installation.places, installation.repository, Progress())
-    with pytest.raises(Damaged, match="big"):
+    with raises("backup_damaged", names="big"):
         installation.restore()
 
 
@@ -100,7 +101,7 @@ def test_a_manifest_that_somebody_has_changed_changes_nothing_outside(tmp_path: 
     (closed / "content" / "000000").write_text("forged")
     lines = [{"version": 1, "part": "vault"}, {**NOTE, **changes}]
     (closed / "manifest.jsonl").write_bytes(b"".join(map(line, lines)))
-    with pytest.raises(Damaged, match="manifest"):
+    with raises("backup_damaged", names="manifest"):
         old_layout.put_in_place(closed, root, "vault")
     assert list(outside.iterdir()) == []
 
@@ -110,7 +111,7 @@ def test_a_manifest_that_somebody_has_changed_changes_nothing_outside(tmp_path: 
 )
 def test_what_is_no_manifest_is_not_believed(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "manifest.jsonl").write_bytes(text)
-    with pytest.raises(Damaged, match="manifest"):
+    with raises("backup_damaged", names="manifest"):
         old_layout.put_in_place(tmp_path, tmp_path, "vault")
 
 
@@ -122,7 +123,7 @@ def test_a_link_beside_the_manifest_brings_in_no_file_of_this_computer(installat
         (folder / "content" / "000999").symlink_to(installation.access.password_file)
         old.store_files(part, root)
         old.close(part, folder, entries)
-    with pytest.raises(Damaged, match="which is no file"):
+    with raises("backup_damaged"):
         installation.restore_into(installation.folder / "back")
     assert not list(Path(installation.folder / "back").iterdir())
 

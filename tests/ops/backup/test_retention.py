@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import InvalidInput
 from parachute.ops.backup import create, state
 from parachute.ops.backup.backups import CLOSED, FILES, Backup, Retention, chosen, grouped, tags
 from parachute.ops.backup.models import PARTS
 from parachute.ops.backup.places import Places
 from parachute.ops.backup.repository import Snapshot
 from parachute.ops.backup.state import CREATE, DRILL, FAILED, OK, State
+from tests.support.errors import raises
 
 from .installation import Installation
 
@@ -103,7 +103,7 @@ def test_each_installation_has_a_name_of_its_own_and_keeps_it(tmp_path: Path) ->
     path = first.folder / "installation"
     assert path.stat().st_mode & 0o777 == 0o600
     path.write_text("a,b")  # it would be two tags
-    with pytest.raises(InvalidInput, match="does not hold the name"):
+    with raises("no_installation"):
         _ = first.installation
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Conflict
 from parachute.ops.backup import proof
 from parachute.ops.backup.models import Progress
+from tests.support.errors import raises
 
 from .installation import Installation, Meanwhile, looked_at
 
@@ -187,7 +187,7 @@ def test_a_backup_is_restored_only_into_an_empty_place(installation: Installatio
     target = installation.folder / "back"
     target.mkdir()
     (target / "mine").write_text("mine")
-    with pytest.raises(Conflict, match="is not empty"):
+    with raises("not_empty"):
         installation.restore_into(target)
     assert [path.name for path in target.iterdir()] == ["mine"]
 

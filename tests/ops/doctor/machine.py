@@ -34,6 +34,7 @@ class Machine:
         for path in (self.root, self.programs):
             path.mkdir()
         self.path = os.environ["PATH"]
+        self.results: list[str] = []
 
     def file(self, name: str, text: str = "") -> Path:
         """A file of the system, such as `/proc/meminfo`."""
@@ -75,7 +76,11 @@ class Machine:
 
     def look(self, check: str, **changes: Any) -> Result:
         """The result of one check."""
-        return result_of(self.computer(**changes), all_checks()[check])
+        result = result_of(self.computer(**changes), all_checks()[check])
+        fix = f"--fix: {result.fix.summary}" if result.fix else None
+        lines = (f"{check}: {result.level}: {result.message}", result.hint, *result.details, fix)
+        self.results.append("\n  ".join(filter(None, lines)))
+        return result
 
     def well(self, check: str, **changes: Any) -> str:
         """See that a check has nothing to complain of, and return what it says."""

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from parachute.base.known_files import KnownFiles
 from parachute.modules.registry.models import Limits
@@ -46,13 +47,15 @@ def overwrite(path: Path, position: int, data: bytes) -> None:
         file.write(data)
 
 
-def test_a_vault_that_is_there_is_fine(machine: Machine) -> None:
-    assert str(machine.vault) in machine.well("vault")
+def test_a_vault_that_is_there_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.well("vault")
+    assert machine.results == snapshot
 
 
-def test_a_vault_that_was_never_made_is_fine(machine: Machine) -> None:
+def test_a_vault_that_was_never_made_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
     shutil.rmtree(machine.vault)
-    assert "at the first start" in machine.well("vault")
+    machine.well("vault")
+    assert machine.results == snapshot
 
 
 @pytest.mark.parametrize("what", ["gone", "a file", "empty"])
@@ -66,20 +69,25 @@ def test_a_vault_that_is_not_what_it_was_is_noticed(machine: Machine, what: str)
     machine.accuses("vault")
 
 
-def test_a_vault_of_somebody_else_is_noticed(machine: Machine) -> None:
-    assert "belongs to" in machine.accuses("vault", uid=os.getuid() + 1).message
+def test_a_vault_of_somebody_else_is_noticed(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.accuses("vault", uid=os.getuid() + 1)
+    assert machine.results == snapshot
 
 
-def test_databases_that_are_whole_are_fine_and_nothing_is_written_beside_them(machine: Machine) -> None:
+def test_databases_that_are_whole_are_fine_and_nothing_is_written_beside_them(
+    machine: Machine, snapshot: SnapshotAssertion
+) -> None:
     database(machine.vault / ".parachute" / "sessions.db")
     database(machine.home.trust_database)
     database(machine.home.root / "module-data" / "daily" / "storage.db", journal="DELETE")
     with unchanged(machine.vault, machine.home.root):
-        assert machine.well("databases") == "All 3 databases are whole."
+        machine.well("databases")
+    assert machine.results == snapshot
 
 
-def test_no_database_is_fine(machine: Machine) -> None:
-    assert "no database" in machine.well("databases")
+def test_no_database_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.well("databases")
+    assert machine.results == snapshot
 
 
 @pytest.mark.parametrize(
@@ -104,11 +112,14 @@ def test_a_damaged_database_is_named(machine: Machine, name: str) -> None:
 @pytest.mark.parametrize(
     "damage", [lambda path: overwrite(path, 0, b"no database, this"), lambda path: os.truncate(path, 5000)]
 )
-def test_a_file_that_is_no_database_any_more_is_named(machine: Machine, damage: object) -> None:
+def test_a_file_that_is_no_database_any_more_is_named(
+    machine: Machine, damage: object, snapshot: SnapshotAssertion
+) -> None:
     path = database(machine.home.trust_database)
     assert callable(damage)
     damage(path)
-    assert "trust.db" in machine.accuses("databases").message
+    machine.accuses("databases")
+    assert machine.results == snapshot
 
 
 def test_an_index_that_does_not_fit_its_rows_is_noticed(machine: Machine) -> None:
@@ -126,7 +137,7 @@ def test_an_index_that_does_not_fit_its_rows_is_noticed(machine: Machine) -> Non
     machine.accuses("databases")
 
 
-def test_a_database_that_is_being_written_is_whole(machine: Machine) -> None:
+def test_a_database_that_is_being_written_is_whole(machine: Machine, snapshot: SnapshotAssertion) -> None:
     path = database(machine.vault / ".parachute" / "sessions.db")
     program = (
         "import sqlite3, sys\n"
@@ -146,18 +157,21 @@ def test_a_database_that_is_being_written_is_whole(machine: Machine) -> None:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "writing\n"
         for _ in range(3):
-            assert machine.well("databases") == "The one database is whole."
+            machine.well("databases")
         writer.stdin.write("\n")
         writer.stdin.flush()
         assert writer.stdout.readline() == "ok\n"
+    assert machine.results == snapshot
 
 
-def test_a_database_that_another_program_holds_is_not_called_damaged(machine: Machine) -> None:
+def test_a_database_that_another_program_holds_is_not_called_damaged(
+    machine: Machine, snapshot: SnapshotAssertion
+) -> None:
     path = database(machine.home.root / "module-data" / "daily" / "a.db", journal="DELETE")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
-        found = machine.warns("databases", supervisor=status())
-    assert found.details == (f"{path}: database is locked",)
+        machine.warns("databases", supervisor=status())
+    assert machine.results == snapshot
 
 
 def test_what_a_killed_program_had_written_is_read_with_the_rest(machine: Machine) -> None:
@@ -176,7 +190,9 @@ def test_what_a_killed_program_had_written_is_read_with_the_rest(machine: Machin
     machine.accuses("databases")
 
 
-def test_what_a_killed_program_had_half_done_is_not_called_damaged(machine: Machine) -> None:
+def test_what_a_killed_program_had_half_done_is_not_called_damaged(
+    machine: Machine, snapshot: SnapshotAssertion
+) -> None:
     path = database(machine.home.root / "module-data" / "daily" / "a.db", journal="DELETE")
     program = (
         "import os, sqlite3, sys\n"
@@ -188,11 +204,11 @@ def test_what_a_killed_program_had_half_done_is_not_called_damaged(machine: Mach
     subprocess.run([sys.executable, "-c", program, str(path)], check=False)
     assert path.with_name("a.db-journal").stat().st_size > 0
     with unchanged(machine.home.root):
-        found = machine.warns("databases")
-    assert found.details == (f"{path}: its writer was killed; what was half done is taken back when it is opened next",)
+        machine.warns("databases")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("SELECT count(*) FROM entries").fetchone()
     machine.well("databases")
+    assert machine.results == snapshot
 
 
 @pytest.mark.parametrize("place", ["vault/.parachute/copies", "home/module-data/daily"])
@@ -244,7 +260,9 @@ def test_a_vault_that_nobody_synchronises_is_fine(machine: Machine) -> None:
     ],
 )
 @pytest.mark.parametrize("what", ["vault", "home"])
-def test_a_synchronised_folder_is_noticed(machine: Machine, folder: str, mark: str, program: str, what: str) -> None:
+def test_a_synchronised_folder_is_noticed(
+    machine: Machine, folder: str, mark: str, program: str, what: str, snapshot: SnapshotAssertion
+) -> None:
     place = machine.folder / folder
     place.mkdir(parents=True)
     if mark:
@@ -259,8 +277,8 @@ def test_a_synchronised_folder_is_noticed(machine: Machine, folder: str, mark: s
         inside = place / "p"
         inside.mkdir()
         found = machine.accuses("sync-folder", home=type(machine.home)(inside))
-        assert "keys and credentials" in found.message
     assert found.message.startswith(program)
+    assert machine.results == snapshot
 
 
 def test_a_link_does_not_hide_where_the_vault_is(machine: Machine) -> None:
@@ -275,7 +293,9 @@ def test_a_link_does_not_hide_where_the_vault_is(machine: Machine) -> None:
     ("line", "is_well"),
     [(".parachute", True), ("(?d).parachute/", True), ("/Parachute/.parachute", True), ("*.tmp", False)],
 )
-def test_syncthing_may_leave_the_databases_out(machine: Machine, line: str, is_well: bool) -> None:
+def test_syncthing_may_leave_the_databases_out(
+    machine: Machine, line: str, is_well: bool, snapshot: SnapshotAssertion
+) -> None:
     (machine.folder / ".stfolder").mkdir()
     (machine.folder / ".stignore").write_text(f"// mine\n{line}\n")
     # The state directory lies elsewhere.
@@ -283,7 +303,8 @@ def test_syncthing_may_leave_the_databases_out(machine: Machine, line: str, is_w
     if is_well:
         machine.well("sync-folder", home=home)
     else:
-        assert ".stignore" in str(machine.accuses("sync-folder", home=home).hint)
+        machine.accuses("sync-folder", home=home)
+    assert machine.results == snapshot
 
 
 def set_backup_up(machine: Machine, repository: str) -> None:
@@ -292,26 +313,29 @@ def set_backup_up(machine: Machine, repository: str) -> None:
     machine.program("restic", "exit 0")
 
 
-def test_a_computer_without_backups_is_warned(machine: Machine) -> None:
-    assert "No backup is made" in machine.warns("backup").message
+def test_a_computer_without_backups_is_warned(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.warns("backup")
+    assert machine.results == snapshot
 
 
-def test_a_backup_that_went_well_is_fine(machine: Machine) -> None:
+def test_a_backup_that_went_well_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
     set_backup_up(machine, "sftp:me@host:/backup")
-    assert "No backup was made yet" in machine.warns("backup").message
+    machine.warns("backup")
     record(machine.home.root, CREATE, OK)
     with unchanged(machine.home.root):
-        assert "sftp:me@host:/backup" in machine.well("backup")
+        machine.well("backup")
     machine.settings["backup"] = {"repository": "rest:https://me:word@host/"}
     assert "word" not in machine.well("backup")
+    assert machine.results == snapshot
 
 
 @pytest.mark.parametrize("operation", [CREATE, DRILL])
-def test_a_backup_that_failed_is_a_problem(machine: Machine, operation: str) -> None:
+def test_a_backup_that_failed_is_a_problem(machine: Machine, operation: str, snapshot: SnapshotAssertion) -> None:
     set_backup_up(machine, "sftp:me@host:/backup")
     record(machine.home.root, CREATE, OK)
     record(machine.home.root, operation, FAILED, "The password is wrong.")
-    assert "The password is wrong." in machine.accuses("backup").message
+    machine.accuses("backup")
+    assert machine.results == snapshot
 
 
 def test_an_old_backup_is_noticed(machine: Machine) -> None:
@@ -322,18 +346,20 @@ def test_an_old_backup_is_noticed(machine: Machine) -> None:
     assert "is of 2025-" in machine.warns("backup").message
 
 
-def test_a_backup_beside_the_vault_is_noticed(machine: Machine) -> None:
+def test_a_backup_beside_the_vault_is_noticed(machine: Machine, snapshot: SnapshotAssertion) -> None:
     (machine.folder / "backup").mkdir()
     set_backup_up(machine, str(machine.folder / "backup"))
     record(machine.home.root, CREATE, OK)
-    assert "the same disk" in machine.warns("backup").message
+    machine.warns("backup")
+    assert machine.results == snapshot
 
 
-def test_without_restic_no_backup_is_made(machine: Machine) -> None:
+def test_without_restic_no_backup_is_made(machine: Machine, snapshot: SnapshotAssertion) -> None:
     set_backup_up(machine, "sftp:me@host:/backup")
     (machine.programs / "restic").unlink()
     machine.without_programs()
-    assert "not installed" in machine.accuses("backup").message
+    machine.accuses("backup")
+    assert machine.results == snapshot
 
 
 @pytest.fixture
@@ -344,32 +370,42 @@ def modules(machine: Machine) -> Modules:
     return found
 
 
-def test_modules_that_are_what_was_approved_are_fine(machine: Machine, modules: Modules) -> None:
-    assert "hello" in machine.well("modules")
+def test_modules_that_are_what_was_approved_are_fine(
+    machine: Machine, modules: Modules, snapshot: SnapshotAssertion
+) -> None:
+    machine.well("modules")
     machine.well("module-packages")
+    assert machine.results == snapshot
 
 
-def test_no_modules_are_fine(machine: Machine) -> None:
+def test_no_modules_are_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
     with unchanged(machine.home.root, machine.vault):
-        assert "No module" in machine.well("modules")
+        machine.well("modules")
         machine.well("module-packages")
+    assert machine.results == snapshot
 
 
-def test_a_changed_module_waits(machine: Machine, modules: Modules) -> None:
+def test_a_changed_module_waits(machine: Machine, modules: Modules, snapshot: SnapshotAssertion) -> None:
     (modules.places.source("hello") / "module.py").write_text("changed = True\n")
     with unchanged(machine.home.root, machine.vault):
-        assert "hello was changed" in machine.warns("modules").message
+        machine.warns("modules")
     modules.disable("hello")
     machine.well("modules")
+    assert machine.results == snapshot
 
 
-def test_a_module_whose_folder_is_gone_is_noticed(machine: Machine, modules: Modules) -> None:
+def test_a_module_whose_folder_is_gone_is_noticed(
+    machine: Machine, modules: Modules, snapshot: SnapshotAssertion
+) -> None:
     shutil.rmtree(modules.places.source("hello"))
-    assert "is gone" in machine.warns("modules").message
+    machine.warns("modules")
+    assert machine.results == snapshot
 
 
 @pytest.mark.parametrize("damage", ["changed", "gone"])
-def test_a_damaged_copy_is_a_problem(machine: Machine, modules: Modules, damage: str) -> None:
+def test_a_damaged_copy_is_a_problem(
+    machine: Machine, modules: Modules, damage: str, snapshot: SnapshotAssertion
+) -> None:
     copy = modules.places.copy("hello", modules.registry.module("hello").digest)
     if damage == "gone":
         shutil.rmtree(copy)
@@ -377,27 +413,33 @@ def test_a_damaged_copy_is_a_problem(machine: Machine, modules: Modules, damage:
         code = copy / "code" / "module.py"
         code.chmod(0o644)
         code.write_text("changed = True\n")
-    assert "hello" in machine.accuses("modules").message
+    machine.accuses("modules")
+    assert machine.results == snapshot
 
 
-def test_a_list_of_modules_that_cannot_be_read_is_told(machine: Machine, modules: Modules) -> None:
+def test_a_list_of_modules_that_cannot_be_read_is_told(
+    machine: Machine, modules: Modules, snapshot: SnapshotAssertion
+) -> None:
     registry = modules.places.registry
     registry.write_text(registry.read_text().removesuffix("...\n"))
     for check in ("modules", "module-packages"):
         result = machine.look(check)
         assert result.level == "problem"
-        assert "ends too early" in result.message
+    assert machine.results == snapshot
 
 
-def test_packages_of_another_python_are_noticed(machine: Machine, modules: Modules) -> None:
+def test_packages_of_another_python_are_noticed(
+    machine: Machine, modules: Modules, snapshot: SnapshotAssertion
+) -> None:
     lock = modules.places.copy("hello", modules.registry.module("hello").digest) / "lock.txt"
     text = lock.read_text()
     assert interpreter_tag() in text
     lock.chmod(0o644)
     lock.write_text(text.replace(interpreter_tag(), "cpython-39-of-nix-store"))
-    assert "another Python" in machine.warns("module-packages").message
+    machine.warns("module-packages")
     lock.write_text("neither\n")
-    assert "lock.txt" in machine.accuses("module-packages").message
+    machine.accuses("module-packages")
+    assert machine.results == snapshot
 
 
 def test_hooks_in_a_file_that_is_cut_in_half_do_not_run(machine: Machine) -> None:

@@ -5,11 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from parachute.base.errors import NotFound, Unavailable
+from parachute.base.errors import Unavailable
 from parachute.ops.doctor.checks import all_checks, named
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import Check, Group, Level, NotApplicable, Result, ok, problem, warning
 from parachute.ops.doctor.service import examine, has_problem
+from tests.support.errors import raises
 
 from .machine import Machine
 
@@ -97,5 +98,5 @@ def test_a_file_in_the_folder_is_a_check() -> None:
     assert {each.group for each in found.values()} == set(Group)
     assert len({each.title for each in found.values()}) == len(found)
     assert list(named(["swap", "clock"])) == ["clock", "swap"]
-    with pytest.raises(NotFound, match="'weather'"):
+    with raises("no_check", names="'weather'"):
         named(["clock", "weather"])

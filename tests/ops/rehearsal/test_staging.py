@@ -13,8 +13,8 @@ import yaml
 
 from parachute.config.settings.home import Home
 from parachute.ops.recovery.inspection import problem
-from parachute.ops.rehearsal.copying import DamagedDatabase
-from parachute.ops.rehearsal.staging import NoSpace, Scratch, TooSlow
+from parachute.ops.rehearsal.staging import Scratch, TooSlow
+from tests.support.errors import raises
 from tests.support.small_disk import small_disk
 
 pytestmark = pytest.mark.process
@@ -116,7 +116,7 @@ def test_what_does_not_fit_is_refused_with_what_is_missing(tmp_path: Path) -> No
     with small_disk(tmp_path) as disk:
         installation = Installation(disk.folder)
         (installation.home.root / "large").write_bytes(bytes(1 << 20))
-        with installation.scratch.made(), pytest.raises(NoSpace, match=r"need 2[67]\d MB .* are missing"):
+        with installation.scratch.made(), raises("disk_full", names=r"2[67]\d MB"):
             installation.scratch.stage(installation.home, installation.vault)
         assert not installation.scratch.folder.exists()
 
@@ -129,7 +129,7 @@ def test_copies_that_take_too_long_are_given_up(installation: Installation) -> N
 
 def test_a_damaged_database_is_named(installation: Installation) -> None:
     (installation.home.root / "trust.db").write_bytes(b"no database" * 1000)
-    with installation.scratch.made(), pytest.raises(DamagedDatabase, match=r"trust\.db"):
+    with installation.scratch.made(), raises("database_damaged", names=r"trust\.db"):
         installation.scratch.stage(installation.home, installation.vault)
 
 

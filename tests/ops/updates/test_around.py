@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from parachute.base.clock import SYSTEM
-from parachute.base.disk_errors import DiskFull
 from parachute.config.settings.home import Home
 from parachute.events.inbox.models import Answer
 from parachute.ops.rehearsal.models import Check, Rehearsal
@@ -23,6 +22,7 @@ from parachute.ops.updates.program_link import repoint
 from parachute.ops.updates.service import Updates
 from parachute.ops.updates.versions import running
 from parachute.supervisor import control
+from tests.support.errors import raises
 from tests.support.small_disk import small_disk
 
 pytestmark = pytest.mark.process
@@ -123,7 +123,7 @@ async def test_where_the_newest_version_runs_nothing_is_done(home: Home, tmp_pat
 async def test_on_a_full_disk_none_begins(tmp_path: Path) -> None:
     with small_disk(tmp_path) as disk:
         disk.fill()
-        with pytest.raises(DiskFull, match="an update needs at least 64"):
+        with raises("disk_full", names="64"):
             await Orders(Home(tmp_path)).begin()
 
 

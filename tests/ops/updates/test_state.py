@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from parachute.ops.updates.models import UpdateFailed
 from parachute.ops.updates.state import State
 from tests.support.crashing import at_every_step
+from tests.support.errors import raises
 from tests.support.small_disk import small_disk
 
 pytestmark = pytest.mark.process
@@ -107,7 +107,7 @@ def test_a_full_disk_is_noticed_before_anything_is_touched_and_does_not_bar_the_
         roots = Roots(tmp_path)
         roots.state.check_room()
         disk.fill()
-        with pytest.raises(UpdateFailed, match="The disk has 0 MB left"):
+        with raises("update_failed", names="0 MB"):
             roots.state.check_room()
         with pytest.raises((OSError, sqlite3.Error)):
             roots.state.keep()

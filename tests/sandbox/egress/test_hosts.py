@@ -11,6 +11,7 @@ from parachute.base.errors import InvalidInput
 from parachute.sandbox.egress import addresses, hosts
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Target
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -129,7 +130,7 @@ def test_a_wrong_entry_is_named(entry: object) -> None:
 
 
 def test_all_wrong_entries_are_named_at_once() -> None:
-    with pytest.raises(InvalidInput, match=r"'localhost'.*'10\.0\.0\.1'"):
+    with raises("invalid_hosts", names=r"'localhost'.*'10\.0\.0\.1'"):
         AllowedHosts.parse(["localhost", "10.0.0.1"])
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from parachute.base.errors import Unavailable
 from parachute.sandbox.engines.inspection.engine_reports import of_podman
 from parachute.sandbox.engines.inspection.inside import Findings
 from parachute.sandbox.engines.inspection.kernel import Process, process
@@ -16,6 +15,7 @@ from parachute.sandbox.engines.inspection.models import Finding
 from parachute.sandbox.engines.models import Mount
 from parachute.sandbox.layout import ENVIRONMENT, RUNNER, runner_folder
 from tests.sandbox.engines.test_podman import IMAGE, specification
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -112,10 +112,10 @@ def test_a_mount_that_nobody_asked_for_is_found(tmp_path: Path) -> None:
 
 def test_what_a_sandbox_says_is_not_believed_without_a_look_at_its_form() -> None:
     for answer in (b"", b"[]", b"{}", b'{"user": "root"}', b"[" * 100_000):
-        with pytest.raises(Unavailable, match="cannot be read"):
+        with raises("answer_unreadable"):
             Findings.read(answer)
 
 
 def test_a_process_that_has_ended_is_said() -> None:
-    with pytest.raises(Unavailable, match="kernel does not say"):
+    with raises("kernel_not_read"):
         process(2**22 + 1)

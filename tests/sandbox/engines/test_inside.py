@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Unavailable
 from parachute.sandbox.engines.inspection.inside import inspect
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
+from tests.support.errors import raises
 
 pytestmark = [needs_bubblewrap, pytest.mark.process]
 
@@ -58,5 +58,5 @@ async def test_the_process_that_answers_is_known_by_the_kernel(sandboxes: Sandbo
 
 
 def test_a_sandbox_that_cannot_be_reached_is_said(short_folder: Path) -> None:
-    with pytest.raises(Unavailable, match="cannot be asked"):
+    with raises("sandbox_not_asked"):
         inspect(short_folder / "agent.sock", [], [])

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Conflict, InvalidInput, Unavailable
+from parachute.base.errors import InvalidInput
 from parachute.sandbox.image import building, recipe
 from parachute.sandbox.image.models import Image, changed
 from tests.sandbox.engines.sandboxes import marker
 from tests.sandbox.image.conftest import DATABASE, Programs
 from tests.supervisor.launching import with_argument
+from tests.support.errors import raises
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process
@@ -92,10 +93,10 @@ async def test_a_disk_that_takes_nothing_is_named(
         def no_space(descriptor: int) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        with pytest.raises(Unavailable, match="No space left on device"):
+        with raises("image_not_kept", names="No space left on device"):
             await building.build(home, silent, fills, tmp_path / "root.tar")
     assert (Image.load(home), list(programs.images)) == (image, [image.id])
-    with pytest.raises(Unavailable, match=r"cannot be kept: .*missing"):
+    with raises("image_not_kept", names="missing"):
         await building.write_root(tmp_path / "missing/root.tar", silent)
 
 
@@ -125,7 +126,7 @@ async def test_versions_of_packages_are_noted_and_a_new_build_says_what_changed(
 
 async def test_what_mmdebstrap_says_last_is_told(home: Path, programs: Programs) -> None:
     (programs.folder / "fails").touch()
-    with pytest.raises(Unavailable, match="there is no such mirror"):
+    with raises("program_failed", names="no such mirror"):
         await building.build(home, silent, works)
     assert (Image.load(home), programs.images) == (None, {})
 
@@ -139,7 +140,7 @@ async def test_there_is_one_build_at_a_time(home: Path, programs: Programs) -> N
 
     first = asyncio.create_task(building.build(home, silent, attempt))
     await trying.wait()
-    with pytest.raises(Conflict, match="being built already"):
+    with raises("under_way"):
         await building.build(home, silent, works)
     go_on.set()
     assert await first == Image.load(home)
@@ -205,7 +206,7 @@ async def test_a_file_that_is_no_root_is_refused(
 ) -> None:
     path = tmp_path / "root.tar"
     path.write_bytes(content)
-    with pytest.raises(InvalidInput, match=r"root\.tar"):
+    with raises("unreadable", names=r"root\.tar"):
         await building.build(home, silent, works, path)
     assert programs.images == {}
 
@@ -216,16 +217,16 @@ async def test_a_root_of_something_else_is_refused(
 ) -> None:
     path = tmp_path / "root.tar"
     write_root(path, mark)
-    with pytest.raises(InvalidInput, match="is not the root of an image for agents"):
+    with raises("no_image"):
         await building.build(home, silent, works, path)
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with raises("unreadable"):
         await building.build(home, silent, works, tmp_path / "missing.tar")
     assert programs.images == {}
 
 
 async def test_root_builds_no_image(home: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    with pytest.raises(Unavailable, match="never started by root"):
+    with raises("started_by_root"):
         await building.build(home, silent, works)
     assert programs.calls == []
 
@@ -235,11 +236,11 @@ async def test_a_program_that_is_missing_is_named(
 ) -> None:
     (programs.folder / "bin/mmdebstrap").unlink()
     monkeypatch.setenv("PATH", str(programs.folder / "bin"))
-    with pytest.raises(Unavailable, match="mmdebstrap is not installed") as caught:
+    with raises("program_missing", names="mmdebstrap") as caught:
         await building.build(home, silent, works)
     assert "--from-tar" in (caught.value.hint or "")
     (programs.folder / "bin/podman").unlink()
-    with pytest.raises(Unavailable, match="Podman is not installed"):
+    with raises("program_missing", names="Podman"):
         await building.build(home, silent, works)
 
 
@@ -249,7 +250,7 @@ async def test_a_root_for_another_machine(home: Path, programs: Programs, tmp_pa
     assert recipe.read_root(path)[0] == recipe.digest()
     assert programs.images == {}
     written = path.read_bytes()
-    with pytest.raises(Conflict, match="exists already"):
+    with raises("output_exists"):
         await building.write_root(path, silent)
     assert path.read_bytes() == written
     image = await building.build(home, silent, works, path)

@@ -12,11 +12,11 @@ import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.base.signatures import JUST_NOW_NS
-from parachute.security.keys.document import KeysUnreadable
 from parachute.security.keys.models import FULL_ACCESS, Scope
 from parachute.security.keys.service import Keys, LastAdminKey
 from parachute.security.keys.store import KeyStore
 from tests.support.auditing import audited
+from tests.support.errors import raises
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process
@@ -101,7 +101,7 @@ def test_a_label_of_two_keys_does_not_revoke_either(keys: Keys) -> None:
 
 def test_the_last_key_with_admin_rights_stays_where_that_is_asked_for(keys: Keys) -> None:
     (phone, secret), (kitchen, _) = keys.create("phone"), keys.create("kitchen", [Scope.parse("daily:read,write")])
-    with pytest.raises(LastAdminKey, match="phone is the last key with admin rights"):
+    with raises("last_admin_key", names="phone"):
         keys.revoke("phone", keep_admin=True)
     assert keys.authenticate(secret) is not None
     keys.create("tablet", [Scope.parse("auth:admin")])
@@ -159,7 +159,7 @@ def test_nobody_is_recognised_while_the_file_is_not_understood(home: Path, keys:
     whole = path.read_text()
     path.write_text(whole[: len(whole) // 2])
     for _ in range(2):
-        with pytest.raises(KeysUnreadable, match="line"):
+        with raises("keys_unreadable", names="line"):
             keys.authenticate(secret)
     path.write_text(whole)
     assert keys.authenticate(secret) is not None

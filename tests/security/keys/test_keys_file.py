@@ -15,6 +15,7 @@ from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from parachute.security.keys.store import MAXIMUM_BYTES, MAXIMUM_KEYS, KeyStore
 from parachute.security.keys.stored_secrets import digest
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -212,7 +213,7 @@ def test_a_folder_that_others_can_enter_is_closed_with_a_warning(home: Path) -> 
 def test_what_belongs_to_another_user_is_refused(home: Path, keys: Keys, what: str) -> None:
     path = write(home, FROM_THE_SPECIFICATION)
     os.chown(path if what == "file" else home, 65534, 65534)
-    with pytest.raises(KeysUnreadable, match="65534"):
+    with raises("keys_unreadable", names="65534"):
         keys.check()
 
 
@@ -225,7 +226,7 @@ def test_links_pipes_and_folders_are_refused(home: Path, keys: Keys, tmp_path: P
         keys.check()
     path.unlink()
     os.mkfifo(path, 0o600)
-    with pytest.raises(KeysUnreadable, match="regular"):
+    with raises("keys_unreadable", names="regular"):
         keys.check()
     path.unlink()
     path.mkdir()
@@ -235,7 +236,7 @@ def test_links_pipes_and_folders_are_refused(home: Path, keys: Keys, tmp_path: P
 
 def test_a_huge_file_is_not_read(home: Path, keys: Keys) -> None:
     write(home, b"#" * (MAXIMUM_BYTES + 1))
-    with pytest.raises(KeysUnreadable, match="larger"):
+    with raises("keys_unreadable", names="larger"):
         keys.check()
 
 

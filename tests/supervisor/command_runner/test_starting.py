@@ -14,9 +14,9 @@ import parachute_runner
 import psutil
 import pytest
 
-from parachute.base.errors import InvalidInput, Unavailable
 from parachute.supervisor.command_runner import children
 from parachute.supervisor.command_runner.starting import SERVER, SOCKET, outside
+from tests.support.errors import raises
 from tests.support.waiting import still_running
 
 pytestmark = pytest.mark.process
@@ -187,9 +187,9 @@ def test_git_and_pip_have_their_bounds_there_too(tmp_path: Path) -> None:
         return children.run(list(program), folder=tmp_path, variables=variables, seconds=seconds, largest=largest)
 
     assert run("git", "--version").output.startswith("git version")
-    with pytest.raises(Unavailable, match="not-there is not installed"):
+    with raises("program_missing", names="not-there"):
         run("not-there")
-    with pytest.raises(InvalidInput, match="more than the 0 MB"):
+    with raises("too_large"):
         run("dd", "if=/dev/zero", "of=large", "bs=64k", "count=64", largest=100_000)
-    with pytest.raises(Unavailable, match="sleep"):
+    with raises("too_slow", names="sleep"):
         run("sleep", "1000", seconds=0.3)

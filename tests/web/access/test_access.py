@@ -10,10 +10,9 @@ from fastapi import FastAPI, Request
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from parachute.base.errors import ParachuteError
-from parachute.security.keys.document import KeysUnreadable
 from parachute.security.keys.models import Caller, Scope
 from parachute.web.access.access import AccessMiddleware
+from tests.support.errors import raises
 
 from .gate import REMOTE, Gate, UntoldPeers, drive
 
@@ -109,16 +108,16 @@ def test_always_means_this_computer_too(gate: MakeGate) -> None:
 
 @pytest.mark.parametrize("auth_mode", ["", "Remote", "always ", "off", "none", "true"])
 def test_an_unknown_mode_stops_the_start(gate: MakeGate, auth_mode: str) -> None:
-    with pytest.raises(ParachuteError, match="remote, always, disabled"):
+    with raises("unknown_auth_mode"):
         gate(auth_mode=auth_mode)
 
 
 @pytest.mark.parametrize("bind", ["0.0.0.0", "::", "", "192.168.1.5", "example.org"])
 def test_an_address_that_others_reach_needs_a_key_first(gate: MakeGate, bind: str) -> None:
     for auth_mode in ("remote", "always"):
-        with pytest.raises(ParachuteError, match="parachute keys create"):
+        with raises("key_needed"):
             gate(bind=bind, auth_mode=auth_mode)
-    with pytest.raises(ParachuteError, match="loopback"):
+    with raises("auth_disabled"):
         gate(bind=bind, auth_mode="disabled")
 
 
@@ -127,13 +126,13 @@ def test_with_a_key_the_server_may_be_reached_but_not_without_auth(gate: MakeGat
     made = gate(bind="0.0.0.0")
     assert made.call(client=REMOTE).status == 401
     assert made.call(client=REMOTE, headers={"X-API-Key": secret}).status == 200
-    with pytest.raises(ParachuteError, match="loopback"):
+    with raises("auth_disabled"):
         gate(bind="0.0.0.0", auth_mode="disabled")
 
 
 def test_an_unreadable_file_of_keys_stops_the_start_on_a_network(gate: MakeGate, home: Path) -> None:
     (home / "keys.yaml").write_text("api_keys:")
-    with pytest.raises(KeysUnreadable, match="line 1"):
+    with raises("keys_unreadable", names="line 1"):
         gate(bind="0.0.0.0")
 
 

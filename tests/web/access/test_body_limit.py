@@ -12,6 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from parachute.web.http.body_limit import DEFAULT_LIMIT, LARGEST_KEPT, BodyLimitMiddleware
 from parachute.web.http.errors import install_error_handlers
+from tests.support.errors import raises
 
 from .gate import Server, answer_of, drive
 
@@ -124,7 +125,7 @@ def test_an_answer_that_has_begun_is_not_replaced() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await receive()
 
-    with pytest.raises(Exception, match=f"{limit:,} bytes"):
+    with raises("body_too_large", names=f"{limit:,} bytes"):
         asyncio.run(drive(BodyLimitMiddleware(eager, limit=limit), scope, messages))
 
 

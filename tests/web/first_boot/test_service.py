@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Conflict, InvalidInput
+from parachute.base.errors import Conflict
 from parachute.security.keys.models import FIRST_BOOT, Caller, Scope
 from parachute.security.keys.service import Keys
 from parachute.web.first_boot.service import FirstBoot
-from parachute.web.first_boot.store import SetupUnreadable
+from tests.support.errors import raises
 
 BOOT, NEXT_BOOT = "boot-1", "boot-2"
 
@@ -47,7 +47,7 @@ def test_a_new_computer_gets_a_key_that_may_do_everything(first_boot: FirstBoot,
 
 def test_no_other_key_has_its_name(first_boot: FirstBoot, keys: Keys) -> None:
     secret_of(first_boot)
-    with pytest.raises(InvalidInput, match="First boot"):
+    with raises("reserved_name"):
         keys.create(FIRST_BOOT)
     assert len(keys.list()) == 1
 
@@ -196,7 +196,7 @@ def test_a_power_cut_between_key_and_note_shuts_nobody_out(first_boot: FirstBoot
 def test_a_file_that_is_not_understood_gives_no_key(first_boot: FirstBoot, keys: Keys, home: Path, text: str) -> None:
     (home / "setup.json").write_text(text)
     for action in (lambda: first_boot.invite(boot=BOOT), first_boot.finish, lambda: first_boot.is_open):
-        with pytest.raises(SetupUnreadable, match=r"setup\.json"):
+        with raises("setup_unreadable", names=r"setup\.json"):
             action()
     assert keys.list() == ()
     assert (home / "setup.json").read_text() == text

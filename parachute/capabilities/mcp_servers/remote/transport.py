@@ -66,7 +66,9 @@ class Transport(httpx2.AsyncBaseTransport):
             async with asyncio.timeout(_GOODBYE_SECONDS if request.method == "DELETE" else None):
                 return await self._answer(request)
         except Refused as error:
-            return self._failed(Unavailable(f"The MCP server {name} cannot be reached. {error.message}", error.hint))
+            return self._failed(
+                Unavailable(f"The MCP server {name} cannot be reached. {error.message}", error.hint, key="unreachable")
+            )
         except ParachuteError as error:
             return self._failed(error)
         except httpcore2.TimeoutException:

@@ -22,5 +22,7 @@ def named(names: list[str]) -> dict[str, Check]:
     checks = all_checks()
     for name in names:
         if name not in checks:
-            raise NotFound(f"There is no check {name[:60]!r}.", "`parachute doctor --list` shows all checks.")
+            raise NotFound(
+                f"There is no check {name[:60]!r}.", "`parachute doctor --list` shows all checks.", key="no_check"
+            )
     return {name: check for name, check in checks.items() if not names or name in names}

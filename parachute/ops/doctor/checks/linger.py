@@ -34,5 +34,6 @@ def _enable(computer: Computer) -> str:
         raise Unavailable(
             f"Lingering could not be enabled: {answer.err[:200].rstrip('.')}.",
             f"`sudo loginctl enable-linger {computer.user}` enables it.",
+            key="not_fixed",
         )
     return "Services run now while nobody is logged in."

@@ -73,5 +73,7 @@ def _gone(paths: list[Path]) -> str | None:
 def _install(computer: Computer) -> str:
     answer = ask(computer, sys.executable, "-m", "parachute.cli", "service", "install", seconds=_SECONDS)
     if answer.code != 0:
-        raise Unavailable(answer.err.removeprefix("Error: ")[-500:] or "The services could not be installed.")
+        raise Unavailable(
+            answer.err.removeprefix("Error: ")[-500:] or "The services could not be installed.", key="not_fixed"
+        )
     return "The units are written anew, and the services run."

@@ -52,7 +52,9 @@ class Findings(BaseModel):
         try:
             return cls.model_validate_json(answer)
         except ValidationError as error:
-            raise Unavailable("The answer of the sandbox's runner cannot be read.", _MADE_ANEW) from error
+            raise Unavailable(
+                "The answer of the sandbox's runner cannot be read.", _MADE_ANEW, key="answer_unreadable"
+            ) from error
 
 
 def inspect(
@@ -81,7 +83,9 @@ def inspect(
             # A message began or ended, and all processes of the sandbox with it; or the sandbox was stopped with the request unread.
             continue
         except OSError as error:
-            raise Unavailable(f"The sandbox cannot be asked: {error}.", "`parachute logs` shows why.") from error
+            raise Unavailable(
+                f"The sandbox cannot be asked: {error}.", "`parachute logs` shows why.", key="sandbox_not_asked"
+            ) from error
     raise Conflict(
         "The sandbox ended during the inspection.", "Try again when nothing is answered in this conversation."
     )

@@ -45,7 +45,9 @@ def process(number: int) -> Process:
         raise Unavailable(f"The kernel cannot be asked what the sandbox is: {error}.", "Try again.") from error
     if done.returncode != 0:
         reason = (done.stderr.strip().splitlines() or ["it has ended"])[-1]
-        raise Unavailable(f"The kernel does not say what the sandbox is: {reason[-300:]}.", "Try again.")
+        raise Unavailable(
+            f"The kernel does not say what the sandbox is: {reason[-300:]}.", "Try again.", key="kernel_not_read"
+        )
     return Process(**json.loads(done.stdout))
 
 

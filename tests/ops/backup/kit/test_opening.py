@@ -17,6 +17,7 @@ from parachute.ops.backup.kit.service import check_kit, confirms, read_kit
 from parachute.ops.backup.models import Damaged, Progress
 from parachute.ops.backup.state import DRILL, State
 from tests.ops.backup.installation import Installation
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -62,7 +63,7 @@ def test_a_drill_knows_nothing_of_this_computer(
 def test_a_drill_fails_if_the_kit_is_not_enough(installation: Installation) -> None:
     installation.create()
     installation.access.password_file.write_text("of another repository\n")
-    with pytest.raises(Exception, match="does not open the repository"):
+    with raises("wrong_password"):
         proof.drill(installation.places, installation.repository, Progress())
     found = State.read(installation.home).operations[DRILL]
     assert (found["result"], "Write the copy you have kept" in found["hint"]) == ("failed", True)
