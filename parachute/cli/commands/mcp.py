@@ -62,10 +62,8 @@ def show(name: str = _NAME, as_json: bool = JSON) -> None:
     """Show a server: what it runs, and what it was allowed."""
     listed = _catalog().get(name)
     status = _status(listed, _statuses())
-    if as_json:
-        print_json({**_as_json(listed), "status": status})
-    else:
-        print_facts([*_facts(listed), ("Status", _WORDS[status])])
+    facts = [*_facts(listed), ("Status", _WORDS[status])]
+    print_answer({**_as_json(listed), "status": status}, as_json, lambda _: print_facts(facts))
 
 
 def add(
