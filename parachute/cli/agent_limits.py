@@ -6,7 +6,7 @@ from parachute.base.errors import InvalidInput
 from parachute.cli.commands import JSON
 from parachute.cli.installation import modules as installed
 from parachute.cli.modules import print_module, reload_server
-from parachute.cli.output import print_json
+from parachute.cli.output import print_answer
 from parachute.config.settings.home import Home
 
 
@@ -29,7 +29,4 @@ def limit(
     wanted = AgentLimit(tuple(folder) or None, tuple(tool) or None, is_offline=no_network)
     found = installed(home).limit(name, agent, None if reset else wanted)
     reload_server(home)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        print_module(found)
+    print_answer(found.as_json(), as_json, lambda _: print_module(found))

@@ -9,7 +9,7 @@ from parachute.base.errors import ParachuteError
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import NOT_ANSWERED, confirm
 from parachute.cli.commands import JSON, YES
-from parachute.cli.output import ago, clean, print_json, print_note, print_table
+from parachute.cli.output import ago, clean, print_answer, print_json, print_note, print_rows
 
 _SECONDS = 120.0
 
@@ -53,18 +53,16 @@ def runs(
     api = Api.find()
     if identifier:
         found = api.get(f"/api/agent-runs/{quoted(identifier)}")
-        print_json(found) if as_json else print(_shown(found))
+        print_answer(found, as_json, _shown(found))
         return
     listed = api.get("/api/agent-runs")["runs"]
-    if as_json:
-        print_json(listed)
-    elif not listed:
-        print_note("No run of an agent waits, is at work, or ended lately.")
-    else:
-        rows = [
-            (each["id"], f"{each['module']}/{each['agent']}", each["status"], ago(each["since"])) for each in listed
-        ]
-        print_table(["Id", "Agent", "State", "Since"], rows)
+    print_rows(
+        listed,
+        as_json,
+        ["Id", "Agent", "State", "Since"],
+        lambda each: (each["id"], f"{each['module']}/{each['agent']}", each["status"], ago(each["since"])),
+        "No run of an agent waits, is at work, or ended lately.",
+    )
 
 
 def _answer(api: Api, item: dict[str, Any], word: str) -> None:

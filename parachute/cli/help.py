@@ -6,10 +6,7 @@ from functools import cache
 from typing import Any, cast
 
 import typer.main
-from typer._click import Context, HelpFormatter
-from typer._click.exceptions import UsageError
-from typer._click.shell_completion import CompletionItem
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 SECTIONS = {
     "Start here": {
@@ -117,14 +114,14 @@ _PLAIN = {"int": "NUMBER", "float": "NUMBER", "str": "TEXT", "list[str]": "TEXT"
 class Group(TyperGroup):
     """A command with others below it."""
 
-    def get_command(self, ctx: Context, cmd_name: str) -> Any:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command, with plain words for what it takes."""
         command = super().get_command(ctx, cmd_name)
         for parameter in command.params if command is not None else ():
             _name_plainly(parameter, ctx)
         return command
 
-    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, each with its summary."""
         shown = {name: command for name, command in self.commands.items() if not command.hidden}
         _write(formatter, "Commands", {name: summary(command) for name, command in shown.items()})
@@ -137,19 +134,21 @@ class Root(Group):
         super().__init__(**attributes)
         self.commands = cast(Any, _Commands())
 
-    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the table."""
         for title, section in SECTIONS.items():
             _write(formatter, title, section)
 
-    def shell_complete(self, ctx: Context, incomplete: str) -> list[CompletionItem]:
-        """The names that begin so."""
-        return [CompletionItem(name, help=_SUMMARIES[name]) for name in _SUMMARIES if name.startswith(incomplete)]
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """The names that begin so; the table knows them without an import."""
+        commands = [TyperCommand(name, short_help=text) for name, text in _SUMMARIES.items()]
+        table = TyperGroup(commands=commands, add_help_option=False)
+        return table.shell_complete(typer.Context(table), incomplete)
 
-    def resolve_command(self, ctx: Context, args: list[str]) -> Any:
-        """The command that is meant; error: UsageError with what may have been meant."""
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is meant; a usage error says what may have been meant."""
         if args and args[0] in _ELSEWHERE:
-            raise UsageError(f"No such command {args[0]!r}. {_ELSEWHERE[args[0]]}", ctx)
+            ctx.fail(f"No such command {args[0]!r}. {_ELSEWHERE[args[0]]}")
         return super().resolve_command(ctx, args)
 
 
@@ -187,13 +186,13 @@ def summary(command: Any) -> str:
     return text.partition("; ")[0].partition(". ")[0].rstrip(".")
 
 
-def _write(formatter: HelpFormatter, title: str, commands: Mapping[str, str]) -> None:
+def _write(formatter: Any, title: str, commands: Mapping[str, str]) -> None:
     width = max(map(len, commands if title == "Commands" else _SUMMARIES), default=0)
     with formatter.section(title):
         formatter.write_dl([(f"{name:<{width}}", text) for name, text in commands.items()])
 
 
-def _name_plainly(parameter: Any, context: Context) -> None:
+def _name_plainly(parameter: Any, context: Any) -> None:
     # Typer offers no class of one's own for these; it writes {words}... and <int range>  [1<=x<=500].
     least, most = getattr(parameter, "min", None), getattr(parameter, "max", None)
     numbers = f"{least} to {most}" if None not in (least, most) else f"{least} or more" if least is not None else None

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ def settings(home: Home | None = None) -> "Settings":
 def user_home(home: Home) -> Path | None:
     """The user's folder, if what Claude Code keeps in there counts."""
     return Path.home() if settings(home).capabilities.read_home else None
+
+
+def project(directory: Path | None) -> Path | None:
+    """A project's folder, as --directory names it; error: InvalidInput for what is none."""
+    if directory is not None and not directory.is_dir():
+        raise InvalidInput(f"--directory: there is no folder {directory}.")
+    return directory and directory.absolute()
 
 
 def library(home: Home) -> "Library":

@@ -62,15 +62,10 @@ def application() -> "typer.Typer":
 
     from parachute.cli.help import EXAMPLES, Root
 
-    if "_PARACHUTE_COMPLETE" in os.environ:
-        from typer._completion_classes import completion_init
-
-        completion_init()  # a shell asks, with the script of `parachute completion`
-
     app = typer.Typer(
         cls=Root,
         epilog=EXAMPLES,
-        add_completion=False,
+        add_completion="_PARACHUTE_COMPLETE" in os.environ,  # a shell asks, with the script of `parachute completion`
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         no_args_is_help=True,

@@ -50,22 +50,24 @@ def print_json(value: Any) -> None:
     print(as_json(value, indent=2))
 
 
-def print_answer(value: Any, as_json: bool, text: str) -> None:
-    """A value as JSON, or a sentence about it."""
+def print_answer(value: Any, as_json: bool, text: str | Callable[[Any], object]) -> None:
+    """A value as JSON, or a sentence about it, or what a function prints of it."""
     if as_json:
         print_json(value)
-    else:
+    elif isinstance(text, str):
         print(clean(text))
+    else:
+        text(value)
 
 
 def print_rows(
-    found: Sequence[Any], as_json: bool, columns: Sequence[str], row: Callable[[Any], Sequence[str]], none: str
+    found: Any, as_json: bool, columns: Sequence[str], row: Callable[[Any], Sequence[str]], none: str, of: str = ""
 ) -> None:
-    """Several things as JSON or as a table with a row for each; `none` where there are none."""
+    """Several things, or those in the field `of` of an answer: all of it as JSON, or a row for each; `none` if there are none."""
     if as_json:
         print_json(found)
-    elif found:
-        print_table(columns, [row(each) for each in found])
+    elif listed := found[of] if of else found:
+        print_table(columns, [row(each) for each in listed])
     else:
         print_note(none)
 

@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput
 from parachute.cli.api import Api, quoted
 from parachute.cli.commands import JSON
 from parachute.cli.identifiers import whole_session
-from parachute.cli.output import print_facts, print_json, print_note
+from parachute.cli.output import print_answer, print_facts, print_note
 
 _LISTS = {"folder": "allowed_folders", "mcp": "allowed_mcps", "capability": "capabilities"}
 _LIMITS = {"memory": "memory_megabytes", "cpus": "cpus", "processes": "processes"}
@@ -57,10 +57,7 @@ def permit(
             said["sandbox_override"] = {**(found["sandbox_override"] or {}), **given}
     if said:
         found = api.patch(f"{path}/config", said)["session"]["permissions"]
-    if as_json:
-        print_json(found)
-    else:
-        _print(found)
+    print_answer(found, as_json, _print)
 
 
 def narrows(found: Mapping[str, Any]) -> bool:

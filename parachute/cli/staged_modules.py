@@ -4,7 +4,7 @@ import typer
 
 from parachute.cli.api import Api, quoted
 from parachute.cli.commands import JSON
-from parachute.cli.output import ago, clean, print_json, print_note, print_table
+from parachute.cli.output import ago, print_answer, print_note, print_rows
 
 
 def staged(
@@ -15,20 +15,18 @@ def staged(
     api = Api.find()
     if identifier:
         found = api.get(f"/api/modules/staged/{quoted(identifier)}")
-        if as_json:
-            print_json(found)
-            return
         lines = [f"{found['source']}: {found['status']}", *found["steps"]]
         lines += [found["error"]] if found["error"] else []
         lines += ["", found["consent"]["text"]] if found["consent"] else []
-        print(clean("\n".join(lines)))
+        print_answer(found, as_json, "\n".join(lines))
         return
     listed = api.get("/api/modules/staged")["staged"]
-    if as_json:
-        print_json(listed)
-    elif not listed:
-        print_note("No module is staged.")
-    else:
-        rows = [(each["id"], each["source"], each["status"], ago(each["since"])) for each in listed]
-        print_table(["Id", "Source", "State", "Since"], rows)
+    print_rows(
+        listed,
+        as_json,
+        ["Id", "Source", "State", "Since"],
+        lambda each: (each["id"], each["source"], each["status"], ago(each["since"])),
+        "No module is staged.",
+    )
+    if listed and not as_json:
         print_note("`parachute inbox` answers those that wait.")

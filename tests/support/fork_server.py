@@ -19,7 +19,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-IMPORTED = ("asyncio", "http.client", "pydantic", "pydantic_settings", "typer._adapters", "typer.testing", "yaml")
+IMPORTED = ("asyncio", "http.client", "pydantic", "pydantic_settings", "typer.testing", "yaml")
 STREAMS = ("stdin", "stdout", "stderr")
 
 

@@ -2,6 +2,8 @@
 
 `parachute.cli.help` has the table. Imports stand at the top, but for those that cost 0.1 s, as pydantic does: a
 page of help does without. Commands raise ParachuteError for what a person has to know, and `typer.Exit(code)` for a code.
+
+Lists are printed with `print_rows`, answers to all else with `print_answer`; `network` is the shortest group that has both.
 """
 
 from collections.abc import Callable

@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput
 from parachute.cli.asking import confirm, confirm_approval, print_approved
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
-from parachute.cli.installation import library, settings
+from parachute.cli.installation import library, project, settings, user_home
 from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows
 from parachute.config.settings.home import Home
@@ -30,7 +30,7 @@ _PROJECT = typer.Option(
 def list_(directory: Path = _PROJECT, as_json: bool = JSON) -> None:
     """List the agents of the vault, of plugins, of a project, and the computer's own."""
     store = _store()
-    found = [*store.found(_folder(directory)), *_brought()]
+    found = [*store.found(project(directory)), *_brought()]
     print_rows(
         [*(_as_json(agent, store) for agent in found), *_own()],
         as_json,
@@ -46,7 +46,7 @@ def list_(directory: Path = _PROJECT, as_json: bool = JSON) -> None:
 def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) -> None:
     """Show an agent: what it may use, and its prompt."""
     store = _store()
-    agent = next((each for each in _brought() if each.name == name), None) or store.get(name, _folder(directory))
+    agent = next((each for each in _brought() if each.name == name), None) or store.get(name, project(directory))
     if as_json:
         print_json({**_as_json(agent, store), "prompt": agent.prompt})
         return
@@ -94,7 +94,7 @@ def approve(
 ) -> None:
     """Let agents work in conversations that run directly, exactly as they are now; a change needs a new approval."""
     store = _store()
-    found = [store.get(each, _folder(directory)) for each in name]
+    found = [store.get(each, project(directory)) for each in name]
     if wrong := next((agent for agent in found if agent.problem), None):
         raise InvalidInput(f"{wrong.path} cannot be used. {wrong.problem}")
     waiting = [agent for agent in found if not store.is_approved(agent)]
@@ -115,9 +115,7 @@ def _store() -> "AgentStore":
     from parachute.capabilities.agents.store import AgentStore
 
     home = Home.find()
-    found = settings(home)
-    user_home = Path.home() if found.capabilities.read_home else None
-    return AgentStore(Vault(found.vault), ApprovedPrompts(home.root), user_home)
+    return AgentStore(Vault(settings(home).vault), ApprovedPrompts(home.root), user_home(home))
 
 
 def _brought() -> "tuple[Agent, ...]":
@@ -131,12 +129,6 @@ def _own() -> list[dict[str, object]]:
 
     common = {"source": "builtin", "path": None, "tools": None, "model": None, "approved": True, "problem": None}
     return [{"name": name, "description": text, **common} for name, text in BUILT_IN.items()]
-
-
-def _folder(directory: Path | None) -> Path | None:
-    if directory is not None and not directory.is_dir():
-        raise InvalidInput(f"--directory: there is no folder {directory}.")
-    return directory and directory.absolute()
 
 
 def _as_json(agent: "Agent", store: "AgentStore") -> dict[str, object]:

@@ -137,10 +137,7 @@ def restore(
     if to is None and not yes:
         _confirm_restore(found, backups, trust)
     result = backups.restore(found, to, trust=trust)
-    if as_json:
-        print_json(asdict(result))
-    else:
-        _print_restored(result)
+    print_answer(asdict(result), as_json, lambda _: _print_restored(result))
 
 
 def drill(

@@ -157,10 +157,7 @@ def _deny(request: str = _REQUEST, as_json: bool = JSON) -> None:
 
 
 app = group(status, set_token, remove_token, set_server, start, stop, _test, chats, unlink, owner)
-_pairing = group()
-_pairing.command("list")(_list)
-_pairing.command("approve")(_approve)
-_pairing.command("deny")(_deny)
+_pairing = group(_list, _approve, _deny)
 app.add_typer(_pairing, name="pairing", help="Let people and groups in that want to talk to a bot, or not.")
 
 

@@ -9,7 +9,7 @@ from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
-from parachute.cli.output import by_meaning, print_answer, print_json, print_note, print_rows
+from parachute.cli.output import by_meaning, print_answer, print_note, print_rows
 
 _NAME = typer.Argument(metavar="NAME", help="A name, an alias, or an id.")
 _TYPE = typer.Option("", "--type", "-t", help="Only of this type, such as person.")
@@ -98,10 +98,8 @@ def links(name: str = _NAME, as_json: bool = JSON) -> None:
     ways = {"out": "to", "in": "from"}
     rows = [(ways[each["direction"]], str(each["target"]), each["note"] or each["kind"]) for each in found["links"]]
     rows += [("in", each["source_id"], str(each["at"])[:10]) for each in found["mentions"]]
-    if as_json:
-        print_json(found)
-    else:
-        print_rows(rows, as_json, ["Link", "With", "Kind"], tuple, f"Nothing is linked with {found['name']}.")
+    none = f"Nothing is linked with {found['name']}."
+    print_answer(found, as_json, lambda _: print_rows(rows, False, ["Link", "With", "Kind"], tuple, none))
 
 
 def duplicates(
@@ -109,19 +107,17 @@ def duplicates(
 ) -> None:
     """List people, or others of one type, that may be the same, and those that were merged already."""
     found = Api.find().get("/api/brain/duplicates", type=kind)
-    if as_json:
-        print_json(found)
-        return
     print_rows(
-        found["duplicates"],
+        found,
         as_json,
         ["Name", "Id", "Perhaps the same as", "Id", "Since"],
         lambda each: (*_named(each["one"]), *_named(each["other"]), _REASONS.get(each["reason"], each["reason"])),
         f"Nothing of the type {kind} seems to be known twice.",
+        of="duplicates",
     )
-    if found["duplicates"]:
+    if found["duplicates"] and not as_json:
         print_note("`parachute brain merge ID OTHER` makes two of them one.")
-    for each in found["merged"]:
+    for each in found["merged"] if not as_json else ():
         undo = f"`parachute brain unmerge {each['para_id']}` takes it out again"
         print_note(f"{each['name']} is a part of {each['into_name']}: {undo}.")
 

@@ -1,9 +1,9 @@
 """`parachute completion` and `parachute version`."""
 
-from typing import Literal
+from typing import Any, Literal, cast
 
 import typer
-from typer._completion_shared import get_completion_script
+from typer.completion import show_callback
 
 from parachute import __version__
 from parachute.cli.commands import group
@@ -16,15 +16,17 @@ _FILES = {
 }
 
 
-def completion(shell: Literal["bash", "zsh", "fish"] = typer.Argument(help="bash, zsh or fish.")) -> None:
+def completion(
+    context: typer.Context, shell: Literal["bash", "zsh", "fish"] = typer.Argument(help="bash, zsh or fish.")
+) -> None:
     """Print what completes this program's commands with the Tab key in bash, zsh or fish."""
     file = _FILES[shell]
-    print(get_completion_script(prog_name="parachute", complete_var="_PARACHUTE_COMPLETE", shell=shell))
     folder = file.rpartition("/")[0]
     print_note(f"To keep it: mkdir -p {folder} && parachute completion {shell} > {file}")
     if shell == "zsh":
         print_note("And in ~/.zshrc: fpath+=~/.zfunc; autoload -Uz compinit; compinit")
     print_note("New shells complete then.")
+    show_callback(context, cast(Any, None), shell)  # prints, and exits
 
 
 def version() -> None:

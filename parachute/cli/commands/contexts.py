@@ -25,17 +25,15 @@ _MODES = {"off": "It is off.", "propose": "It proposes.", "write": "It writes, a
 def list_(as_json: bool = JSON) -> None:
     """List the folders of the vault that have an AGENTS.md or CLAUDE.md."""
     found = Api.find().get(f"{_PATH}/folders")
-    if as_json:
-        print_json(found)
-        return
     print_rows(
-        found["folders"],
+        found,
         as_json,
         ["Folder", "File", "Tokens", ""],
         lambda each: (each["path"] or "(the vault)", each["context_file"], f"{each['tokens']:,}", _note(each)),
         "No folder of the vault has an AGENTS.md.",
+        of="folders",
     )
-    if found["problem"]:
+    if found["problem"] and not as_json:
         print_note(found["problem"])
 
 
@@ -89,10 +87,7 @@ def seen(file: str = typer.Argument(help="A file, or its folder."), as_json: boo
     if not as_json:
         print(clean(content.decode(errors="replace").rstrip()))
     answer = api.post(f"{_PATH}/seen", {"path": file, "hash": hashlib.sha256(content).hexdigest()})
-    if as_json:
-        print_json(answer)
-    else:
-        print_note(f"You have seen {answer['path']}.")
+    print_answer(answer, as_json, lambda _: print_note(f"You have seen {answer['path']}."))
 
 
 def watches(
@@ -100,18 +95,16 @@ def watches(
 ) -> None:
     """Show which contexts watch which others, as their front matter says."""
     found = Api.find().get(f"{_PATH}/watches?of={quoted(file)}")
-    if as_json:
-        print_json(found)
-        return
     none = f"No context watches {file}." if file else "No context watches another: `watch:` in its front matter would."
     print_rows(
-        found["watches"],
+        found,
         as_json,
         ["File", "Watches", "Which means now"],
         lambda each: (each["watcher"], each["pattern"], each["problem"] or ", ".join(each["resolved"]) or "nothing"),
-        clean(none),
+        none,
+        of="watches",
     )
-    if found["problem"]:
+    if found["problem"] and not as_json:
         print_note(found["problem"])
 
 
@@ -151,17 +144,15 @@ def _chain(api: Api, folders: list[str]) -> Any:
 
 
 def _print_chain(found: Any, as_json: bool) -> None:
-    if as_json:
-        print_json(found)
-        return
     print_rows(
-        found["files"],
+        found,
         as_json,
         ["File", "Level", "Tokens", ""],
         lambda each: (each["path"], each["level"], f"{each['tokens']:,}", _note(each)),
         "No file comes with them.",
+        of="files",
     )
-    if found["files"]:
+    if found["files"] and not as_json:
         print_note(f"{counted(found['total_tokens'], 'token')}{', with some left out' if found['truncated'] else ''}.")
 
 

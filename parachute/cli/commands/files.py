@@ -41,11 +41,8 @@ def list_(
 ) -> None:
     """List a folder of the vault."""
     found = Api.find().get("/api/ls", path=path, includeHidden=hidden)
-    if as_json:
-        print_json(found)
-        return
     print_rows(
-        found["entries"],
+        found,
         as_json,
         ["Name", "Kind", "Size", "Changed"],
         lambda each: (
@@ -55,8 +52,9 @@ def list_(
             local(each["lastModified"]),
         ),
         "The folder is empty.",
+        of="entries",
     )
-    if found["truncated"]:
+    if found["truncated"] and not as_json:
         print_note(f"The folder has {found['total']:,} entries; these are the first.")
 
 
@@ -81,10 +79,7 @@ def search(
 def show(path: str = _PATH, as_json: bool = JSON) -> None:
     """Print a text file."""
     found = Api.find().get("/api/read", path=path)
-    if as_json:
-        print_json(found)
-    else:
-        print(clean(found["content"]), end="")
+    print_answer(found, as_json, lambda _: print(clean(found["content"]), end=""))
 
 
 def write(

@@ -69,7 +69,7 @@ def forget(
     print_answer(said, as_json, f"Nothing is decided about {repository} any more.")
 
 
-def _set_token(
+def _set(
     host: str = _HOST,
     user: str = typer.Option("", "--user", help="User name beside it; most hosts take any.", show_default=False),
     as_json: bool = JSON,
@@ -81,7 +81,7 @@ def _set_token(
     print_answer(made, as_json, f"The token of {made['host']} is kept. Sandboxes never see it.")
 
 
-def _list_tokens(as_json: bool = JSON) -> None:
+def _list(as_json: bool = JSON) -> None:
     """List the hosts of which there is a token; of the token only its end is shown."""
     print_rows(
         Api.find().get(_TOKENS)["tokens"],
@@ -92,17 +92,14 @@ def _list_tokens(as_json: bool = JSON) -> None:
     )
 
 
-def _remove_token(host: str = _HOST, as_json: bool = JSON) -> None:
+def _remove(host: str = _HOST, as_json: bool = JSON) -> None:
     """Forget the token of a host."""
     said = Api.find().delete(f"{_TOKENS}?host={quoted(host)}")
     print_answer(said, as_json, f"The token of {host} is removed.")
 
 
 app = group(list_, allow, refuse, forget)
-_tokens = group()
-_tokens.command("set")(_set_token)
-_tokens.command("list")(_list_tokens)
-_tokens.command("remove")(_remove_token)
+_tokens = group(_set, _list, _remove)
 app.add_typer(_tokens, name="token", help="Keep tokens of git hosts, which are added outside of sandboxes.")
 
 

@@ -18,7 +18,6 @@ from parachute.cli.output import (
     local,
     print_answer,
     print_error,
-    print_json,
     print_note,
     print_rows,
 )
@@ -141,10 +140,7 @@ def _import(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool,
         switches = "".join(f"&{word}=true" for word, is_on in _switches(dry_run, archived, contexts) if is_on)
         begun = api.upload("POST", f"/api/imports?kind={kind}&name={quoted(name)}{switches}", upload, size)
     done = _follow(api, begun)
-    if as_json:
-        print_json(done)
-    else:
-        _print(done)
+    print_answer(done, as_json, _print)
     _end(done, as_json)
 
 

@@ -30,10 +30,7 @@ def _list(context: typer.Context, as_json: bool = JSON) -> None:
 def show(identifier: str = _ID, as_json: bool = JSON) -> None:
     """Show one item with everything that an answer decides about."""
     item = _find(Api.find(), identifier)
-    if as_json:
-        print_json(item)
-    else:
-        print(_shown(item))
+    print_answer(item, as_json, _shown(item))
 
 
 def answer(

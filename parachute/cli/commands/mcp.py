@@ -62,10 +62,8 @@ def show(name: str = _NAME, as_json: bool = JSON) -> None:
     """Show a server: what it runs, and what it was allowed."""
     listed = _catalog().get(name)
     status = _status(listed, _statuses())
-    if as_json:
-        print_json({**_as_json(listed), "status": status})
-    else:
-        print_facts([*_facts(listed), ("Status", _WORDS[status])])
+    facts = [*_facts(listed), ("Status", _WORDS[status])]
+    print_answer({**_as_json(listed), "status": status}, as_json, lambda _: print_facts(facts))
 
 
 def add(
@@ -203,14 +201,14 @@ def _end_login(api: Api, path: str, name: str, answer: str, as_json: bool) -> No
     print_answer(said, as_json, f"You are signed in to {name}.")
 
 
-def _set_secret(name: str = typer.Argument(metavar="NAME", help="What .mcp.json calls it: ${secret:NAME}.")) -> None:
+def _set(name: str = typer.Argument(metavar="NAME", help="What .mcp.json calls it: ${secret:NAME}.")) -> None:
     """Keep a secret, asked for without being shown, or read from standard input."""
     value = typed_secret("Secret") if sys.stdin.isatty() else sys.stdin.read(_SECRET_LIMIT).removesuffix("\n")
     _catalog().secrets.set(name, value)
     print(clean(f"The secret {name} is kept. Servers that use it get it when they start next."))
 
 
-def _list_secrets(as_json: bool = JSON) -> None:
+def _list(as_json: bool = JSON) -> None:
     """List the names of all secrets."""
     names = _catalog().secrets.names()
     if as_json or names:
@@ -219,17 +217,14 @@ def _list_secrets(as_json: bool = JSON) -> None:
         print_note("There are no secrets. `parachute mcp secret set NAME` keeps one.")
 
 
-def _remove_secret(name: str = _SECRET) -> None:
+def _remove(name: str = _SECRET) -> None:
     """Forget a secret."""
     _catalog().secrets.remove(name)
     print(clean(f"The secret {name} is removed."))
 
 
 app = group(list_, show, add, approve, remove, _test, tools, login, logout)
-_secrets = group()
-_secrets.command("set")(_set_secret)
-_secrets.command("list")(_list_secrets)
-_secrets.command("remove")(_remove_secret)
+_secrets = group(_set, _list, _remove)
 app.add_typer(_secrets, name="secret", help="Keep secrets that servers are given, and that .mcp.json only names.")
 
 

@@ -25,7 +25,7 @@ from parachute.cli.modules import (
     shown_steps,
     with_units,
 )
-from parachute.cli.output import as_text, clean, print_error, print_json, print_note, print_rows
+from parachute.cli.output import as_text, clean, print_answer, print_error, print_json, print_note, print_rows
 from parachute.cli.staged_modules import staged
 from parachute.config.settings.home import Home
 from parachute.config.vault.place import VaultPlace
@@ -44,10 +44,7 @@ def list_(as_json: bool = JSON) -> None:
     """List the modules, and what runs of them."""
     home, modules = _modules()
     found = with_units(home, modules.list())
-    if as_json:
-        print_json([status.as_json() for status in found])
-    else:
-        print_modules(found)
+    print_answer([status.as_json() for status in found], as_json, lambda _: print_modules(found))
 
 
 def status(name: str = typer.Argument("", help="Name of a module; all if none."), as_json: bool = JSON) -> None:

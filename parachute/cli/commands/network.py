@@ -4,7 +4,7 @@ import typer
 
 from parachute.cli.api import Api, quoted
 from parachute.cli.commands import JSON, group
-from parachute.cli.output import local, print_answer, print_json, print_rows, print_table
+from parachute.cli.output import local, print_answer, print_rows, print_table
 
 _HOST = typer.Argument(metavar="HOST", help="Such as example.org, *.example.org or nas.local:8443.")
 _WORKSPACE = typer.Option(
@@ -16,17 +16,15 @@ _PATH = "/api/network/decisions"
 def list_(as_json: bool = JSON) -> None:
     """List what you decided about hosts, and the presets of hosts that you defined."""
     found = Api.find().get(_PATH)
-    if as_json:
-        print_json(found)
-        return
     print_rows(
-        found["decisions"],
+        found,
         as_json,
         ["Host", "Reached", "Workspace", "Decided"],
         lambda each: (each["host"], each["choice"], each["workspace"] or "", local(each["decided_at"])),
         "Nothing was decided about any host. `parachute config get network.mode` says what chats reach.",
+        of="decisions",
     )
-    if found["presets"]:
+    if found["presets"] and not as_json:
         print_table(
             ["Preset", "Hosts"], [(f"preset:{name}", ", ".join(hosts)) for name, hosts in found["presets"].items()]
         )

@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput
 from parachute.cli.asking import confirm, confirm_approval, print_approved
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
-from parachute.cli.installation import library, settings
+from parachute.cli.installation import library, project, settings, user_home
 from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows, size
 from parachute.config.settings.home import Home
@@ -29,7 +29,7 @@ _PROJECT = typer.Option(
 def list_(directory: Path = _PROJECT, as_json: bool = JSON) -> None:
     """List the skills of the vault, of plugins and of a project."""
     store = _store()
-    found = [_found_json(each, store) for each in store.found(_folder(directory))]
+    found = [_found_json(each, store) for each in store.found(project(directory))]
     # Of plugins no text counts that is not approved.
     found += [_as_json(skill, approved=True) for skill in _brought()]
     print_rows(
@@ -50,7 +50,7 @@ def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) ->
     if skill := next((each for each in _brought() if each.name == name), None):
         row = _as_json(skill, approved=True)
     else:
-        each = store.get(name, _folder(directory))
+        each = store.get(name, project(directory))
         skill, row = each.skill, _found_json(each, store)
     if as_json:
         print_json({**row, "content": skill.content})
@@ -96,7 +96,7 @@ def approve(
 ) -> None:
     """Let conversations that run directly use skills, exactly as all their files are now; a change needs a new approval."""
     store = _store()
-    found = [store.get(each, _folder(directory)) for each in name]
+    found = [store.get(each, project(directory)) for each in name]
     if wrong := next((each.skill for each in found if each.skill.problem), None):
         raise InvalidInput(f"{wrong.path} cannot be used. {wrong.problem}")
     waiting = [each for each in found if not store.is_approved(each)]
@@ -117,20 +117,13 @@ def _store() -> "SkillStore":
     from parachute.capabilities.skills.store import SkillStore
 
     home = Home.find()
-    found = settings(home)
-    return SkillStore(Vault(found.vault), home.root, Path.home() if found.capabilities.read_home else None)
+    return SkillStore(Vault(settings(home).vault), home.root, user_home(home))
 
 
 def _brought() -> "tuple[Skill, ...]":
     from parachute.capabilities.plugins.brought import brought_skills
 
     return brought_skills(library(Home.find()))
-
-
-def _folder(directory: Path | None) -> Path | None:
-    if directory is not None and not directory.is_dir():
-        raise InvalidInput(f"--directory: there is no folder {directory}.")
-    return directory and directory.absolute()
 
 
 def _changes(each: "FoundSkill", store: "SkillStore") -> list[FileChange]:

@@ -20,9 +20,9 @@ from parachute.web.discovery.avahi import announced_name
 from parachute.web.first_boot.addresses import addresses
 
 NOT_RUNNING = 3
-_MODULE = "module@"
 """The exit code of systemctl for a unit that is not active."""
 
+_MODULE = "module@"
 _KINDS = {"mcp_servers": "MCP server"}
 """Kinds of the inbox whose name is no word."""
 

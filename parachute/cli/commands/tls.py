@@ -13,7 +13,7 @@ from parachute.cli.api import Api
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.fingerprints import in_two_lines
-from parachute.cli.output import clean, local, print_error, print_facts, print_json, print_note
+from parachute.cli.output import clean, local, print_answer, print_error, print_facts, print_json, print_note
 from parachute.config.settings.home import Home
 from parachute.web.first_boot.screen import code_lines
 from parachute.web.tls.models import Authority
@@ -75,10 +75,7 @@ def renew(
             "Make another authority? Every device has to trust it anew.", "Nothing was made.", yes=yes, as_json=as_json
         )
     made = api.post("/api/tls/renew", {"authority": authority}, _SECONDS)
-    if as_json:
-        print_json(made)
-    else:
-        print(f"The new certificate is valid until {local(made['certificate']['expires_at'])}.")
+    print_answer(made, as_json, f"The new certificate is valid until {local(made['certificate']['expires_at'])}.")
 
 
 def trust(

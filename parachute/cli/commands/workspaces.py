@@ -10,7 +10,7 @@ from parachute.base.errors import InvalidInput
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
-from parachute.cli.output import clean, print_facts, print_json, print_rows
+from parachute.cli.output import clean, print_answer, print_facts, print_rows
 from parachute.security.trust_levels import normalize_trust_level
 
 _PATH = "/api/workspaces"
@@ -62,7 +62,7 @@ def list_(as_json: bool = JSON) -> None:
 
 def show(slug: str = _SLUG, as_json: bool = JSON) -> None:
     """Show a workspace."""
-    _print(_find(Api.find(), slug), as_json)
+    print_answer(_find(Api.find(), slug), as_json, _print)
 
 
 def create(
@@ -89,7 +89,7 @@ def create(
     said = _changes(locals(), {"capabilities": {}, "network": {}})
     api = Api.find()
     _confirm_direct(said, None, yes)
-    _print(api.post(_PATH, said)["workspace"], as_json)
+    print_answer(api.post(_PATH, said)["workspace"], as_json, _print)
 
 
 def edit(
@@ -121,7 +121,7 @@ def edit(
     if not said:
         raise InvalidInput("Nothing to change was given.", "`parachute workspaces edit --help` shows what can be.")
     _confirm_direct(said, before, yes)
-    _print(api.put(f"{_PATH}/{quoted(slug)}", said)["workspace"], as_json)
+    print_answer(api.put(f"{_PATH}/{quoted(slug)}", said)["workspace"], as_json, _print)
 
 
 def delete(slug: str = _SLUG, yes: bool = YES) -> None:
@@ -201,10 +201,7 @@ def _grant(text: str) -> dict[str, str]:
     return {"repository": repository, "access": access or "fetch"}
 
 
-def _print(workspace: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json(workspace)
-        return
+def _print(workspace: dict[str, Any]) -> None:
     facts = [
         ("Slug", workspace["slug"]),
         ("Name", workspace["name"]),
