@@ -1,17 +1,14 @@
-"""Backups as people know them: one snapshot of both parts each, or four of the layout of earlier versions."""
+"""Backups as people know them: one snapshot of both parts each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from parachute.base.errors import NotFound
-from parachute.ops.backup.models import PARTS, TRUST, VAULT
+from parachute.ops.backup.models import TRUST, VAULT
 from parachute.ops.backup.repository import Snapshot
 
 WHOLE = "whole"
-FILES, CLOSED = "files", "closed"
-"""Earlier versions took two snapshots of each part: of its files, and of what had moved meanwhile."""
-
 _DIGITS = 19
 
 _FIRST = {VAULT: "vault-first", TRUST: "trust-first"}
@@ -22,20 +19,20 @@ _RUN, _INSTALLATION, _BYTES = "run-", "installation-", "bytes-"
 
 @dataclass(slots=True)
 class Backup:
-    """One run of `create`. It is finished when everything of it is there; others are what a crash of earlier versions left."""
+    """One run of `create`. Two snapshots that claim to be the same one are none: nobody could say which one is meant."""
 
     id: str
     snapshots: list[Snapshot] = field(default_factory=list)
 
     @property
     def whole(self) -> Snapshot | None:
-        """The snapshot of both parts; None for a backup of an earlier version."""
-        return self.only(WHOLE)
+        """The snapshot of both parts; None if it is not the only one."""
+        return self.snapshots[0] if len(self.snapshots) == 1 else None
 
     @property
     def is_finished(self) -> bool:
-        """Return whether all of its snapshots are there."""
-        return bool(self.whole or all(self.only(part, kind) for part in PARTS for kind in (FILES, CLOSED)))
+        """Return whether it can be restored."""
+        return self.whole is not None
 
     @property
     def made_at(self) -> datetime:
@@ -55,11 +52,6 @@ class Backup:
             return None
         said = next((tag.removeprefix(_BYTES) for tag in whole.tags if tag.startswith(_BYTES)), "")
         return int(said) if said.isdecimal() and len(said) < _DIGITS else whole.bytes
-
-    def only(self, *tags: str) -> Snapshot | None:
-        """The snapshot with these tags. Two that claim the same place are none: nobody could say which one is meant."""
-        found = [snapshot for snapshot in self.snapshots if snapshot.tags.issuperset(tags)]
-        return found[0] if len(found) == 1 else None
 
     def is_of(self, installation: str) -> bool:
         """Return whether an installation has made it; its name and folders may have changed since then."""
@@ -88,10 +80,9 @@ def tags(run: str, installation: str, folders: dict[str, str], size: int | None 
     return (WHOLE, first, f"{_RUN}{run}", f"{_INSTALLATION}{installation}", *held)
 
 
-def last_tags(installation: str) -> tuple[tuple[str, ...], ...]:
-    """The tags of the last snapshot of each finished backup of an installation."""
-    owner = f"{_INSTALLATION}{installation}"
-    return ((WHOLE, owner), (TRUST, CLOSED, owner))
+def tags_of(installation: str) -> tuple[str, ...]:
+    """The tags of every backup of an installation."""
+    return (WHOLE, f"{_INSTALLATION}{installation}")
 
 
 def folder_of(snapshot: Snapshot, part: str) -> str:
@@ -104,7 +95,7 @@ def grouped(snapshots: Sequence[Snapshot]) -> list[Backup]:
     found: dict[str, Backup] = {}
     for snapshot in snapshots:
         run = next((tag.removeprefix(_RUN) for tag in snapshot.tags if tag.startswith(_RUN)), None)
-        if run:
+        if run and WHOLE in snapshot.tags:
             found.setdefault(run, Backup(run)).snapshots.append(snapshot)
     return sorted(found.values(), key=lambda backup: backup.made_at)
 

@@ -76,15 +76,9 @@ def prune(places: Places, repository: Repository, retention: Retention, *, reall
 
 def _prune(places: Places, repository: Repository, retention: Retention, *, really: bool = True) -> list[Backup]:
     keep, installation = state.State.read(places.home).last_made, places.installation
-    own = [backup for backup in backups.grouped(repository.snapshots()) if backup.is_of(installation)]
-    gone = repository.forgettable(backups.last_tags(installation), retention.rules(keep))
-    newest = max((backup.made_at for backup in own if backup.is_finished), default=None)
-    found = [
-        backup
-        for backup in own
-        if any(snapshot.id in gone for snapshot in backup.snapshots)
-        or (not backup.is_finished and newest is not None and backup.made_at < newest)
-    ]
+    gone = repository.forgettable(backups.tags_of(installation), retention.rules(keep))
+    made = backups.grouped(repository.snapshots())
+    found = [backup for backup in made if any(snapshot.id in gone for snapshot in backup.snapshots)]
     if found and really:
         repository.forget([snapshot.id for backup in found for snapshot in backup.snapshots])
     return found

@@ -10,9 +10,6 @@ FOLDER = "backup"
 
 DRILLED = "parachute-drill"
 
-UPDATES = ("updates/update.json", "updates/kept", "updates/units")
-"""Progress of an update of this machine, and its way back; elsewhere it would be resumed without its versions."""
-
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -54,7 +51,8 @@ class Places:
             "changes",
             "meaning",
             "backup/*",
-            *UPDATES,
+            # How far an update of this machine is, and the way back: elsewhere it would be taken up without its versions.
+            *("updates/update.json", "updates/kept", "updates/units"),
             "modules/*/*/packages",
             "**/__pycache__",
             "**/*.unfinished",

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from parachute.base.files import private_folder, remove_tree
+from parachute.base.files import private_folder
 from parachute.config.declared.models import Declared
 from parachute.config.settings import store
 from parachute.config.settings.checking import ConfigError
 from parachute.config.settings.home import Home
 from parachute.ops.backup.models import BackupFailed
-from parachute.ops.backup.places import FOLDER, UPDATES, Places
+from parachute.ops.backup.places import FOLDER, Places
 from parachute.security.keys.document import BROWSERS
 from parachute.security.keys.models import Key
 from parachute.security.keys.store import KeyStore
@@ -48,8 +48,6 @@ def take_over(places: Places, password: Path, root: Path, browser: Browser | Non
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         target.unlink(missing_ok=True)
         shutil.copy2(password, target)
-    for name in UPDATES:  # backups of earlier versions have them
-        remove_tree(root / name, root)
     # Where units begin their logs before anybody could make it.
     private_folder(root / "logs")
     _settings(places, root)

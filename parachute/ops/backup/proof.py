@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import remove_tree
-from parachute.ops.backup import backups, old_layout, state
+from parachute.ops.backup import backups, state
 from parachute.ops.backup.backups import Backup
 from parachute.ops.backup.kit import models
 from parachute.ops.backup.kit.opening import opened_alone
@@ -55,7 +55,7 @@ def verify(
             progress.step("Reading the backup")
             repository.read(snapshot)
             for node in repository.nodes(snapshot):
-                if node.kind == "file" and not old_layout.is_manifest(snapshot, node):
+                if node.kind == "file":
                     result.files += 1
                     result.bytes += node.size
         state.record(places.home, state.VERIFY, state.OK, None, backup.id, quick=quick)

@@ -13,8 +13,8 @@ from pathlib import Path
 from parachute.base.files import kind_of, remove_tree, walk_tree, writable_parent
 from parachute.base.folders import Folder
 from parachute.modules.registry import dependencies
-from parachute.ops.backup import backups, old_layout
-from parachute.ops.backup.backups import CLOSED, FILES, Backup
+from parachute.ops.backup import backups
+from parachute.ops.backup.backups import Backup
 from parachute.ops.backup.models import TRUST, BackupFailed, Damaged, Progress
 from parachute.ops.backup.places import FOLDER
 from parachute.ops.backup.repository import Node, Repository, Snapshot
@@ -45,12 +45,8 @@ def rebuilt(
     try:
         try:
             place.mkdir(mode=0o700)
-            whole = backup.whole
-            heard = progress or Progress()
-            if whole:
-                found = _whole(repository, whole, part, place, heard)
-            else:
-                found = _old(repository, backup, part, place, heard)
+            assert backup.whole is not None, "it is finished"
+            found = _restored(repository, backup.whole, part, place, progress or Progress())
             sizes = [status.st_size for _, status in walk_tree(found.root) if stat.S_ISREG(status.st_mode)]
             found.files, found.bytes = len(sizes), sum(sizes)
             if part == TRUST:
@@ -70,7 +66,7 @@ def damaged(said: str, problems: Sequence[str], hint: str) -> Damaged:
     return Damaged(f"{said}: {'; '.join(problems[:_SHOWN])}{more}.", hint, differences=problems[:100])
 
 
-def _whole(repository: Repository, snapshot: Snapshot, part: str, place: Path, progress: Progress) -> Rebuilt:
+def _restored(repository: Repository, snapshot: Snapshot, part: str, place: Path, progress: Progress) -> Rebuilt:
     top = backups.folder_of(snapshot, part)
     staging = f"{backups.folder_of(snapshot, TRUST)}/{FOLDER}/staging/{part}"
     problems = _fetch(repository, snapshot, (top, staging), place / "files", progress)
@@ -88,16 +84,6 @@ def _whole(repository: Repository, snapshot: Snapshot, part: str, place: Path, p
     if part == TRUST:
         remove_tree(root / FOLDER)
     return Rebuilt(root, problems, databases)
-
-
-def _old(repository: Repository, backup: Backup, part: str, place: Path, progress: Progress) -> Rebuilt:
-    roots, problems = [], []
-    for kind in (FILES, CLOSED):
-        snapshot = backup.only(part, kind)
-        assert snapshot is not None, "it is finished"
-        problems += _fetch(repository, snapshot, snapshot.paths, place / kind, progress)
-        roots.append(_located(snapshot, place / kind, snapshot.paths[0]))
-    return Rebuilt(roots[0], problems, old_layout.put_in_place(roots[1], roots[0], part))
 
 
 def _fetch(

@@ -162,10 +162,9 @@ class Repository:
         """See that what the snapshots need is there."""
         self._restic.run("check", doing="check the repository")
 
-    def forgettable(self, tags: Iterable[Iterable[str]], rules: Iterable[str]) -> set[str]:
-        """The ids of the snapshots with one of these sets of tags that no rule of restic keeps."""
-        chosen = [f"--tag={','.join((TAG, *each))}" for each in tags]
-        options = ("--dry-run", "--json", "--group-by=", *chosen, *rules)
+    def forgettable(self, tags: Iterable[str], rules: Iterable[str]) -> set[str]:
+        """The ids of the snapshots with all of these tags that no rule of restic keeps."""
+        options = ("--dry-run", "--json", "--group-by=", f"--tag={','.join((TAG, *tags))}", *rules)
         groups = self._restic.ask("forget", *options, doing="find old backups")
         return {str(each["id"]) for group in groups or [] for each in group.get("remove") or []}
 

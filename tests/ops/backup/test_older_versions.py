@@ -1,4 +1,4 @@
-"""Backups that older versions made, with databases and the layout of then, come back into this version and are brought up to date."""
+"""Backups that older versions made, with databases of then, come back into this version and are brought up to date."""
 
 import json
 import sqlite3
@@ -25,7 +25,6 @@ from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 
 from .installation import Installation
-from .old_layout import OldBackup
 
 pytestmark = pytest.mark.long
 
@@ -60,13 +59,9 @@ def migrations_of(path: Path) -> set[str]:
 
 
 @pytest.mark.computer
-@pytest.mark.parametrize("is_old_layout", [False, True], ids=["one snapshot", "four snapshots"])
-async def test_a_backup_of_an_older_version_starts_in_this_one(installation: Installation, is_old_layout: bool) -> None:
+async def test_a_backup_of_an_older_version_starts_in_this_one(installation: Installation) -> None:
     await furnish_as_then(installation)
-    if is_old_layout:
-        OldBackup(installation).make()
-    else:
-        installation.create()
+    installation.create()
     computer = Computer()
     places = Places(computer.home.root, computer.vault)
     computer.vault.mkdir()

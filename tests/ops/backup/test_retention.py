@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from parachute.ops.backup import create, state
-from parachute.ops.backup.backups import CLOSED, FILES, Backup, Retention, chosen, grouped, tags
-from parachute.ops.backup.models import PARTS
+from parachute.ops.backup.backups import Backup, Retention, chosen, grouped, tags
 from parachute.ops.backup.places import Places
 from parachute.ops.backup.repository import Snapshot
 from parachute.ops.backup.state import CREATE, DRILL, FAILED, OK, State
@@ -26,17 +25,6 @@ def whole(run: str, moment: datetime, made_by: str = "aa") -> Snapshot:
     """Return a backup as `create` stores it."""
     names = frozenset(("parachute", *tags(run, made_by, FOLDERS)))
     return Snapshot(f"{run}-id", moment, "pi", tuple(sorted(FOLDERS.values())), names)
-
-
-def of_before(run: str, moment: datetime, parts: tuple[str, ...] = PARTS) -> list[Snapshot]:
-    """Return a backup as `create` of earlier versions stored it."""
-    return [
-        Snapshot(
-            f"{run}-{part}-{kind}", moment, "pi", ("/x",), frozenset((part, kind, f"run-{run}", "installation-aa"))
-        )
-        for part in parts
-        for kind in (FILES, CLOSED)
-    ]
 
 
 def store(installation: Installation, ago: int, made_by: str | None = None) -> None:
@@ -91,10 +79,6 @@ def test_what_was_just_made_by_a_wrong_clock_is_the_latest() -> None:
 def test_two_snapshots_that_claim_the_same_place_are_no_backup() -> None:
     found: list[Backup] = grouped([whole("one", NOON), whole("one", NOON)])
     assert [backup.is_finished for backup in found] == [False]
-    old = of_before("two", NOON)
-    assert [backup.is_finished for backup in grouped(old)] == [True]
-    assert [backup.is_finished for backup in grouped([*old, old[0]])] == [False]
-    assert [backup.is_finished for backup in grouped(of_before("three", NOON, ("vault",)))] == [False]
 
 
 def test_each_installation_has_a_name_of_its_own_and_keeps_it(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from parachute.modules.registry.requirements import Lock, interpreter_tag
 from parachute.security.kill_switch.switch import KillSwitch
 
 from .installation import Installation, looked_at
-from .old_layout import OldBackup
 
 pytestmark = pytest.mark.long
 
@@ -100,16 +99,12 @@ def test_restoring_trust_brings_all_of_it_and_keeps_what_belongs_to_now(installa
     assert installation.create().is_complete
 
 
-@pytest.mark.parametrize("is_of_before", [False, True], ids=["", "a backup of earlier versions"])
-def test_an_update_under_way_does_not_come_back(installation: Installation, is_of_before: bool) -> None:
+def test_an_update_under_way_does_not_come_back(installation: Installation) -> None:
     updates = installation.home / "updates"
     for name in ("update.json", "units/core.service", "kept/home/keys.yaml", "kept.written-since-2026/home/keys.yaml"):
         (updates / name).parent.mkdir(parents=True, exist_ok=True)
         (updates / name).write_text("of then")
-    if is_of_before:
-        OldBackup(installation).make()
-    else:
-        installation.create()
+    installation.create()
     installation.restore(trust=True)
     found = [str(path.relative_to(updates)) for path in updates.rglob("*") if path.is_file()]
     assert found == ["kept.written-since-2026/home/keys.yaml"]
