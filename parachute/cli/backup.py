@@ -12,14 +12,12 @@ from parachute.cli import lifecycle
 from parachute.cli.output import clean, styled
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
-from parachute.ops.backup import access, backups, create, proof, restore
+from parachute.ops.backup import backups, create, proof, restore
 from parachute.ops.backup.backups import Backup, Retention
 from parachute.ops.backup.create import Created
 from parachute.ops.backup.models import Progress
-from parachute.ops.backup.places import Places
 from parachute.ops.backup.proof import DoesNotStart, Proved
 from parachute.ops.backup.repository import Repository
-from parachute.ops.backup.restic import Restic
 from parachute.ops.backup.restore import Restored
 from parachute.ops.backup.state import State
 from parachute.ops.rehearsal.performing import start_restored
@@ -33,11 +31,8 @@ class Backups:
         self.home = Home.find()
         settings = load(self.home)
         self.settings = settings.backup
-        self.places = Places(self.home.root, settings.vault)
-        self.access = access.find(
-            self.places, self.settings.repository, self.settings.password_file, self.settings.environment_file
-        )
-        self.repository = Repository(Restic(self.places, self.access))
+        self.repository = Repository.of(self.home, settings)
+        self.places, self.access = self.repository.places, self.repository.access
         self._keep = Retention(self.settings.keep_daily, self.settings.keep_weekly, self.settings.keep_monthly)
 
     def init(self) -> bool:

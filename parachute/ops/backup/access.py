@@ -5,12 +5,17 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write
 from parachute.base.secret_files import read_secret, read_variables
+from parachute.config.settings.home import Home
 from parachute.ops.backup.models import NotSetUp
 from parachute.ops.backup.places import FOLDER, Places
+
+if TYPE_CHECKING:  # pydantic, for which nobody should wait
+    from parachute.config.settings.models import Settings
 
 _NAMES = """
 AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_DEFAULT_REGION AWS_PROFILE AWS_SHARED_CREDENTIALS_FILE
@@ -104,6 +109,13 @@ def find(
                 said = f"backup.repository: {access.folder} lies in {name}, which a backup has to survive."
                 raise InvalidInput(said, "Name a folder on another disk.", key="same_disk")
     return access
+
+
+def access_of(home: Home, settings: "Settings") -> Access:
+    """The access that the settings name. Errors: NotSetUp, InvalidInput."""
+    backup = settings.backup
+    places = Places(home.root, settings.vault)
+    return find(places, backup.repository, backup.password_file, backup.environment_file)
 
 
 def check_password(access: Access) -> None:

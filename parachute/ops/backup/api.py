@@ -14,11 +14,10 @@ from parachute.base.services import provided
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.ops.backup.access import Access
+from parachute.ops.backup.choosing import change_credentials, make_repository
 from parachute.ops.backup.jobs import BackupJobs, Job
 from parachute.ops.backup.kit import protection
 from parachute.ops.backup.models import NotSetUp
-from parachute.ops.backup.new_repository import make_repository
-from parachute.ops.backup.opening import change_credentials
 from parachute.ops.backup.state import State
 
 router = APIRouter(prefix="/api/backups", tags=["backups"])
@@ -112,7 +111,6 @@ async def put_credentials(body: NewCredentials, home: HomeDependency, jobs: Jobs
     """Open the place of the backups with these credentials from now on, if they do open it; else nothing changes."""
     await check_set_up(home)
     await change_credentials(home, jobs, body.credentials)
-    jobs.settled()
     return await backup_status(home, jobs)
 
 

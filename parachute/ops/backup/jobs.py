@@ -111,12 +111,6 @@ class BackupJobs:
             ) from error
         return found
 
-    async def make_repository(self) -> None:
-        """Make the repository that the settings name, with a password unless there is one; errors: Conflict, Unavailable."""
-        self.check_free()
-        await self._program(_program("init"), _LIST_SECONDS)
-        self.settled()
-
     async def _run(self, job: Job, program: list[str], then: Callable[[], Awaitable[object]] | None) -> None:
         def said(line: str) -> None:
             if line.endswith(_STEP):

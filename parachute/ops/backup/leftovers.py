@@ -5,10 +5,9 @@ import os
 from parachute.base.files import remove_tree
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
-from parachute.ops.backup import access, restore
+from parachute.ops.backup import restore
 from parachute.ops.backup.places import Places
 from parachute.ops.backup.repository import Repository
-from parachute.ops.backup.restic import Restic
 
 
 def clear(home: Home) -> None:
@@ -17,9 +16,7 @@ def clear(home: Home) -> None:
     places = Places(home.root, settings.vault)
     if not restore.has_left_something(places) and not os.path.lexists(places.drilled):
         return
-    backup = settings.backup
-    found = access.find(places, backup.repository, backup.password_file, backup.environment_file)
     # So the locks that it had in the repository go as well.
-    with Repository(Restic(places, found)).alone():
+    with Repository.of(home, settings).alone():
         restore.forget(places)
         remove_tree(places.drilled)

@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from parachute.base.single_instance import Taken, single_instance
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
 from parachute.ops.backup import failures
+from parachute.ops.backup.access import access_of
 from parachute.ops.backup.models import BackupFailed, Locked, Progress, RepositoryMissing, as_pattern
+from parachute.ops.backup.places import Places
 from parachute.ops.backup.restic import Restic
 
 TAG = "parachute"
@@ -63,12 +67,18 @@ class Repository:
     def __init__(self, restic: Restic) -> None:
         self._restic = restic
         self.access = restic.access
+        self.places = restic.places
+
+    @classmethod
+    def of(cls, home: Home, settings: Settings) -> "Repository":
+        """The repository that the settings name. Errors: NotSetUp, InvalidInput."""
+        return cls(Restic(Places(home.root, settings.vault), access_of(home, settings)))
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Hold off other commands of this computer; the locks of one that was cut off are removed. Error: Locked."""
         try:
-            with single_instance(self._restic.places.folder / ".create.lock") as was_cut_off:
+            with single_instance(self.places.folder / ".create.lock") as was_cut_off:
                 if was_cut_off:
                     with contextlib.suppress(RepositoryMissing):
                         self._restic.unlock()

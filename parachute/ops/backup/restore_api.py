@@ -18,8 +18,8 @@ from parachute.ops.backup.api import (
     check_set_up,
     running,
 )
+from parachute.ops.backup.choosing import open_repository
 from parachute.ops.backup.kit.models import Kit, parse
-from parachute.ops.backup.opening import open_repository
 from parachute.ops.backup.restoring import Restores
 from parachute.security.keys.models import Caller
 
@@ -88,7 +88,6 @@ async def put_access(body: Opened, home: HomeDependency, jobs: JobsDependency) -
     """Use a repository that is there already: it opens with this kit or password, or nothing changes."""
     kit = parse(body.kit) if body.kit is not None else Kit(body.repository or "", body.password or "", body.credentials)
     await open_repository(home, jobs, kit.repository, kit.password, kit.variables)
-    jobs.settled()
     return await backup_status(home, jobs)
 
 

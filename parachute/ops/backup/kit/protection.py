@@ -12,8 +12,8 @@ from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write, private_folder, read_regular
 from parachute.base.secret_files import read_secret
 from parachute.config.settings.home import Home
-from parachute.ops.backup.access import SECRETS, Access, find
-from parachute.ops.backup.places import FOLDER, Places
+from parachute.ops.backup.access import SECRETS, Access, access_of
+from parachute.ops.backup.places import FOLDER
 from parachute.ops.backup.state import State
 
 if TYPE_CHECKING:  # pydantic, for which nobody should wait
@@ -77,12 +77,6 @@ def named_credentials(home: Home, settings: "Settings") -> list[str]:
         return sorted(access_of(home, settings).variables)
     except (ParachuteError, OSError):
         return []
-
-
-def access_of(home: Home, settings: "Settings") -> Access:
-    """The access that the settings name; errors: NotSetUp, InvalidInput."""
-    backup = settings.backup
-    return find(Places(home.root, settings.vault), backup.repository, backup.password_file, backup.environment_file)
 
 
 def _digest(access: Access, salt: bytes) -> str:

@@ -7,7 +7,7 @@ from parachute.base.secret_files import read_secret
 from parachute.config.settings.groups.operation import BackupSettings
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
-from parachute.ops.backup.access import Access, check_password, is_made
+from parachute.ops.backup.access import Access, access_of, check_password, is_made
 from parachute.ops.backup.kit import models, protection
 from parachute.ops.backup.kit.models import TITLE, Kit
 from parachute.ops.backup.kit.opening import opened_alone
@@ -15,7 +15,6 @@ from parachute.ops.backup.kit.protection import Opened
 from parachute.ops.backup.models import WrongPassword
 from parachute.ops.backup.places import Places
 from parachute.ops.backup.repository import Repository
-from parachute.ops.backup.restic import Restic
 
 
 class OtherKit(InvalidInput):
@@ -26,9 +25,7 @@ class OtherKit(InvalidInput):
 
 def read_kit(home: Home) -> Kit:
     """Read the kit; waits for the repository, which has to open. Errors: NotSetUp, InvalidInput, ConfigError, those of restic."""
-    settings = load(home)
-    access = protection.access_of(home, settings)
-    return kit_of(Repository(Restic(Places(home.root, settings.vault), access)))
+    return kit_of(Repository.of(home, load(home)))
 
 
 def kit_of(repository: Repository) -> Kit:
@@ -43,7 +40,7 @@ def check_kit(home: Home, brought: str) -> Opened:
     Errors: NotSetUp, NoKit, OtherKit, WrongPassword, InvalidInput, ConfigError, and those of restic.
     """
     settings = load(home)
-    access = protection.access_of(home, settings)
+    access = access_of(home, settings)
     own = Kit.of(access, "", "")
     whole = models.parse(brought) if brought.strip().startswith(TITLE[:-1]) else None
     kit = whole or Kit(own.repository, _typed(brought), own.variables)
@@ -69,7 +66,7 @@ def confirms(home: Home, typed: str) -> bool:
         typed = _typed(typed)
         if not is_made(typed) or protection.opened(home, settings) is None:
             return False
-        return hmac.compare_digest(_password(protection.access_of(home, settings)).encode(), typed.encode())
+        return hmac.compare_digest(_password(access_of(home, settings)).encode(), typed.encode())
     except (ParachuteError, OSError):
         return False
 

@@ -1,0 +1,157 @@
+"""The place of this computer's backups as a device chooses it: its address, its password and its credentials, all of them or none."""
+
+import asyncio
+import json
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, private_folder
+from parachute.config.settings.groups.operation import BackupSettings
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import check_free, check_value, load, set_value, unset_value
+from parachute.ops.backup import create
+from parachute.ops.backup.access import SECRETS, access_of, find
+from parachute.ops.backup.jobs import BackupJobs
+from parachute.ops.backup.kit import protection
+from parachute.ops.backup.models import WrongPassword
+from parachute.ops.backup.places import FOLDER, Places
+from parachute.ops.backup.repository import Repository
+from parachute.ops.backup.restic import Restic
+
+_PLACE, _PASSWORD_FILE, _ENVIRONMENT_FILE = "repository", "password_file", "environment_file"
+_OPENING, _PASSWORD, _TYPED = "password.opening", "password", "environment-"
+_LONGEST = 4000
+
+T = TypeVar("T")
+
+
+async def make_repository(home: Home, jobs: BackupJobs, repository: str, variables: Mapping[str, str]) -> None:
+    """Make a repository there, with a password unless there is one, and have backups go there. Errors: as for `open_repository`."""
+    await _chosen(jobs, lambda: _choose(home, create.make, variables, place=repository))
+
+
+async def open_repository(
+    home: Home, jobs: BackupJobs, repository: str, password: str, variables: Mapping[str, str]
+) -> None:
+    """Have backups go there, if the password opens it; a password of before stays beside it, under another name.
+
+    Who brings all of it has what the emergency kit has: the backups are protected. Errors: ConfigError, Declared, InvalidInput for a
+    place or a password that is none, Conflict, WrongPassword, and those of restic.
+    """
+    if not password.strip().isprintable():
+        raise InvalidInput("password: it is a single line.", "It stands on the page that you have kept.")
+    await _chosen(jobs, lambda: _open(home, repository, password.strip(), variables))
+
+
+async def change_credentials(home: Home, jobs: BackupJobs, variables: Mapping[str, str]) -> None:
+    """Have the place of backups opened with these credentials, if they open it. Errors: as for `open_repository`."""
+    await _chosen(jobs, lambda: _choose(home, Repository.check_there, variables))
+
+
+async def _chosen(jobs: BackupJobs, choose: Callable[[], object]) -> None:
+    jobs.check_free()
+    async with jobs.new_repository:
+        # To its end, also if nobody waits for it any more.
+        await asyncio.shield(asyncio.to_thread(choose))
+    jobs.settled()
+
+
+def _open(home: Home, repository: str, password: str, variables: Mapping[str, str]) -> None:
+    folder = private_folder(home.root / FOLDER)
+    opening, file = folder / _OPENING, folder / _PASSWORD
+    atomic_write(opening, f"{password}\n", 0o600)
+    try:
+        identity = _choose(home, _identity, variables, place=repository, password_file=opening)
+        if file.exists() and file.read_bytes().strip() != password.encode():
+            number = 1
+            while os.path.lexists(aside := folder / f"{_PASSWORD}.before-{number}"):
+                number += 1
+            file.rename(aside)
+        opening.rename(file)
+        protection.record(home, access_of(home, load(home)), identity)
+    finally:
+        opening.unlink(missing_ok=True)
+
+
+def _identity(repository: Repository) -> str:
+    try:
+        return repository.identity()
+    except WrongPassword as error:
+        said = f"This password does not open the backups in {repository.access.shown}."
+        hint = "Compare each character, capitals included, with what you have written down."
+        raise WrongPassword(said, hint) from error
+
+
+def _choose(
+    home: Home,
+    show: Callable[[Repository], T],
+    variables: Mapping[str, str],
+    *,
+    place: str | None = None,
+    password_file: Path | None = None,
+) -> T:
+    """Have the settings name what is given, once `show` has shown that it is one; a password is expected where it lies by itself."""
+    settings = load(home)
+    before = settings.backup
+    wanted: dict[str, str | None] = {}
+    if password_file is not None:
+        wanted[_PASSWORD_FILE] = None
+    typed = _write(home, variables) if variables else None
+    try:
+        if typed is not None:
+            wanted[_ENVIRONMENT_FILE] = str(typed)
+        if place is not None:
+            wanted[_PLACE] = place
+            check_value(home, f"backup.{_PLACE}", json.dumps(place))
+        for name in wanted:
+            check_free(f"backup.{name}")
+        named = before.repository if place is None else BackupSettings(repository=place).repository
+        places = Places(home.root, settings.vault)
+        access = find(places, named, password_file or before.password_file, typed or before.environment_file)
+        shown = show(Repository(Restic(places, access)))
+        _set(home, wanted)
+    except BaseException:
+        if typed is not None:
+            typed.unlink(missing_ok=True)
+        raise
+    old = before.environment_file
+    # A file that a person has written stays.
+    if typed is not None and old is not None and old.parent == typed.parent and old.name.startswith(_TYPED):
+        old.unlink(missing_ok=True)
+    return shown
+
+
+def _set(home: Home, wanted: Mapping[str, object]) -> None:
+    backup = load(home).backup
+    before = {name: getattr(backup, name) for name in wanted}
+
+    def put(values: Mapping[str, object]) -> None:
+        for name, value in values.items():
+            if value is None:
+                unset_value(home, f"backup.{name}")
+            else:
+                set_value(home, f"backup.{name}", json.dumps(str(value)))
+
+    try:
+        put(wanted)
+    except BaseException:
+        put(before)
+        raise
+
+
+def _write(home: Home, variables: Mapping[str, str]) -> Path:
+    """Write credentials into a file of their own, for nobody else to read; errors: InvalidInput without any of the values, OSError."""
+    for name, value in variables.items():
+        if name not in SECRETS:
+            hint = f"These are {', '.join(sorted(SECRETS))}. A file that a place needs is named on the computer itself."
+            raise InvalidInput(f"{name[:60]!r} is none of the credentials that are typed here.", hint)
+        if not value.strip() or not value.isprintable() or len(value) > _LONGEST:
+            raise InvalidInput(f"{name}: it is a single line, and not empty.", "Whoever offers the place names it.")
+    file = private_folder(home.root / FOLDER) / f"{_TYPED}{secrets.token_hex(4)}"
+    # In quotes, as a value may begin and end with them.
+    atomic_write(file, "".join(f'{name}="{value.strip()}"\n' for name, value in sorted(variables.items())), 0o600)
+    return file
