@@ -16,6 +16,7 @@ from parachute.ops.backup import backups, create, proof, restore
 from parachute.ops.backup.backups import Backup, Retention
 from parachute.ops.backup.create import Created
 from parachute.ops.backup.models import Progress
+from parachute.ops.backup.present import Browser
 from parachute.ops.backup.proof import DoesNotStart, Proved
 from parachute.ops.backup.repository import Repository
 from parachute.ops.backup.restore import Restored
@@ -78,6 +79,12 @@ class Backups:
                 return restore.restore_into(self.repository, found, to, progress, trust=trust)
             return restore.restore(self.places, self.repository, found, self._not_running, progress, trust=trust)
 
+    def prepare(self, found: Backup, *, trust: bool, by: str, browser: str | None) -> None:
+        """Fetch and verify a backup for the server, and order that its next start puts it in place."""
+        with _progress(in_percent=True) as progress:
+            kept, about = Browser(browser) if browser else None, {"by": by, "browser": browser}
+            restore.prepare(self.places, self.repository, found, progress, trust=trust, browser=kept, about=about)
+
     def drill(self, place: Path | None) -> Proved:
         """Restore the newest backup into a folder of its own, compare it, start the computer from it, and remove it again."""
         with _progress() as progress:
@@ -114,9 +121,9 @@ class Backups:
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Progress]:
+def _progress(*, in_percent: bool = False) -> Iterator[Progress]:
     """Show on a terminal how far it is, and in a log each step; who ends us has what was copied removed first."""
-    shown = _Shown()
+    shown = _Shown(in_percent)
     before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield shown
@@ -134,11 +141,12 @@ def _end(number: int, _: object) -> NoReturn:
 
 
 class _Shown(Progress):
-    """A line on standard error that the next one replaces; where there is no terminal, a line for each step."""
+    """A line on standard error that the next one replaces; where there is no terminal, a line for each step, or each percent of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_percent: bool) -> None:
         self._is_terminal = sys.stderr.isatty()
-        self._text = ""
+        self._in_percent = in_percent
+        self._text = self._said = ""
 
     def step(self, text: str) -> None:
         """A new step has begun."""
@@ -152,6 +160,9 @@ class _Shown(Progress):
         """The present step is so far, from 0 to 1."""
         if self._is_terminal:
             self._draw(f"{self._text}: {min(max(done, 0.0), 1.0):.0%}")
+        elif self._in_percent and (said := f"{done:.0%}") != self._said:
+            self._said = said
+            print(said, file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Leave the line empty."""

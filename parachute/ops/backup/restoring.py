@@ -65,7 +65,7 @@ class Restores:
 
     def begin(self, backup: str, caller: Caller, *, trust: bool) -> Job:
         """Begin to fetch a backup; when it is ready, the computer starts anew with it. Error: Conflict while something is under way."""
-        command = [sys.executable, "-m", "parachute.ops.backup.preparing", f"--by={caller.name}"]
+        command = [sys.executable, "-m", "parachute.cli", "backup", "restore", f"--by={caller.name or 'owner'}"]
         if caller.kind == "browser":
             command.append(f"--browser={caller.key}")
         if trust:
