@@ -71,14 +71,11 @@ class BackupJobs:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    def begin(self, kind: Kind) -> Job:
-        """Begin a backup or a drill; error: Conflict while one is under way."""
-        return self.begin_program(kind, _program(kind))
-
-    def begin_program(self, kind: Kind, program: list[str], then: Callable[[], Awaitable[object]] | None = None) -> Job:
-        """Begin what another program does, and do `then` when it has come to a good end; error: Conflict while one is under way."""
+    def begin(self, kind: Kind, *options: str, then: Callable[[], Awaitable[object]] | None = None) -> Job:
+        """Begin it, and do `then` when it has come to a good end; error: Conflict while something is under way."""
         self.check_free()
         self.running, self.problem = Job(kind, now()), None
+        program = _program(kind, *options)
         self._task = asyncio.create_task(self._run(self.running, program, then), name=f"backup {kind}")
         self._changed()
         return self.running
@@ -159,5 +156,5 @@ class BackupJobs:
             raise
 
 
-def _program(command: str) -> list[str]:
-    return [sys.executable, "-m", "parachute.cli", "backup", command, "--json"]
+def _program(command: str, *options: str) -> list[str]:
+    return [sys.executable, "-m", "parachute.cli", "backup", command, "--json", *options]

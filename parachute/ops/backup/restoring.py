@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import logging
 import shlex
-import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
@@ -65,13 +64,13 @@ class Restores:
 
     def begin(self, backup: str, caller: Caller, *, trust: bool) -> Job:
         """Begin to fetch a backup; when it is ready, the computer starts anew with it. Error: Conflict while something is under way."""
-        command = [sys.executable, "-m", "parachute.cli", "backup", "restore", f"--by={caller.name or 'owner'}"]
+        options = [f"--by={caller.name or 'owner'}"]
         if caller.kind == "browser":
-            command.append(f"--browser={caller.key}")
+            options.append(f"--browser={caller.key}")
         if trust:
-            command.append("--trust")
-        log.info("A restore begins: %s", shlex.join(command[2:]))
-        return self._jobs.begin_program("restore", [*command, "--", backup], self._anew)
+            options.append("--trust")
+        log.info("A restore begins: %s", shlex.join([*options, backup]))
+        return self._jobs.begin("restore", *options, "--", backup, then=self._anew)
 
     async def cancel(self) -> None:
         """End what is under way, and remove what it has fetched; error: Conflict if nothing is, or it is too late."""
