@@ -55,8 +55,7 @@ async def change_credentials(home: Home, jobs: BackupJobs, variables: Mapping[st
 async def _chosen(jobs: BackupJobs, choose: Callable[[], object]) -> None:
     jobs.check_free()
     async with jobs.new_repository:
-        # To its end, also if nobody waits for it any more.
-        await asyncio.shield(asyncio.to_thread(choose))
+        await asyncio.to_thread(choose)
     jobs.settled()
 
 
