@@ -120,8 +120,8 @@ async def test_a_place_is_chosen_with_a_password_to_write_down(
         (str(guarded.vault / "backups"), "same_disk"),
         ("backups", "config_invalid"),
         ("sftp:-oProxyCommand=id:/x", "starts_a_program"),
-        (str(tmp_path / "not plugged in" / "backups"), "backup_failed"),
-        (before, "backup_failed"),
+        (str(tmp_path / "not plugged in" / "backups"), "no_folder"),
+        (before, "repository_exists"),
     ):
         refused = await owner.put("/api/backups/repository", json={"repository": wrong})
         assert refused.status_code >= 400
@@ -159,7 +159,7 @@ async def test_credentials_of_a_place_are_typed_and_never_shown(
         assert next(iter(wrong.values())) not in refused.json()["detail"]
     # A place that cannot be made leaves nothing behind.
     body = {"repository": str(tmp_path / "not plugged in" / "backups"), "credentials": typed}
-    assert (await owner.put("/api/backups/repository", json=body)).json()["key"] == "backup_failed"
+    assert (await owner.put("/api/backups/repository", json=body)).json()["key"] == "no_folder"
     assert not list(folder.glob("environment*"))
     assert (await owner.get("/api/backups")).json()["credentials"] == []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Conflict, ParachuteError, Unavailable
+from parachute.base.errors import ParachuteError, Unavailable
 from parachute.ops.backup import access, create, failures, proof, restore
 from parachute.ops.backup.models import (
     Damaged,
@@ -245,7 +245,7 @@ def test_a_full_disk_is_told_and_the_backup_before_stays(installation: Installat
 
 
 def test_a_repository_is_made_once_and_never_inside_of_what_it_holds(installation: Installation) -> None:
-    with pytest.raises(Conflict, match="already"):
+    with raises("repository_exists"):
         create.make(installation.repository)
     for inside in (installation.vault / "backup", installation.home / "x"):
         with raises("same_disk"):
