@@ -28,8 +28,8 @@ while number < int(sys.argv[1]) or not select.select([0], [], [], 0)[0]:
 
 
 def numbers(path: Path) -> list[int]:
-    """The numbered lines of a log."""
-    return [int(line) for line in path.read_text().splitlines() if line.isdigit()]
+    """The numbered lines of a log; what was kept while it was written may end in the middle of one."""
+    return [int(line) for line in path.read_text().splitlines() if line.isdigit() and len(line) == 9]
 
 
 def notes(path: Path) -> list[str]:
