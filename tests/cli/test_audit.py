@@ -69,3 +69,13 @@ def test_the_graph_is_a_table(parachute: Terminal, home: Home, snapshot: Snapsho
         parachute.ok("audit", "graph", "--hours", "48")
         assert core.calls[-1].query == {"hours": "48"}
     assert parachute.screens == snapshot
+
+
+def test_a_record_drives_no_terminal(parachute: Terminal, home: Home) -> None:
+    record = {**RECORD, "error": "\x9b31m \u202e"}
+    with ScriptedCore(home) as core:
+        core.answers["GET", PATH] = 200, {"records": [record], "next": None}
+        exported = parachute.ok("audit", "export")
+    assert json.loads(exported) == record
+    assert "\x9b" not in exported
+    assert "\u202e" not in exported

@@ -10,6 +10,7 @@ import typer
 from parachute.cli.api import Api
 from parachute.cli.commands import JSON, group
 from parachute.cli.identifiers import short, whole_session
+from parachute.cli.output import as_json as json_line
 from parachute.cli.output import clean, counted, local, print_error, print_json, print_note, print_rows, print_table
 
 _PATH = "/api/audit"
@@ -70,7 +71,7 @@ def follow(as_json: bool = JSON) -> None:
             new = [each for each in found if _key(each) not in seen]
             seen = {_key(each) for each in found}
             for each in reversed(new):
-                print(json.dumps(each, ensure_ascii=False) if as_json else clean("  ".join(_row(each))))
+                print(json_line(each) if as_json else clean("  ".join(_row(each))))
     except KeyboardInterrupt:
         return
 
@@ -121,7 +122,7 @@ def export(since: str = _FROM, until: str = _TO, source: str = _SOURCE, module: 
             _PATH, limit=1000, before=before, **{"from": since, "to": until}, source=source, module=module
         )
         for each in page["records"]:
-            print(json.dumps(each, ensure_ascii=False))
+            print(json_line(each))
         before = page["next"]
         if before is None:
             return
