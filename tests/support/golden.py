@@ -21,7 +21,7 @@ CHANGING = (
     (r"(?i)(\bport |', )\d{5}\b", r"\1PORT"),
     (rf"\b{re.escape(__version__)}\b", "VERSION"),
     (r"sha256:[0-9a-f]{64}", "sha256:HASH"),
-    (r"\b[0-9a-f]+(-[0-9a-f]+){3}\b(?=\")", "ETAG"),
+    (r"\b[0-9a-f]{12,}-[0-9a-f]{12,}-[0-9a-f]+-[0-9a-f]+\b", "ETAG"),
     (r"\b[0-9a-f]{40}\b", "COMMIT"),
     (r"\bpara_[\w-]{43}", "KEY"),
     (r"(?m)(?<=\()[0-9a-f]{12}(?=\))|^[0-9a-f]{12}(?=  )", "IDENTIFIER"),
