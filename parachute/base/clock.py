@@ -27,6 +27,10 @@ class Clock:
         """Seconds from a moment in the past; whoever sets the clock does not change them."""
         return time.clock_gettime(_PASSES)
 
+    def awake(self) -> float:
+        """Seconds from a moment in the past without those in which the machine slept, as `timeout` and `wait` count them."""
+        return time.monotonic()
+
     async def sleep(self, seconds: float) -> None:
         """Let time pass."""
         await asyncio.sleep(seconds)

@@ -23,9 +23,9 @@ async def folder_lock(
 
     Errors: Unavailable if somebody else holds it for `wait_seconds`, OSError.
     """
-    deadline = clock.elapsed() + wait_seconds
+    deadline = clock.awake() + wait_seconds
     while (held := await asyncio.to_thread(_taken, path, stale_seconds)) is None:
-        if clock.elapsed() >= deadline:
+        if clock.awake() >= deadline:
             raise Unavailable(f"Another program holds {path}.", "Try again in a minute.", key="locked")
         await clock.sleep(_PAUSE_SECONDS)
     try:

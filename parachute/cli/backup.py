@@ -150,6 +150,7 @@ class _Shown(Progress):
 
     def step(self, text: str) -> None:
         """A new step has begun."""
+        self._said = ""
         self._text = clean(text)
         if self._is_terminal:
             self._draw(f"{self._text} ...")

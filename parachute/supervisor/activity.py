@@ -13,7 +13,7 @@ class Activity:
     def __init__(self, clock: Clock = SYSTEM) -> None:
         self._clock = clock
         self._under_way = 0
-        self._last = self._clock.elapsed()
+        self._last = self._clock.awake()
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -31,7 +31,7 @@ class Activity:
 
     def touch(self) -> None:
         """Start the idle time anew."""
-        self._last = self._clock.elapsed()
+        self._last = self._clock.awake()
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
@@ -46,7 +46,7 @@ class Activity:
         """Return when nothing has happened for so long."""
         while True:
             await self._quiet.wait()
-            left = self._last + seconds - self._clock.elapsed()
+            left = self._last + seconds - self._clock.awake()
             if left <= 0:
                 return
             await self._clock.sleep(left)

@@ -33,6 +33,9 @@ class ManualClock(Clock):
     def elapsed(self) -> float:
         return self._elapsed
 
+    def awake(self) -> float:
+        return self._elapsed
+
     async def sleep(self, seconds: float) -> None:
         await self.wait(asyncio.Event(), seconds)
 

@@ -67,18 +67,18 @@ class _Silence:
         self._seconds = seconds
         self._clock = clock
         self._link = link
-        self._began = self._heard = self._renewed = self._clock.elapsed()
+        self._began = self._heard = self._renewed = self._clock.awake()
 
     async def broken(self, progress: float, total: float | None, message: str | None) -> None:
         """Hear of progress; what a server may send is renewed once a second."""
-        self._heard = self._clock.elapsed()
+        self._heard = self._clock.awake()
         if self._heard - self._renewed >= 1:
             self._renewed = self._heard
             self._link.asked()
 
     def left(self) -> float:
         """Seconds until it has been silent for too long, none if it has."""
-        return min(self._heard + self._seconds, self._began + LONGEST_CALL_SECONDS) - self._clock.elapsed()
+        return min(self._heard + self._seconds, self._began + LONGEST_CALL_SECONDS) - self._clock.awake()
 
 
 class Client:

@@ -137,6 +137,8 @@ def restore(
     ),
 ) -> None:
     """Put a backup in the place of the vault, which is kept beside it; the computer must not run."""
+    if (by and to) or (browser and not by):
+        raise InvalidInput("--by orders a restore in place of the vault, and --browser goes with it.")
     backups = _backups()
     if by:
         backups.prepare(backups.chosen(name), trust=trust, by=by, browser=browser)

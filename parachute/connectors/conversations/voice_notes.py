@@ -48,7 +48,7 @@ class VoiceNotes:
         if not any(file.kind in _KINDS and file.path for update in updates for file in update.files):
             return updates
         missing = await self._missing()
-        deadline = self.clock.elapsed() + _PATIENCE_SECONDS
+        deadline = self.clock.awake() + _PATIENCE_SECONDS
         changed: list[Update] = []
         number = 0
         for update in updates:
@@ -87,7 +87,7 @@ class VoiceNotes:
     async def _text(self, folder: Path, file: File, path: str, deadline: float) -> tuple[str | None, str]:
         """Return the speech of a recording, None without a text, and the sentence about it."""
         try:
-            if self.clock.elapsed() >= deadline:
+            if self.clock.awake() >= deadline:
                 return None, "voice_slow"
             job = await self._finished(await self._job(folder, file, path), deadline)
         except TimeoutError:
@@ -111,7 +111,7 @@ class VoiceNotes:
 
     async def _finished(self, job: Job, deadline: float) -> Job:
         try:
-            async with self.clock.timeout(deadline - self.clock.elapsed()):
+            async with self.clock.timeout(deadline - self.clock.awake()):
                 return await self.transcriptions.finished(job.id)
         except TimeoutError:
             # Nobody waits for it any more, and whoever sends many does not fill the owner's queue.

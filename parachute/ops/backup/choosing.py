@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 async def make_repository(home: Home, jobs: BackupJobs, repository: str, variables: Mapping[str, str]) -> None:
     """Make a repository there, with a password unless there is one, and have backups go there. Errors: as for `open_repository`."""
-    await _chosen(jobs, lambda: _choose(home, create.make, variables, place=repository))
+    await _chosen(jobs, lambda: _choose(home, create.make, variables, place=repository, is_new=True))
 
 
 async def open_repository(
@@ -53,8 +53,8 @@ async def change_credentials(home: Home, jobs: BackupJobs, variables: Mapping[st
 
 
 async def _chosen(jobs: BackupJobs, choose: Callable[[], object]) -> None:
-    jobs.check_free()
     async with jobs.new_repository:
+        jobs.check_free()
         await asyncio.to_thread(choose)
     jobs.settled()
 
@@ -92,8 +92,12 @@ def _choose(
     *,
     place: str | None = None,
     password_file: Path | None = None,
+    is_new: bool = False,
 ) -> T:
-    """Have the settings name what is given, once `show` has shown that it is one; a password is expected where it lies by itself."""
+    """Have the settings name what is given, once `show` has shown that it is one; a password is expected where it lies by itself.
+
+    What is new is named before it is made: a repository that no setting names would be in the way of the next one.
+    """
     settings = load(home)
     before = settings.backup
     wanted: dict[str, str | None] = {}
@@ -111,8 +115,16 @@ def _choose(
         named = before.repository if place is None else BackupSettings(repository=place).repository
         places = Places(home.root, settings.vault)
         access = find(places, named, password_file or before.password_file, typed or before.environment_file)
-        shown = show(Repository(Restic(places, access)))
-        _set(home, wanted)
+        if is_new:
+            put_back = _set(home, wanted)
+            try:
+                shown = show(Repository(Restic(places, access)))
+            except BaseException:
+                put_back()
+                raise
+        else:
+            shown = show(Repository(Restic(places, access)))
+            _set(home, wanted)
     except BaseException:
         if typed is not None:
             typed.unlink(missing_ok=True)
@@ -124,7 +136,8 @@ def _choose(
     return shown
 
 
-def _set(home: Home, wanted: Mapping[str, object]) -> None:
+def _set(home: Home, wanted: Mapping[str, object]) -> Callable[[], None]:
+    """Write settings, and return what puts those of before back."""
     backup = load(home).backup
     before = {name: getattr(backup, name) for name in wanted}
 
@@ -140,6 +153,7 @@ def _set(home: Home, wanted: Mapping[str, object]) -> None:
     except BaseException:
         put(before)
         raise
+    return lambda: put(before)
 
 
 def _write(home: Home, variables: Mapping[str, str]) -> Path:

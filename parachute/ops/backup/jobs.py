@@ -74,6 +74,8 @@ class BackupJobs:
     def begin(self, kind: Kind, *options: str, then: Callable[[], Awaitable[object]] | None = None) -> Job:
         """Begin it, and do `then` when it has come to a good end; error: Conflict while something is under way."""
         self.check_free()
+        if self.new_repository.locked():
+            raise Conflict("The place of backups is being changed.", "Try again in a moment.", key="busy")
         self.running, self.problem = Job(kind, now()), None
         program = _program(kind, *options)
         self._task = asyncio.create_task(self._run(self.running, program, then), name=f"backup {kind}")

@@ -22,7 +22,7 @@ from parachute.supervisor.command_runner import children
 from parachute.supervisor.command_runner.children import Finished
 
 _LARGEST = 1 << 62
-_QUICK = ("cat", "snapshots", "unlock", "version")
+_QUICK = ("cat", "init", "snapshots", "unlock", "version")
 """Commands that take moments where the repository answers; else restic itself would try for a quarter of an hour."""
 
 _WAITS_SINCE = (0, 16)

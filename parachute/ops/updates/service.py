@@ -247,10 +247,10 @@ class Updates:
 
     async def _ill(self, version: Version, seconds: float) -> str | None:
         """Watch a version for so long; what is wrong with it, None if all is well."""
-        end = well = self._clock.elapsed()
+        end = well = self._clock.awake()
         end += seconds
         restarts: int | None = None
-        while (moment := self._clock.elapsed()) < end or restarts is None:
+        while (moment := self._clock.awake()) < end or restarts is None:
             health = await self._try_health()
             if health is not None and health.program == str(version.prefix):
                 restarts = health.restarts if restarts is None else restarts

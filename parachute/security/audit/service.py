@@ -27,7 +27,7 @@ _FLUSH_SECONDS = 2.0
 _SEAL_SECONDS = 60.0
 """Between two seals of the day that is not over: what was written since could be taken away unseen while the computer is off."""
 
-_DECISIONS = frozenset({"approval", "withdrawal", "inbox_answer"})
+_DECISIONS = frozenset({"approval", "withdrawal", "inbox_answer", "network"})
 """Records of what the owner decided, which are sealed as soon as they are written."""
 
 

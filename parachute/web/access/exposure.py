@@ -1,13 +1,12 @@
 """The check of the address to listen on: never open to a network without a key or a browser that signed in."""
 
-from typing import Literal, TypeGuard, get_args
+from typing import TypeGuard, get_args
 
 from parachute.base.addresses import is_loopback
 from parachute.base.errors import ParachuteError
+from parachute.config.settings.models import AuthMode
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.service import Keys
-
-AuthMode = Literal["remote", "always", "disabled"]
 
 
 class NotSafe(ParachuteError):
