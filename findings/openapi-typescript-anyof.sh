@@ -11,6 +11,7 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
+echo "{}" >package.json
 npm install --silent --no-audit --no-fund openapi-typescript@7.13.0 typescript@5.9.3
 cat >api.js <<'JS'
 const has = (name, type) => ({ type: "object", properties: { [name]: { type } }, required: [name] });

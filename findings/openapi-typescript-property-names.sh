@@ -13,6 +13,7 @@ trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install -q pydantic==2.14.3
 cd "$folder"
+echo "{}" >package.json
 npm install --silent --no-audit --no-fund openapi-typescript@7.13.0 typescript@5.9.3
 "$folder/venv/bin/python" - <<'PYTHON'
 import json

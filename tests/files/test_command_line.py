@@ -13,10 +13,10 @@ from tests.support.server import Server
 from tests.support.terminal import Terminal
 
 
-@pytest.fixture(scope="module")
-def server(make_shared_server: Make[Server]) -> Server:
-    """A server for all tests of this file."""
-    return make_shared_server()
+@pytest.fixture
+def server(make_server: Make[Server]) -> Server:
+    """A server for one test: numbers of changes count from its beginning."""
+    return make_server()
 
 
 @pytest.fixture

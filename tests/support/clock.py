@@ -75,12 +75,14 @@ class ManualClock(Clock):
                 return
 
     async def until_done(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Do some work, and let time pass whenever anybody waits for the clock meanwhile."""
+        """Do some work, and let time pass whenever anybody waits for the clock meanwhile, an hour at the most."""
+        latest = self._elapsed + 3600
         task = asyncio.create_task(work)
         task.add_done_callback(lambda _: self._changed.set())
         while not task.done():
             await self._until(lambda: task.done() or self._due(), lambda: "The work does not end.")
             if not task.done():
+                assert self._elapsed < latest, "The work does not end within an hour."
                 await self._rest(self._move(min(self._due())))
         return await task
 

@@ -15,11 +15,17 @@ DAYS = [str(date.today() + timedelta(days=days)) for days in (-1, 0, 1)]
 CHANGING = (
     (re.escape(sys.executable), "PYTHON"),
     (re.escape(str(Path(__file__).parents[2])), "/REPOSITORY"),
-    (rf"{re.escape(gettempdir())}/(pytest-of-\w+/pytest-\d+/(popen-gw\d+/)?[\w.-]+|p[a-z]+[a-z0-9_]{{8}})", "/HOME"),
+    (
+        rf"(?:/tmp|{re.escape(gettempdir())})/(pytest-of-[^/\s]+/pytest-\d+/(popen-gw\d+/)?[\w.-]+|p[a-z]+[a-z0-9_]{{8}})",
+        "/HOME",
+    ),
     (rf"({'|'.join(DAYS)})([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:\d\d)?)?", "DATE"),
     (r"\b(localhost|127\.0\.0\.1):\d{4,5}\b", r"\1:PORT"),
     (r"(?i)(\bport |', )\d{5}\b", r"\1PORT"),
-    (rf"\b{re.escape(__version__)}\b", "VERSION"),
+    (rf"(?<=version ){re.escape(__version__)}\b", "VERSION"),
+    (r"\b\d+ (s|min|h|d) ago\b", "AGO"),
+    (r"(?<=which are )[^;]+", "ADDRESSES"),
+    (r"(?<=user with number )\d+", "NUMBER"),
     (r"sha256:[0-9a-f]{64}", "sha256:HASH"),
     (r"\b[0-9a-f]{12,}-[0-9a-f]{12,}-[0-9a-f]+-[0-9a-f]+\b", "ETAG"),
     (r"\b[0-9a-f]{40}\b", "COMMIT"),
@@ -41,6 +47,6 @@ class Screens(AmberSnapshotExtension):
         text = "\n".join(map(str, data)) if isinstance(data, list | tuple) else str(data)
         for pattern, word in CHANGING:
             text = re.sub(pattern, word, text)
-        # What would drive a terminal, or is half of a character, stands as its escape.
-        text = "".join(each if each == "\n" or each.isprintable() else ascii(each)[1:-1] for each in text)
+        # What would drive a terminal, or is half of a character, in a form that nothing of ours prints.
+        text = "".join(each if each == "\n" or each.isprintable() else f"⟦U+{ord(each):04X}⟧" for each in text)
         return super().serialize(text, **options)

@@ -31,9 +31,14 @@ class Result:
 
     def __str__(self) -> str:
         """The whole screen: the command, what it wrote, on which stream, and its exit code unless all was well."""
-        said = self.out.splitlines() + [f"2> {line}" for line in self.err.splitlines()]
+        said = _lines(self.out) + [f"2> {line}" for line in _lines(self.err)]
         ended = [f"exit code {self.code}"] if self.code else []
         return "\n".join([f"$ {shlex.join(['parachute', *self.arguments])}", *said, *ended, ""])
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as a terminal has them: other characters that end a line elsewhere stay in it."""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 class Terminal:

@@ -166,7 +166,7 @@ async def test_an_agent_that_takes_too_long_is_stopped(make_place: MakePlace, ap
     place = await make_place(seconds=3.0)
     gate = Gate()
     api.script(hold(gate, text("late")))
-    with raises("service_error"):
+    with raises("service_error", names="took too long"):
         await place.agents.run_agent(place.module(agents=AGENTS), "reader", "Go!")
     assert place.core.runs.active() == []
 

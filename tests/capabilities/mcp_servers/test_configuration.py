@@ -192,7 +192,7 @@ def test_what_cannot_be_added_or_removed(configuration: Configuration) -> None:
     for name in ("Notes", "notes", "parachute"):
         with pytest.raises(Conflict):
             configuration.add(name, SOUND)
-    with raises("server_invalid"):
+    with raises("server_invalid", names="only machines at home"):
         configuration.add("web", {"url": "http://example.org"})
     with pytest.raises(NotFound):
         configuration.remove("other")

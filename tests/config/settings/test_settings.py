@@ -150,14 +150,14 @@ def test_a_mistake_in_the_environment_is_named(
 @pytest.mark.parametrize("vault", ["", "/..", "/vault", "/../.."])
 def test_vault_and_trust_lie_apart(home: Home, vault: str) -> None:
     home.config.write_text(yaml.safe_dump({"port": 1, "vault": f"{home.root}{vault}"}))
-    with raises("config_invalid", names="line 2: vault"):
+    with raises("config_invalid", names="line 2: vault: .*apart"):
         load(home)
 
 
 def test_a_link_does_not_hide_that_they_are_the_same(home: Home, tmp_path: Path) -> None:
     (tmp_path / "Parachute").symlink_to(home.root)
     home.config.write_text(yaml.safe_dump({"vault": str(tmp_path / "Parachute")}))
-    with raises("config_invalid", names="vault"):
+    with raises("config_invalid", names="apart"):
         load(home)
 
 

@@ -301,11 +301,11 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with raises("no_manifest"):
         load(tmp_path)
     (tmp_path / "manifest.yaml").symlink_to("/etc/passwd")
-    with raises("manifest_invalid"):
+    with raises("manifest_invalid", names="cannot be read"):
         load(tmp_path)
     (tmp_path / "manifest.yaml").unlink()
     os.mkfifo(tmp_path / "manifest.yaml")
-    with raises("manifest_invalid"):
+    with raises("manifest_invalid", names="regular file"):
         load(tmp_path)
 
 

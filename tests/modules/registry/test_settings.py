@@ -204,17 +204,17 @@ def test_what_others_could_have_put_there_is_not_read(settings: ModuleSettings, 
     elsewhere = tmp_path / "elsewhere.json"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
-    with raises("settings_unreadable"):
+    with raises("settings_unreadable", names="link"):
         settings.set("hello", HELLO, "title", "after")
     assert "before" in elsewhere.read_text()
     path.unlink()
     os.mkfifo(path, 0o600)
-    with raises("settings_unreadable"):
+    with raises("settings_unreadable", names="regular file"):
         settings.values("hello", HELLO)
     path.unlink()
     path.parent.rmdir()
     path.parent.write_text("")
-    with raises("settings_unreadable"):
+    with raises("settings_unreadable", names="folder"):
         settings.set("hello", HELLO, "title", "after")
     assert path.parent.read_text() == ""
 

@@ -108,7 +108,7 @@ def test_a_vault_that_cannot_be_renamed_stays_as_it_is(
         installation.restore()
     # Without that look ahead the system refuses it.
     monkeypatch.setattr(swap, "_LONGEST", 255)
-    with raises("backup_failed") as refused:
+    with raises("backup_failed", names="cannot be replaced") as refused:
         installation.restore()
     assert refused.value.hint == "Nothing was changed."
     assert (vault / "note").read_text() == "now"
@@ -161,7 +161,7 @@ def test_a_link_among_the_databases_is_not_put_in_place(installation: Installati
     )
     hostile = next(backup for backup in installation.backups() if backup.id == "0badf00d")
     with (
-        raises("backup_damaged"),
+        raises("backup_damaged", names="no file"),
         rebuilt(installation.repository, hostile, "vault", installation.folder / "place"),
     ):
         pass
@@ -219,7 +219,7 @@ def test_a_folder_of_databases_that_is_a_link_leads_nowhere(installation: Instal
         os.devnull,
         Progress(),
     )
-    with raises("backup_failed"):
+    with raises("backup_failed", names="cannot be restored"):
         installation.restore()
     assert list(outside.iterdir()) == []
 
