@@ -183,16 +183,11 @@ def test_a_core_that_does_not_come_up_is_told_with_its_words(
     assert parachute.screens == snapshot
 
 
-def ended(parachute: Terminal) -> list[str]:
-    """Screens of commands that meet the supervisor while it ends, or after that."""
-    return [str(screen).replace("has ended", "does not answer") for screen in parachute.screens]
-
-
-def test_a_port_in_use_is_told(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
+def test_a_port_in_use_is_told(parachute: Terminal) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        parachute.fails("start", "--port", str(taken.getsockname()[1]))
+        # The rest depends on whether the command meets the supervisor while it ends, or after that.
+        assert "Address already in use" in parachute.fails("start", "--port", str(taken.getsockname()[1]))
     assert parachute("status").code == 3
-    assert ended(parachute) == snapshot
 
 
 def test_an_open_address_needs_a_key_first(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
@@ -211,10 +206,10 @@ def test_a_script_with_the_old_names_starts_on_no_other_vault(parachute: Termina
         taken_port = str(taken.getsockname()[1])
         variables: dict[str, Any] = {"VAULT_PATH": "/elsewhere", "PARACHUTE_VAULT": str(parachute.home.parent / "v")}
         # It goes on as far as the port, which is in use.
-        assert "PARACHUTE_PORT or --port" not in parachute.fails(
-            "start", PARACHUTE_PORT=taken_port, PORT="1", **variables
-        )
-    assert ended(parachute) == snapshot
+        said = parachute.fails("start", PARACHUTE_PORT=taken_port, PORT="1", **variables)
+        assert ("Address already in use" in said, "PARACHUTE_PORT or --port" in said) == (True, False)
+    # The last one meets the supervisor while it ends, or after that.
+    assert parachute.screens[:2] == snapshot
 
 
 def test_nothing_runs(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
