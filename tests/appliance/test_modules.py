@@ -262,5 +262,5 @@ def test_nothing_is_left_of_a_module_that_is_removed(computer: Services) -> None
     assert computer.run(f"find {RUNTIME} -name '*leaving*'") == ""
     assert not computer.user.file(f"{computer.home}/.parachute/run/module/leaving").exists
     status, answer = computer.ask("/api/leaving/notes")
-    assert (status, answer["key"]) == (404, "not_found")
+    assert (status, answer["key"]) == (404, "module_not_installed")
     computer.run("rm -r ~/leaving")

@@ -14,8 +14,8 @@ _Found = dict[Path, tuple[int, ...]]
 FOLDERS = {"Projects": 2, ".modules": 2}
 """Places in which a test owns whole folders, and the depth of these: whoever works there reads all that is in them."""
 
-COMMON = {Path(".mcp.json")}
-"""Files that a vault has once."""
+COMMON = (".mcp.json", "Daily/journals/*.md")
+"""Files that a vault has once, or once a day."""
 
 UNCHECKED = {
     Path(__file__).parent.parent / name
@@ -81,7 +81,9 @@ def _collisions(test: str) -> list[str]:
     for shared, before in _before.items():
         now = _files(shared.vault) if shared in Installation.running else before
         writers = _writers.setdefault(shared, {})
-        for path in {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)} - COMMON:
+        for path in {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}:
+            if any(map(path.match, COMMON)):
+                continue
             owned = Path(*path.parts[: FOLDERS.get(path.parts[0])])
             found[owned] = writers.setdefault(owned, test)
     return sorted(f"{owned} is written by {writer}, too," for owned, writer in found.items() if writer != test)

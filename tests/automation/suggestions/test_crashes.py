@@ -118,7 +118,7 @@ def test_what_waits_for_a_module_that_is_away(own: SuggestionsComputer, word: st
     assert own.made(name=word) == 1
     assert own.command("modules", "remove", "people", "--yes").returncode == 0
     try:
-        assert own.decide(other, "approve", 404)["key"] == "not_found"
+        assert own.decide(other, "approve", 404)["key"] == "module_not_installed"
         assert own.decide(other, "reject")["status"] == "rejected"
     finally:
         furnish_people(own)

@@ -168,11 +168,11 @@ def test_a_server_that_fails_is_asked_again_and_a_refusal_is_told(
 
 @pytest.mark.parametrize("answer", [b"", b"<html>", [], {"text": 3}, {"text": "x", "segments": [{"start": "a"}]}])
 def test_an_answer_that_is_none_changes_nothing(
-    journal: ModuleComputer, with_server: ScriptedServer, tmp_path: Path, answer: Any
+    journal: ModuleComputer, with_server: ScriptedServer, tmp_path: Path, word: str, answer: Any
 ) -> None:
     with_server.answers[:] = [(200, answer)]
-    (journal.vault / "odd.wav").write_bytes(write_wav(tmp_path / "app.wav", 1).read_bytes())
-    job = journal.post("/api/voice/transcriptions", json={"path": "odd.wav"}).json()
+    (journal.vault / f"{word}.wav").write_bytes(write_wav(tmp_path / "app.wav", 1).read_bytes())
+    job = journal.post("/api/voice/transcriptions", json={"path": f"{word}.wav"}).json()
     address = f"/api/voice/transcriptions/{job['id']}"
     waits = journal.eventually(address, lambda each: each["error"], "it has failed")
     assert (waits["text"], "is no transcription" in waits["error"]["message"]) == (None, True)

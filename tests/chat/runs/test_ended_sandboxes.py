@@ -38,7 +38,7 @@ def breakable(make_computer: Make[Computer], broken: Path) -> Breakable:
     real = which("bwrap")
     program.write_text(f'#!/bin/sh\n[ ! -e {broken} ] || {{ echo Broken. >&2; exit 3; }}\nexec {real} "$@"\n')
     program.chmod(0o755)
-    return partial(make_computer, {"PATH": f"{broken.parent}:{os.environ['PATH']}"})
+    return partial(make_computer, environment={"PATH": f"{broken.parent}:{os.environ['PATH']}"})
 
 
 def end_box(computer: Computer, session: str) -> None:
