@@ -24,8 +24,13 @@ def test_each_place_is_named_with_its_line_and_so_is_an_exception_that_nothing_n
         ("core/a.py", "await_ = asyncio.sleep(1)"),
         ("cli/b.py", "time.monotonic()"),
         ("core/c.py", "clock.now() - datetime.min"),
+        ("core/d.py", "from time import monotonic, sleep"),
     ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"\n{line}\n")
     assert rule.main(tmp_path, {"people wait": "cli/ web/"}) == 1
-    assert [line.partition(" ")[0] for line in capsys.readouterr().out.splitlines()] == ["core/a.py:2:", "web/"]
+    assert [line.partition(" ")[0] for line in capsys.readouterr().out.splitlines()] == [
+        "core/a.py:2:",
+        "core/d.py:2:",
+        "web/",
+    ]

@@ -17,7 +17,7 @@ export type Answer<M extends Method, P extends keyof paths> = paths[P] extends R
 
 interface Call<M extends Method> {
   <P extends Taking<M>>(path: P, options?: Options): Promise<Answer<M, P>>;
-  /** A route whose answer is not declared yet. */
+  /** A route whose answer is not declared yet, or declared in part as an open object. */
   <T>(path: Taking<M>, options?: Options): Promise<T>;
 }
 
