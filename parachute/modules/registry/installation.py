@@ -19,6 +19,7 @@ from parachute.modules.registry.hashing import copy_verified, tree_hash
 from parachute.modules.registry.models import InstalledModule, Limits, Places, Progress, Trust
 from parachute.modules.registry.names import check_name
 from parachute.modules.registry.placement import (
+    check_lies_outside,
     check_place_is_free,
     holds,
     place_copy,
@@ -281,15 +282,7 @@ def _stage_dev(
             key="not_a_folder",
         )
     folder = sources.inner_folder(Path(source.where), subfolder)
-    for protected, what in ((staging.places.vault, "the vault"), (staging.places.home.root, "the state directory")):
-        outside = protected.resolve()
-        if folder.is_relative_to(outside) or outside.is_relative_to(folder):
-            # What runs in place is checked against nothing, so no agent may be able to write it.
-            raise InvalidInput(
-                f"--dev: {folder} must lie outside of {what} {outside}.",
-                "Move it, or leave --dev out.",
-                key="dev_in_vault",
-            )
+    check_lies_outside(staging.places, folder)
     check_tree(folder, staging.limits)
     manifest = _validated(staging, folder)
     check_free(manifest.name)

@@ -85,3 +85,15 @@ def check_place_is_free(places: Places, name: str) -> None:
             f"To install what is in it: parachute modules install {target}",
             key="already_there",
         )
+
+
+def check_lies_outside(places: Places, folder: Path) -> None:
+    """Error: InvalidInput for a folder that agents can write: what runs in place is checked against nothing."""
+    for protected, what in ((places.vault, "the vault"), (places.home.root, "the state directory")):
+        outside = protected.resolve()
+        if folder.is_relative_to(outside) or outside.is_relative_to(folder):
+            raise InvalidInput(
+                f"--dev: {folder} must lie outside of {what} {outside}.",
+                "Move it, or leave --dev out.",
+                key="dev_in_vault",
+            )
