@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
@@ -142,7 +141,9 @@ class Networks:
         """Let the session that asked reach a host until its sandbox ends, its next one if none is open; error: NotFound."""
         self._take(asked)
         self._once.setdefault((asked.session, asked.workspace), set()).add(asked.host)
-        self._record(who, f"allow once: {asked.host}", asked.session, asked.host, session=asked.session)
+        self._audit.decided(
+            "network", who, f"allow once: {asked.host}", asked.host, asked.session, session=asked.session
+        )
         if (opened := self._opened.get(asked.session)) is not None:
             await self._listen(asked.session, asked.source, opened)
 
@@ -151,7 +152,7 @@ class Networks:
         (host,) = AllowedHosts.parse([host], private=True).texts()
         decision = Decision(workspace, host, choice, who, now())
         await self._decisions.put(decision)
-        self._record(who, f"{choice}: {host}", workspace, host)
+        self._audit.decided("network", who, f"{choice}: {host}", host, workspace)
         if self._asked.pop((workspace, host), None) is not None:
             self._changed()
         await self._apply(workspace)
@@ -161,19 +162,8 @@ class Networks:
         """Take a decision back: the host is asked about again. Error: NotFound."""
         if not await self._decisions.remove(workspace, host):
             raise NotFound(f"Nothing was decided about {host[:80]}.", "`parachute network list` shows what was.")
-        self._record(who, f"forget: {host}", workspace, host)
+        self._audit.decided("network", who, f"forget: {host}", host, workspace)
         await self._apply(workspace)
-
-    def _record(self, who: str, what: str, where: str, host: str, **fields: Any) -> None:
-        self._audit.append(
-            event_type="network",
-            source_type="user",
-            source_id=who,
-            target_module="network",
-            target_endpoint=f"{what}, {where}" if where else what,
-            hosts=[host],
-            **fields,
-        )
 
     async def _apply(self, workspace: str) -> None:
         for session, opened in list(self._opened.items()):

@@ -90,7 +90,7 @@ async def set_token(
     """Keep the token of a host in place of the one before."""
     await require_owner(request, "Storing tokens")
     made = await asyncio.to_thread(service.tokens.set, body.host, body.token, body.user)
-    _record(service, who, f"set token of {made.host}")
+    service.audit.decided("git", _named(who), f"set token of {made.host}", made.host)
     return made.as_json()
 
 
@@ -104,15 +104,9 @@ async def remove_token(
     """Forget the token of a host."""
     await require_owner(request, "Removing tokens")
     await asyncio.to_thread(service.tokens.remove, host)
-    _record(service, who, f"remove token of {host[:200]}")
+    service.audit.decided("git", _named(who), f"remove token of {host[:200]}", host[:200])
     return {"success": True}
 
 
 def _named(who: Caller) -> str:
     return f"{who.kind} {who.name}"
-
-
-def _record(service: Repositories, who: Caller, what: str) -> None:
-    service.audit.append(
-        event_type="git", source_type="user", source_id=_named(who), target_module="git", target_endpoint=what
-    )

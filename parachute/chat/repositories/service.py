@@ -100,7 +100,8 @@ class Repositories:
             raise NotFound(f"{asked.repository} does not wait for a decision any more.", key="not_waiting")
         once = self._once.setdefault((asked.session, asked.workspace), set())
         once |= {(asked.repository, access) for access in _including(asked.access)}
-        self._record(who, f"allow once: {asked.access} {asked.repository}", asked.session)
+        what = f"allow once: {asked.access} {asked.repository}"
+        self.audit.decided("git", who, what, asked.repository.host, asked.session, session=asked.session)
         self._answered(asked.workspace, asked.repository, _including(asked.access))
 
     async def decide(
@@ -118,7 +119,7 @@ class Repositories:
         made = [Decision(workspace, repository, each, choice, who, now()) for each in accesses]
         for decision in made:
             await self.decided.put(decision)
-            self._record(who, f"{choice}: {decision.access} {repository}", workspace)
+            self.audit.decided("git", who, f"{choice}: {decision.access} {repository}", repository.host, workspace)
         self._answered(workspace, repository, accesses)
         await self._recheck(workspace)
         return made
@@ -127,7 +128,7 @@ class Repositories:
         """Take the decisions about a repository back: it is asked about again. Error: NotFound."""
         if not await self.decided.remove(workspace, repository):
             raise NotFound(f"Nothing was decided about {repository}.", "`parachute git list` shows what was.")
-        self._record(who, f"forget: {repository}", workspace)
+        self.audit.decided("git", who, f"forget: {repository}", repository.host, workspace)
         await self._recheck(workspace)
 
     def verdict(self, place: Place, repository: Repository, access: Access) -> Verdict:
@@ -162,12 +163,6 @@ class Repositories:
         return NotAllowedYet(
             f"This conversation may not {what} {repository} yet. The owner has been asked (`parachute inbox`).",
             "Tell the owner what it is needed for, and try again once it is allowed.",
-        )
-
-    def _record(self, who: str, what: str, where: str) -> None:
-        target = f"{what}, {where}" if where else what
-        self.audit.append(
-            event_type="git", source_type="user", source_id=who, target_module="git", target_endpoint=target
         )
 
     def _answered(self, workspace: str, repository: Repository, accesses: Sequence[Access]) -> None:

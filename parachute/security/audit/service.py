@@ -27,7 +27,7 @@ _FLUSH_SECONDS = 2.0
 _SEAL_SECONDS = 60.0
 """Between two seals of the day that is not over: what was written since could be taken away unseen while the computer is off."""
 
-_DECISIONS = frozenset({"approval", "withdrawal", "inbox_answer", "network"})
+_DECISIONS = frozenset({"approval", "withdrawal", "inbox_answer"})
 """Records of what the owner decided, which are sealed as soon as they are written."""
 
 
@@ -87,6 +87,18 @@ class Audit:
         await self.written()
         sealed = await asyncio.to_thread(self.seals.read) if self.seals else {}
         return {**sealed, self._open[0]: self._open[1]} if self._open else sealed
+
+    def decided(self, kind: str, who: str, what: str, host: str, where: str = "", **details: Any) -> None:
+        """Record a decision of the owner about a host, or a repository or token of it; `where` is a workspace or a conversation."""
+        self.append(
+            event_type=kind,
+            source_type="user",
+            source_id=who,
+            target_module=kind,
+            target_endpoint=f"{what}, {where}" if where else what,
+            hosts=[host],
+            **details,
+        )
 
     def append(
         self,
@@ -180,7 +192,7 @@ class Audit:
         self._open = day, replace(known, records=known.records + len(records), head=head)
         if self._unsealed is None:
             self._unsealed = self._clock.elapsed()
-        self._has_decision = self._has_decision or any(each["event_type"] in _DECISIONS for each in records)
+        self._has_decision = self._has_decision or any(map(_is_decision, records))
         if self._is_new_day:
             self._is_new_day = False
             remove_old(self.days, self.seals, self._keep_days, self._keep_megabytes)
@@ -202,6 +214,12 @@ class Audit:
             self.days.sync(day)
             (self.seals.put if is_over else self.seals.put_open)(day, seal)
         self._unsealed, self._has_decision = None, False
+
+
+def _is_decision(record: Mapping[str, Any]) -> bool:
+    if record["event_type"] in ("git", "network"):
+        return bool(record["source_type"] == "user")  # of agents these are what they fetched, and whom they asked
+    return record["event_type"] in _DECISIONS
 
 
 def _head(days: Days, day: str) -> str | None:

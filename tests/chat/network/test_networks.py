@@ -140,6 +140,7 @@ async def test_decisions_are_in_the_audit_log_with_who_decided(world: World) -> 
         ("desk", "never: api.example.org, boat"),
         ("desk", "forget: api.example.org, boat"),
     ]
+    assert all(each["hosts"] == ["api.example.org"] for each in audited if each["event_type"] == "network")
 
 
 async def test_once_holds_for_the_conversation_that_asked_until_its_sandbox_ends(world: World) -> None:

@@ -141,6 +141,7 @@ async def test_an_answer_for_the_workspace_or_never(world: GitWorld) -> None:
     audited = [json.loads(line) for path in world.folder.glob("audit/*") for line in path.read_text().splitlines()]
     said = [(each["source_id"], each["target_endpoint"]) for each in audited if each["event_type"] == "git"]
     assert ("phone", f"always: fetch {HULL}, boat") in said
+    assert all(each["hosts"] == [HULL.host] for each in audited if each["source_id"] == "phone")
     assert ("agent:a", f"push {HULL}") in said
 
 

@@ -141,9 +141,19 @@ async def test_what_was_taken_away_while_nobody_looked_is_said_for_ever(recorded
         assert recorded.sealed()[FIRST].records >= 27
 
 
-async def test_a_decision_of_the_owner_is_sealed_before_the_computer_can_be_turned_off(recorded: Recorded) -> None:
+@pytest.mark.parametrize(
+    "decide",
+    [
+        lambda audit: note(audit, event_type="approval"),
+        lambda audit: audit.decided("git", "phone", "never: fetch example.org/x", "example.org", "boat"),
+        lambda audit: audit.decided("network", "phone", "always: example.org", "example.org"),
+    ],
+)
+async def test_a_decision_of_the_owner_is_sealed_before_the_computer_can_be_turned_off(
+    recorded: Recorded, decide: Callable[[Audit], None]
+) -> None:
     audit = recorded.open()
-    note(audit, event_type="approval")
+    decide(audit)
     await audit.written()  # and then it is killed
     path = recorded.path(FIRST)
     path.write_bytes(b"")
