@@ -43,7 +43,7 @@ _KEPT = "synchronous=FULL"
 class Database:
     """One database file with a single writing connection and one read-only connection.
 
-    `migrations` run in order, each once, in a transaction, after the file was copied.
+    `migrations` run in order, each once, after the file was copied; all that are new are one transaction.
     """
 
     def __init__(self, path: Path, migrations: Sequence[Migration], *, page_size: int = 4096) -> None:
@@ -169,14 +169,16 @@ class Database:
             pending = [migration for migration in self._migrations if migration.__name__ not in applied]
             if applied and pending:
                 self._copy(connection, len(applied))
-            for migration in pending:
+            if pending:
+                # All at once: each transaction waits for the disk, and a new database has many migrations.
                 connection.execute("BEGIN IMMEDIATE")
                 try:
-                    migration(connection)
-                    connection.execute(
-                        "INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
-                        (migration.__name__,),
-                    )
+                    for migration in pending:
+                        migration(connection)
+                        connection.execute(
+                            "INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+                            (migration.__name__,),
+                        )
                     connection.execute("COMMIT")
                 except BaseException:
                     connection.execute("ROLLBACK")

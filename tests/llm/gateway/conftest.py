@@ -104,7 +104,7 @@ def agent(endpoint: ModelEndpoint, token: str | None = None, **options: Any) -> 
         if endpoint.kind is CredentialKind.API_KEY
         else {b"authorization": f"Bearer {token}".encode()}
     )
-    transport = httpx2.AsyncHTTPTransport(uds=str(endpoint.folder / SOCKET_NAME))
+    transport = httpx2.AsyncHTTPTransport(uds=str(endpoint.folder / SOCKET_NAME), verify=False)
     return httpx2.AsyncClient(
         transport=transport, base_url="http://model.local", headers=headers, timeout=90, trust_env=False, **options
     )
