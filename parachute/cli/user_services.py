@@ -12,7 +12,8 @@ from parachute.base.errors import Conflict, Unavailable
 from parachute.base.files import atomic_write
 from parachute.cli import launchd, lifecycle, programs
 from parachute.config.settings.home import Home
-from parachute.supervisor import backup_units, hardening, installed, launch_agent, pid_file
+from parachute.supervisor import backup_units, installed, launch_agent, pid_file
+from parachute.supervisor.systemd import hardening
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import going_back, memory, units
 from parachute.supervisor.enforcement import not_enforced
 from parachute.supervisor.models import Launcher, State, Unit
-from parachute.supervisor.rendering import service_name
+from parachute.supervisor.systemd.rendering import service_name
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from socket import socket
 from parachute.base.errors import Unavailable
 from parachute.config.agent_program import agent_program
 from parachute.config.settings.home import Home
-from parachute.supervisor import listeners
+from parachute.supervisor.children import listeners
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.models import State, Status, Unit
 

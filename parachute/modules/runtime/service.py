@@ -24,8 +24,8 @@ from parachute.modules.runtime.specifications import Wanted, wanted
 from parachute.modules.runtime.units import HostUnits
 from parachute.sandbox.egress.service import Egress
 from parachute.supervisor import units
-from parachute.supervisor.host_specification import module_folder
 from parachute.supervisor.logs import log_path
+from parachute.supervisor.specifications.host import module_folder
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from parachute.chat.workspaces.models import Capabilities, Workspace
 from parachute.config.settings.home import Home
 from parachute.supervisor import units
 from parachute.supervisor.logs import log_path
-from parachute.supervisor.rendering import render
+from parachute.supervisor.systemd.rendering import render
 from tests.capabilities.mcp_servers.running_servers import RunningServers, running_servers
 from tests.chat.agent_processes.core import core
 from tests.chat.agent_processes.module_tools import Reading

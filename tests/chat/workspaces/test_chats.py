@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from parachute.supervisor.host_specification import module_folder
+from parachute.supervisor.specifications.host import module_folder
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.conftest import needs_bubblewrap
 from tests.modules.runtime.module_computer import ModuleServer

@@ -142,7 +142,7 @@ def sandboxes(units_process: Launcher) -> SandboxFactory:
 
 async def direct(running: Launcher) -> Sandbox:
     """A runner without a sandbox."""
-    child = (sys.executable, "-m", "parachute.supervisor.child", str(running.process.pid))
+    child = (sys.executable, "-m", "parachute.supervisor.children.child", str(running.process.pid))
     path = await running.open("direct", *child, str(RUNNER), "--", "/usr/bin/env")
     return Sandbox(path, str(running.folder), running, "direct")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.supervisor.models import Confinement, Unit
-from parachute.supervisor.module_unit import Child, private
+from parachute.supervisor.specifications.module_unit import Child, private
 
 SETTINGS = frozenset(
     {

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
-from parachute.supervisor import hardening, main_process
 from parachute.supervisor.command_runner.starting import SOCKET, socket_path
 from parachute.supervisor.logs import log_name
 from parachute.supervisor.models import Confinement, Unit
+from parachute.supervisor.systemd import hardening, main_process
 
 PREFIX = "parachute-"
 _START_PERIOD = 300
@@ -194,7 +194,7 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
 
 def _without_parent(command: tuple[str, ...]) -> tuple[str, ...]:
     """The command without what ties a child to the supervisor: systemd ends control groups, and the next one adopts them."""
-    if command[1:3] != ("-m", "parachute.supervisor.child"):
+    if command[1:3] != ("-m", "parachute.supervisor.children.child"):
         return command
     _, program, *arguments = command[3:]
     how = ("-IS",) if program.endswith(".py") else ("-m",)

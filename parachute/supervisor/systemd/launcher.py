@@ -14,11 +14,12 @@ from typing import Any
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import atomic_write
 from parachute.config.settings.home import Home
-from parachute.supervisor import installed, rendering
+from parachute.supervisor import installed
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.models import ATTEMPTS, State, Status, Unit
 from parachute.supervisor.open_units import OpenUnits
-from parachute.supervisor.systemd_manager import Manager, Properties
+from parachute.supervisor.systemd import rendering
+from parachute.supervisor.systemd.manager import Manager, Properties
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from parachute_runner import processes
 
 from parachute.base.errors import Unavailable
 from parachute.config.settings.home import Home
-from parachute.supervisor import listeners
+from parachute.supervisor.children import listeners
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.models import State, Status, Unit

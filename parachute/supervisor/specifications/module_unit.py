@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from parachute.supervisor.host_specification import HostSpecification, specification_path
 from parachute.supervisor.models import Confinement, Unit
+from parachute.supervisor.specifications.host import HostSpecification, specification_path
 
 _START_SECONDS = 60
 _WATCHDOG_SECONDS = 30

@@ -1,6 +1,6 @@
 """A child of the supervisor that runs a module or a script, and ends with the supervisor.
 
-    python -m parachute.supervisor.child SUPERVISOR MODULE|SCRIPT.py [ARGUMENT...]
+    python -m parachute.supervisor.children.child SUPERVISOR MODULE|SCRIPT.py [ARGUMENT...]
 
 The second launcher has no control group to end, so each of its children has to notice by itself that it was killed.
 """

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from parachute.supervisor.connector_specification import ConnectorSpecification, specification_path
 from parachute.supervisor.models import Confinement, Unit
-from parachute.supervisor.module_unit import Child, private
+from parachute.supervisor.specifications.connector import ConnectorSpecification, specification_path
+from parachute.supervisor.specifications.module_unit import Child, private
 
 _START_SECONDS = 60
 _WATCHDOG_SECONDS = 60
