@@ -104,7 +104,7 @@ _ELSEWHERE = {
     "logout": "`parachute auth logout` forgets the stored credential.",
     "search": "`parachute daily search WORDS` and `parachute brain search WORDS` do.",
     "upgrade": "`parachute update` brings a new version, and can take it back.",
-    "uninstall": "docs/removing.md tells how to remove the computer; `parachute modules remove NAME` removes a module.",
+    "uninstall": "docs/doors.md#removing-it tells how to remove the computer; `parachute modules remove NAME` removes a module.",
 }
 _ELSEWHERE |= {"remove": _ELSEWHERE["uninstall"]}
 

@@ -54,9 +54,9 @@ def _bots(text: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
 
 
 LOADERS: dict[tuple[str, str], Callable[[str, Path, pytest.MonkeyPatch], None]] = {
-    ("docs/declared.md", "json"): _declaration,
     ("docs/mcp-servers.md", "json"): _mcp_file,
     ("docs/messengers.md", "yaml"): _bots,
+    ("docs/nixos.md", "json"): _declaration,
     ("docs/nixos.md", "nix"): _nixos_configuration,
 }
 
