@@ -19,7 +19,7 @@ _LONGEST = 8000
 def show(*, html: bool, yes: bool, as_json: bool) -> None:
     """Show the kit once a person agrees: whoever sees it can read every backup."""
     home = Home.find()
-    confirm("Whoever sees the kit can read your backups. Show it?", "Nothing was shown.", yes=yes, as_json=as_json)
+    confirm("The kit gives access to your backups. Show it?", "Nothing was shown.", yes=yes, as_json=as_json)
     kit = read_kit(home)
     today = datetime.now(UTC).date().isoformat()
     if as_json:

@@ -29,7 +29,7 @@ def read_agent(folder: Folder, path: Path, source: Source) -> Agent:
         if not agent.prompt:
             raise InvalidInput("There is no text below its fields.", key="empty")
     except (OSError, ParachuteError) as error:
-        reason = str(error) if isinstance(error, ParachuteError) else f"It cannot be read: {error.strerror}."
+        reason = str(error) if isinstance(error, ParachuteError) else f"The file cannot be read: {error.strerror}."
         return replace(agent, problem=reason)
     return agent
 

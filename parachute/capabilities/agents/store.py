@@ -178,7 +178,7 @@ class AgentStore(AnsweringAgents):
         return self.before(agent) is not None
 
     def approve(self, agent: Agent) -> None:
-        """Let these words steer conversations that run directly; error: InvalidInput."""
+        """Approve an agent's instructions for unsandboxed conversations; error: InvalidInput."""
         self._approvals.approve(self.approval_name(agent), agent.content)
 
     def find(self, agent_path: str) -> AnsweringAgent:

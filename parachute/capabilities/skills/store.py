@@ -216,8 +216,8 @@ class SkillStore:
         written = {own: hashlib.sha256(text.encode()).hexdigest(), **{file.name: file.sha256 for file in others}}
         if {file.name: file.sha256 for file in made.hashes} != written:
             raise Conflict(
-                f"Somebody else has written into {made.skill.path} meanwhile, so that it is not approved.",
-                f"Look at it, and approve it: parachute skills approve {name}",
+                f"{made.skill.path} was changed by another program, so the skill is not approved.",
+                f"Review it and approve it: parachute skills approve {name}",
                 key="changed",
             )
         self.approve(made)

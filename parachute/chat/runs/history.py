@@ -119,7 +119,7 @@ class History:
 
     def _report_missing(self) -> None:
         run, session = self._run, self._run.session
-        message = "The transcript of this conversation is not on this computer any more."
+        message = "The transcript of this conversation is no longer on this computer."
         run.log.append(
             events.SessionUnavailable(
                 reason="transcript_not_found",

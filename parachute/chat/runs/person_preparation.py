@@ -229,7 +229,7 @@ class PersonPreparation:
             found.append(("Model", f"{wanted} is not used: {provider.model} answers, as the settings say."))
         if unknown := sorted(run.request.model_extra or ()):
             names = ", ".join(name[:40] for name in unknown[:5]) + (", …" if len(unknown) > 5 else "")
-            found.append(("Unknown fields", f"The message came with fields that are not known here: {names}."))
+            found.append(("Unknown fields", f"The message has unknown fields: {names}."))
         empty = [attachment.file_name for attachment in run.request.attachments if attachment.base64_data is None]
         if empty:
             found.append(("Attachment without content", f"The app sent only the name of {', '.join(empty)}."))

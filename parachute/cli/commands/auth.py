@@ -128,7 +128,7 @@ def status(as_json: bool = JSON) -> None:
             # The server keeps what its shell said when it was started.
             print_note(
                 f"The running server uses {server.get('provider')}, credential {used or 'none'}. "
-                "It takes over what this shell says after `parachute restart`."
+                "`parachute restart` makes it use the credential of this shell."
             )
     if problem:
         raise problem

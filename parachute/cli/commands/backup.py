@@ -63,7 +63,7 @@ def init(as_json: bool = JSON) -> None:
     # Also of one that was there: who was killed between the two steps does not know it yet.
     print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
     print(
-        "without it nobody can read the backups, and it is in none of them. `parachute backup kit` shows a page for it."
+        "without it the backups cannot be read, and no backup contains it. `parachute backup kit` shows a page with it."
     )
     print_note("`parachute backup create` makes a backup; `parachute service install` makes one each night.")
 
@@ -287,13 +287,13 @@ def _confirm_restore(backup: "Backup", backups: "Backups", trust: bool) -> None:
         what.append(f"keys, approvals, settings and modules in {backups.places.home}")
     made = f"{local(backup.made_at)} by the computer {clean(backup.computer)}"
     print(f"The backup {backup.id}, made {made}, will replace {' and '.join(what)}.")
-    print("What is there now is kept beside it.")
+    print("The current vault is kept beside it.")
     if trust:
         print(
             "Keys and approvals that were withdrawn since then count again: look at `parachute keys list` afterwards."
         )
     if not sys.stdin.isatty():
-        raise InvalidInput("Nobody is there to confirm it.", "`--yes` restores without asking.")
+        raise InvalidInput("Cannot ask: no terminal.", "`--yes` restores without asking.")
     if not agrees("Restore it?"):
         print_note("Nothing was restored.")
         raise typer.Exit(1)

@@ -88,7 +88,7 @@ def undo(identifier: str = _ID, as_json: bool = JSON) -> None:
     """Remove what an import brought; what you have gone on with, or changed, stays."""
     api = Api.find()
     done = _follow(api, api.post(f"/api/imports/{quoted(identifier)}/undo"))
-    print_answer(done, as_json, "What this import brought is gone, but for what you have gone on with or changed:")
+    print_answer(done, as_json, "The import is undone, except for what you have continued or changed:")
     if not as_json:
         for each in done["kept"]:
             print(clean(f"  {each}"))

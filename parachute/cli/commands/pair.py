@@ -21,7 +21,7 @@ def pair(
     ),
     as_json: bool = JSON,
 ) -> None:
-    """Show a code with which a browser signs in, once and within five minutes, with its address and a picture to scan."""
+    """Show a code, an address and a QR code that sign one browser in within five minutes."""
     refuse_journal()
     made = new_code(Api.find(), name, scopes)
     if as_json:

@@ -16,7 +16,7 @@ from parachute.web.discovery.announcement import service_file
 
 
 def install(
-    keeps_running: bool = typer.Option(False, "--keep-running", hidden=True, help="Start nothing anew: an update did."),
+    keeps_running: bool = typer.Option(False, "--keep-running", hidden=True, help="Restart nothing: an update did."),
     as_json: bool = JSON,
 ) -> None:
     """Write the units, start them, and keep them running while nobody is logged in."""

@@ -69,7 +69,7 @@ def status(as_json: bool = JSON) -> None:
         return
     _print(situation.update, is_under_way=situation.is_under_way)
     if situation.can_go_back:
-        print_note("`parachute update back` puts the version before in place again.")
+        print_note("`parachute update back` restores the version before.")
 
 
 def back(
@@ -158,8 +158,8 @@ def _print(found: Update, *, is_under_way: bool) -> None:
     if not is_under_way and found.phase not in IN_PLACE:
         print("It was cut off; nothing has changed.")
     elif not is_under_way:
-        hint = "`parachute update` takes it up, `parachute restart` takes it back."
-        print_error("Nobody is watching over this update.", rooted().hint if found.manager == "nixos" else hint)
+        hint = "`parachute update` resumes it, `parachute restart` takes it back."
+        print_error("The update was interrupted.", rooted().hint if found.manager == "nixos" else hint)
 
 
 def _print_end(found: Update) -> None:

@@ -84,7 +84,7 @@ class Repository:
                         self._restic.unlock()
                 yield
         except Taken as error:
-            said = f"Another backup command is at work on this computer (process {error.process or 'unknown'})."
+            said = f"Another backup command is running on this computer (process {error.process or 'unknown'})."
             raise Locked(said, "Wait until it has ended, and try again.") from error
 
     def make(self) -> None:

@@ -74,7 +74,7 @@ def _wanted(home: Home, options: argparse.Namespace) -> Version:
     system = Path(options.system)
     new = Version(system.name[:8], options.python.parent.parent, options.system)
     if under_way is not None and under_way.source != new.source:
-        raise Conflict("Another update is in place and not at its end.", "`parachute-update` alone takes it up.")
+        raise Conflict("Another update is in place and not at its end.", "`parachute-update` resumes it.")
     if under_way is None and new.prefix == Path(sys.prefix):
         raise Conflict(
             "That system has the version that runs.", "`nixos-rebuild switch` for the rest of it.", key="up_to_date"

@@ -129,7 +129,7 @@ class Pairing:
             return _Shown(code.scopes, code=code)
         self._tries.note(proof.address)
         raise WrongCode(
-            "This is not valid here, or not any more.",
+            "This code or key is wrong or has expired.",
             "A code holds five minutes, once; `parachute pair` or a browser that is signed in shows a new one.",
         )
 

@@ -73,7 +73,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"command": "a", "env": ["b"]}, "env: expected an object"),
     ({"command": "a", "env": {"A B": "c"}}, "env.A B: expected text"),
     ({"command": "a", "env": {"A": 1}}, "env.A: expected text"),
-    ({"command": "a", "env": {"A": "${HOME}"}}, "env.A: of references only ${secret:NAME} is known"),
+    ({"command": "a", "env": {"A": "${HOME}"}}, "env.A: only references of the form ${secret:NAME} are allowed"),
     ({"command": "a", "env": {"A": "${secret:../x}"}}, "env.A: of references"),
     ({"command": "a", "url": "https://example.org"}, "command: a server with a url has none"),
     ({"type": 7, "command": "a"}, "type: expected stdio, http or sse"),

@@ -92,7 +92,7 @@ def test_the_screen_says_everything() -> None:
         "",
         "Asks for what has no effect here:",
         "  agents.enricher.sandbox.allowed_paths: ${CWD}/out: an agent of a module has no working directory of yours",
-        "  hooks: async of daily.entry.created: nobody waits for events",
+        "  hooks: async of daily.entry.created: events are always asynchronous",
         "  ui.entry: no app shows a module's own page",
     ]
 

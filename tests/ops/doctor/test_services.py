@@ -58,9 +58,7 @@ def test_settings_that_are_understood_are_fine(machine: Machine, snapshot: Snaps
 
 
 def test_a_mistake_in_the_settings_is_told_as_it_is(machine: Machine) -> None:
-    error = ConfigError(
-        "config.yaml, line 1: nope: there is no such setting.", "`parachute config` lists all settings."
-    )
+    error = ConfigError("config.yaml, line 1: nope: unknown setting.", "`parachute config` lists all settings.")
     found = machine.accuses("settings", settings=None, settings_problem=error)
     assert (found.message, found.hint) == (error.message, error.hint)
 

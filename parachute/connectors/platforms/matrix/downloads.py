@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"mxc://([A-Za-z0-9.:\[\]-]{1,255})/([A-Za-z0-9_-]{1,255})
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}")
 _VOICE = ("org.matrix.msc3245.voice", "m.voice")
 _TOO_LARGE = f"It has more than {BYTES // 1024 // 1024} MB."
-_GONE = "It is not at the home server any more."
+_GONE = "The home server no longer has the file."
 
 
 class Downloads:

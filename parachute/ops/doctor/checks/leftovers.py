@@ -26,7 +26,7 @@ def examine(computer: Computer) -> Result:
         "`parachute doctor leftovers --fix` removes what nothing uses.",
         details=tuple(str(path) for path in found[:20]),
         fix=Fix(
-            f"Remove {len(found)} leftover{'s' if len(found) > 1 else ''}: sockets that nobody serves, unfinished copies, scratch "
+            f"Remove {len(found)} leftover{'s' if len(found) > 1 else ''}: unused sockets, unfinished copies, scratch "
             "folders.",
             lambda: _remove(computer),
         ),
