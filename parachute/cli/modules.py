@@ -208,7 +208,7 @@ def _print_all(found: "list[ModuleStatus]", print_them: Callable[[], None]) -> N
     print_them()
     for status in found:
         if status.problem:
-            print_note(f"The module {status.name} is not as declared: {status.problem}")
+            print_note(f"The module {status.name} differs from its declaration: {status.problem}")
         if status.unit and status.unit.state == "failed":
             print_note(f"The module {status.name} is down. To try again: parachute modules enable {status.name}")
 

@@ -187,7 +187,7 @@ def apply(as_json: bool = JSON) -> None:
         print_note("Nothing is declared of modules on this computer.")
     for outcome in outcomes if not as_json else ():
         if outcome.problem:
-            print_error(f"The module {outcome.name} is not as declared: {outcome.problem}")
+            print_error(f"The module {outcome.name} differs from its declaration: {outcome.problem}")
         else:
             print(clean(f"The module {outcome.name} is {outcome.done or 'as declared'}."))
     if any(outcome.problem for outcome in outcomes):

@@ -63,7 +63,7 @@ def test_the_screen_says_everything() -> None:
         "    - Commands: none",
         "    - Limits: none",
         "",
-        "Agents that work once a day:",
+        "Scheduled agents:",
         "  Runs by itself each day at 04:00: Reflection — “Looks back at the day”",
         "    - Writes: Daily/reflections/{date}.md",
         "    - Tools: Read, Glob",

@@ -114,7 +114,7 @@ def test_a_file_that_was_cut_off_anywhere_is_an_error(registry: Registry) -> Non
     ("line", "change", "problem"),
     [
         (2, "  json: true", "modules.json: Fields with values"),
-        (2, "  Brain:", "modules.Brain: This is no name of a module"),
+        (2, "  Brain:", "modules.Brain: This is not a valid name of a module"),
         (3, "    enabled: yes", "enabled: Write true or false"),
         (3, "    enabled: 'true'", "enabled: Write true or false"),
         (4, "    source: 5", "source: YAML takes this for a number"),

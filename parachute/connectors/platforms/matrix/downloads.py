@@ -57,7 +57,7 @@ class Downloads:
         """Write a file and return why that was not possible, also not at another try."""
         found = _ADDRESS.fullmatch(text(content.get("url")))
         if found is None:
-            return "It is encrypted." if "file" in content else "It says not where it is."
+            return "It is encrypted." if "file" in content else "It has no valid address."
         if size > BYTES:
             return _TOO_LARGE
         if not has_room(self._folder, size):
