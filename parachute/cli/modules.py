@@ -35,7 +35,7 @@ UNIT_STATES = {
     "running": ("running", "Its process answers."),
     "stopping": ("stopping", "Its process is about to end."),
     "stopped": ("stopped", "It has no process, and gets none before the reason is gone."),
-    "failed": ("failed", "It failed again and again, and stays down until you enable it."),
+    "failed": ("failed", "It failed repeatedly and stays down until you enable it."),
 }
 """The same of its process, while the computer runs."""
 

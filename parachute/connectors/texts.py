@@ -33,7 +33,7 @@ _TEXTS: dict[str, dict[str, str]] = {
         "`parachute usage limits` nennt die Grenzen.",
     },
     "stopped": {"en": "Stopped.", "de": "Abgebrochen."},
-    "nothing_runs": {"en": "There is nothing to stop.", "de": "Es gibt nichts abzubrechen."},
+    "nothing_runs": {"en": "Nothing is running.", "de": "Es gibt nichts abzubrechen."},
     "new": {"en": "A new conversation begins.", "de": "Ein neues Gespräch beginnt."},
     "empty": {"en": "Done, without anything to say.", "de": "Fertig, ohne etwas zu sagen."},
     "direct": {

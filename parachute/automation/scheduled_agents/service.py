@@ -123,7 +123,7 @@ class ScheduledAgents:
         if agent.digest != digest:
             raise Conflict(
                 f"{agent.path} has changed since you saw it.",
-                "Read it again: what would be approved is not what you saw.",
+                "The file has changed since you read it. Read it again.",
                 key="agent_changed",
             )
         if agent.source == "vault":

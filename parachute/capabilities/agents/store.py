@@ -104,7 +104,7 @@ class AgentStore(AnsweringAgents):
         if not agent.prompt:
             raise InvalidInput("prompt: say what the agent is and does.", key="empty")
         if any(each.name == name for each in self.found()):
-            raise Conflict(f"There is an agent {name} already.", key="exists")
+            raise Conflict(f"The agent {name} already exists.", key="exists")
         try:
             with Folder.open(self._vault.root) as vault, vault.folder(f".claude/{KIND}", make=True) as folder:
                 if folder.status(f"{name}.md") is not None:

@@ -74,7 +74,7 @@ class Configuration:
 
         def put(servers: dict[str, Any]) -> None:
             if name.casefold() in {known.casefold() for known in servers}:
-                raise Conflict(f"name: there is an MCP server called {name} already.", "Choose another name.")
+                raise Conflict(f"name: the MCP server {name} already exists.", "Choose another name.")
             if len(servers) >= _MOST:
                 raise Conflict(f"There are {_MOST} MCP servers already.", "Remove one that you do not need.")
             servers[name] = fields

@@ -107,7 +107,7 @@ class SkillStore:
         if problem := described(Skill(name, "", "vault", path, text)).problem:
             raise InvalidInput(problem, key="skill_not_usable")
         if any(each.skill.name == name for each in self.found()):
-            raise Conflict(f"There is a skill {name} already.", key="exists")
+            raise Conflict(f"The skill {name} already exists.", key="exists")
         try:
             with Folder.open(self._vault.root) as vault, vault.folder(f".claude/{KIND}", make=True) as folder:
                 folder.make_folder(name)

@@ -126,7 +126,7 @@ class History:
                 session_id=session.id,
                 has_markdown_history=False,
                 message_count=session.message_count,
-                message=f"{message} Send the message again to go on with what is left of it, or start a new chat.",
+                message=f"{message} Send the message again to continue with the rest of it, or start a new chat.",
             )
         )
         run.status = "done"

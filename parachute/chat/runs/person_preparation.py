@@ -257,7 +257,7 @@ class PersonPreparation:
         return [
             (
                 "Instructions left out",
-                f"{name} is not approved for conversations that run directly, so this one goes on without it. "
+                f"{name} is not approved for direct conversations, so this one continues without it. "
                 f"`parachute prompts approve {shlex.quote(name)}` shows it, and asks.",
             )
             for name in names
@@ -279,8 +279,8 @@ class PersonPreparation:
         return [
             (
                 f"{each.kind.title()} left out",
-                f"The {each.kind} {each.name} is not approved for conversations that run directly, so this one goes on without "
-                f"it. `{each.command} {each.name}` shows it, and asks.",
+                f"The {each.kind} {each.name} is not approved for direct conversations, so this one continues "
+                f"without it. `{each.command} {each.name}` shows it, and asks.",
             )
             for each in left_out
         ]

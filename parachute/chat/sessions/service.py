@@ -78,7 +78,7 @@ class Sessions:
         try:
             await self._store.insert(session)
         except sqlite3.IntegrityError as error:
-            raise Conflict(f"There is a session {session.id} already.") from error
+            raise Conflict(f"The session {session.id} already exists.") from error
         if session.trust_level == "direct" and approved_by is not None:
             # After the row, so that a taken id approves nothing for the session that has it.
             await self._trust.set_level(session.id, "direct", approved_by)

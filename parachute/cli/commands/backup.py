@@ -106,7 +106,7 @@ def list_(as_json: bool = JSON) -> None:
         if not is_opened:
             print_error(NOT_PROTECTED, TO_PROTECT)
     else:
-        print("There is no backup in the repository yet.")
+        print("The repository contains no backup yet.")
 
 
 def verify(
@@ -118,7 +118,7 @@ def verify(
     result = _backups().verify(name, quick=quick)
     sentence = f"The backup {result.id} is what was backed up: {_held(result.files, result.bytes)}."
     if quick:
-        sentence = "The repository is sound, as far as can be told without reading its files."
+        sentence = "The structure of the repository is intact; its files were not read."
     found = {"id": result.id, "quick": quick, "files": result.files, "bytes": result.bytes}
     print_answer(found, as_json, sentence)
 
@@ -195,7 +195,7 @@ def prune(
         print("These backups would go:" if dry_run else "These backups are gone:")
         _print_backups(found, backups.places.installation)
     else:
-        print("Every backup is to be kept.")
+        print("No backup has expired.")
 
 
 def status(as_json: bool = JSON) -> None:

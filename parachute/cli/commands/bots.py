@@ -13,7 +13,7 @@ from parachute.cli.output import clean, local, print_answer, print_json, print_n
 _PLATFORM = typer.Argument(metavar="PLATFORM", help="telegram, discord or matrix.")
 _CHAT = typer.Argument(metavar="CHAT", help="Id of a chat, as `parachute bots chats` shows it.")
 _ADDRESS = typer.Argument(metavar="ADDRESS", help="Such as https://matrix.example.org; '' for the platform's own.")
-_REQUEST = typer.Argument(metavar="CODE", help="The code that was told to the sender, or the id of the request.")
+_REQUEST = typer.Argument(metavar="CODE", help="The code that the sender received, or the id of the request.")
 _SECRET_LIMIT = 64 * 1024
 _NAMES = {"dm": "private", "group": "group"}
 

@@ -222,7 +222,7 @@ def _target(path: str, to: str) -> Path | None:
 
 
 def _is_there(target: Path) -> Conflict:
-    return Conflict(f"There is {target} already.", "Name another place.", key="already_there")
+    return Conflict(f"{target} already exists.", "Name another place.", key="already_there")
 
 
 def _lines(each: dict[str, Any]) -> list[str]:

@@ -39,7 +39,7 @@ _CONTEXTS = typer.Option(
 )
 _FOLDER = typer.Argument(..., metavar="FOLDER", help="The folder, or an archive of it.")
 _ID = typer.Argument(..., metavar="ID", help="Id of an import, as `parachute import list` shows it.")
-_DRY = typer.Option(False, "--dry-run", help="Only count what would come, and what would be left out.")
+_DRY = typer.Option(False, "--dry-run", help="Only count what would be imported and left out.")
 _ARCHIVED = typer.Option(False, "--archived", help="Put the conversations away at once: they can be searched.")
 
 

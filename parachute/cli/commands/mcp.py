@@ -309,7 +309,7 @@ def _let_run(
         print(clean(_shown(review)))
     elif not yes:
         print_json(_as_json(found.get(name)))
-    question = "Let it run in a sandbox of its own, and agents use its tools?"
+    question = "Let it run in a sandbox of its own, and let agents use its tools?"
     if review.server.is_remote:
         question = "Let agents use its tools, and send it what they write into them?"
     confirm(question, f"{name} was not approved.", yes=yes, as_json=as_json)

@@ -15,7 +15,7 @@ from parachute.web.first_boot.screen import code_lines
 
 
 def pair(
-    name: str | None = typer.Option(None, "--name", help="What the browser shall be called, such as kitchen tablet."),
+    name: str | None = typer.Option(None, "--name", help="Name of the browser, such as kitchen tablet."),
     scopes: list[str] = typer.Option(
         [], "--scopes", help="MODULE:read,write,admin; several are possible, * is every module. All rights if none."
     ),

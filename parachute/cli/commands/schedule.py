@@ -21,7 +21,7 @@ from parachute.cli.output import (
 )
 
 _WAIT_SECONDS = 200.0
-_AGENT = typer.Argument(help="Module and agent, such as daily/reflection; the agent alone if only one is called so.")
+_AGENT = typer.Argument(help="Module and agent, such as daily/reflection; or the agent alone if the name is unique.")
 
 
 def list_(as_json: bool = JSON) -> None:

@@ -98,7 +98,7 @@ def _check_environment(port: int | None) -> None:
     """Refuse to start with another vault than somebody means who uses the old names; error: InvalidInput."""
     if os.environ.get("VAULT_PATH") and not os.environ.get("PARACHUTE_VAULT"):
         raise InvalidInput(
-            "VAULT_PATH is set, and the computer does not read it: it would start with another vault.",
+            "VAULT_PATH is set but not used: the computer would start with another vault.",
             'Write PARACHUTE_VAULT="$VAULT_PATH" parachute start, or leave VAULT_PATH out: env -u VAULT_PATH parachute start',
             key="old_variable",
         )

@@ -86,4 +86,4 @@ def _install_launch_agent(home: Home, found: Settings, *, as_json: bool) -> None
     print("The computer runs as a service, and starts when you log in.")
     print_note(free)
     if found.backup.repository:
-        print_note("Nothing makes backups by itself here: `parachute backup create` makes one.")
+        print_note("No automatic backups here: `parachute backup create` makes one.")

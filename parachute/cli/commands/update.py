@@ -37,7 +37,7 @@ def update(
         help="A clone of the repository or a wheel; without it, from where it came last.",
     ),
     unrehearsed: bool = typer.Option(
-        False, "--unrehearsed", help="Go on as well where nothing can be rehearsed, as without user namespaces."
+        False, "--unrehearsed", help="Update without a rehearsal, such as without user namespaces."
     ),
     follow: bool = typer.Option(True, "--follow/--no-follow", help="Stay and show how far it is."),
     as_json: bool = JSON,
@@ -136,7 +136,9 @@ def _followed(orders: Orders, before: Update | None, *, quiet: bool) -> Situatio
                 raise Conflict("The update did not begin.", "`parachute logs update` shows why.")
             time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
-        print_note("It goes on. `parachute update status` shows how far it is, `parachute update cancel` ends it.")
+        print_note(
+            "The update continues. `parachute update status` shows its progress, `parachute update cancel` ends it."
+        )
         raise typer.Exit(130) from None
 
 

@@ -58,7 +58,7 @@ def read_identity(document: Any) -> Identity:
 def _check(update: Update) -> None:
     for field, text in (("id", update.id), ("chat", update.chat.id), ("sender", update.sender.id)):
         if not text:
-            raise InvalidInput(f"{field}: an update without one cannot be told from others.")
+            raise InvalidInput(f"{field}: required to identify an update.")
         _short(field, text, _ID)
     _short("message", update.message, _ID)
     _short("title", update.chat.title, _NAME)

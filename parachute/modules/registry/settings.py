@@ -225,5 +225,5 @@ def _reason(error: Exception) -> str:
 def _unreadable(name: str, message: str, path: Path) -> SettingsUnreadable:
     return SettingsUnreadable(
         f"The settings of {name} cannot be used: {message}",
-        f"Put {path} right, or remove it, so that every setting has its default again.",
+        f"Fix {path}, or remove it to return to the defaults.",
     )

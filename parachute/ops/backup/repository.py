@@ -101,7 +101,7 @@ class Repository:
         try:
             return str(found["id"])
         except (TypeError, KeyError) as error:
-            raise BackupFailed("What the repository says of itself cannot be read.") from error
+            raise BackupFailed("The description of the repository cannot be read.") from error
 
     def snapshots(self) -> list[Snapshot]:
         """Return our snapshots, oldest first."""

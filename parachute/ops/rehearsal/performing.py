@@ -125,7 +125,7 @@ def _followed(scratch: Scratch, plan: Plan, deadline: float, found: Callable[[Ch
             return changes
         if time.monotonic() >= deadline:
             sentence = f"The rehearsal did not come to an end within {SECONDS / 60:.0f} minutes."
-            found(Check("time", False, sentence, "This machine may be very busy; try again when it is not."))
+            found(Check("time", False, sentence, "This machine may be too busy; try again later."))
         else:
             process.wait()
             said = log.read_text(errors="replace").strip()[-2000:]

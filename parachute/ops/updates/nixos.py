@@ -69,7 +69,7 @@ def _wanted(home: Home, options: argparse.Namespace) -> Version:
     under_way = update.new if update is not None and update.phase in IN_PLACE else None
     if not options.system:
         if under_way is None:
-            raise Conflict("No update is to be taken up.", "`parachute-update FLAKE#HOST` begins one.")
+            raise Conflict("No interrupted update.", "`parachute-update FLAKE#HOST` begins one.")
         return under_way
     system = Path(options.system)
     new = Version(system.name[:8], options.python.parent.parent, options.system)

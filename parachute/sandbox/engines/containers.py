@@ -36,7 +36,7 @@ def unavailable(trial: Specification | None) -> str | None:
     if not shutil.which("podman"):
         return "Podman is not installed."
     if trial is None:
-        return "There is no image for containers yet; `parachute sandbox build` makes it."
+        return "No container image yet; `parachute sandbox build` makes it."
     try:
         attempt(trial)
     except InvalidInput as error:

@@ -70,7 +70,7 @@ async def register(requests: Requests, found: Discovered, redirect: str) -> Regi
     metadata = found.metadata
     if metadata.registration_endpoint is None:
         raise LoginFailed(
-            f"{found.issuer} lets no new program sign people in by itself.",
+            f"{found.issuer} does not register new programs by itself.",
             "Register one on its pages, with the address that follows, and give its id: "
             f"`parachute mcp login NAME --client-id ID`. The address: {redirect}",
             key="no_registration",
@@ -118,7 +118,7 @@ async def _described(
     named = extract_resource_metadata_from_www_auth(challenge)
     if named is not None and requests.shown(named, "its description").target != own.target:
         raise LoginRefused(
-            f"The MCP server {server.name} has itself described by another host.", key="described_elsewhere"
+            f"The MCP server {server.name} publishes its login data on another host.", key="described_elsewhere"
         )
     for url in build_protected_resource_metadata_discovery_urls(named, server.url):
         answer = await requests.ask(create_oauth_metadata_request(url), "its description")

@@ -146,7 +146,7 @@ class Reading:
         transcripts = {PurePosixPath(each.filename).stem: each for each in archive.named(".jsonl")}
         databases, pages = list(archive.named(".db", ".sqlite")), list(archive.named(".md"))
         if not (databases or transcripts or pages):
-            raise Refused("There is nothing of Parachute in it: no sessions.db, no transcript, and no Markdown.")
+            raise Refused("It contains no data of Parachute: no sessions.db, transcript or Markdown.")
         read = set[str]()
         for entry in databases:
             path = self._folder / "database"

@@ -11,7 +11,7 @@ _SENTENCES = {
     "user is deactivated": "Their account at Telegram is gone.",
     "bot was kicked": "The bot was put out of the group.",
     "bot is not a member": "The bot is no longer in the group.",
-    "bot can't initiate conversation": "They have never written to the bot, so that it may not write first.",
+    "bot can't initiate conversation": "They have never written to the bot, and bots may not write first.",
     "not enough rights": "The bot may not write in the group: give it the right to send messages.",
     "have no rights": "The bot may not write in the group: give it the right to send messages.",
     "chat not found": "Telegram no longer knows the chat.",

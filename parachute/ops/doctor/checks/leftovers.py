@@ -19,7 +19,7 @@ _OLD = 24 * 60 * 60
 def examine(computer: Computer) -> Result:
     found = [*_sockets(computer), *_unfinished(computer), *_agent_folders(computer)]
     if not found:
-        return ok("Nothing is left behind.")
+        return ok("No leftovers.")
     count = f"{len(found)} files and folders are" if len(found) > 1 else "A file or folder is"
     return warning(
         f"{count} left of programs that were killed.",

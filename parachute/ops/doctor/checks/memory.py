@@ -27,5 +27,5 @@ def examine(computer: Computer) -> Result:
     if pressure and float(pressure[1]) > _PRESSURE:
         return warning(f"Programs wait for memory {float(pressure[1]):.0f} percent of the time; {free}.", less)
     if sizes["MemAvailable"] < _FEW_MEGABYTES:
-        return warning(f"There is little memory: {free}.", less)
+        return warning(f"Memory is low: {free}.", less)
     return ok(f"{free}.")
