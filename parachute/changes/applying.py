@@ -152,7 +152,7 @@ def _not_there(view: View, upper: Folder, paths: Iterable[str]) -> set[str]:
 
 
 async def _forget(store: ChangeStore, view: View, paths: set[str]) -> None:
-    """Forget what waited at these paths and is not there any more."""
+    """Forget what waited at these paths and no longer exists."""
     if paths:
         await store.unhold(view.session, paths, thrown=False)
         view.waiting = {path: each for path, each in view.waiting.items() if path not in paths}

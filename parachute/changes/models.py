@@ -36,7 +36,7 @@ SENTENCES: dict[Reason, str] = {
     "many": "Too many files wait already.",
     "conflict": "You have changed this since the turn began.",
     "commit": "This belongs to a commit of which a part waits.",
-    "name": "The name of this file is no text.",
+    "name": "The name of this file is not valid text.",
     "unreadable": "This file cannot be read.",
     "failed": "This could not be written.",
     "review": "This workspace wants its changes reviewed.",

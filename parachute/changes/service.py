@@ -187,9 +187,7 @@ class Changes:
         if outcome.error is not None:
             raise outcome.error
         if "conflict" in outcome.left.values():
-            raise Conflict(
-                "What is there has changed at this very moment.", "Look at it again.", key="changed_meanwhile"
-            )
+            raise Conflict("The file changed while it was being read.", "Look at it again.", key="changed_meanwhile")
         if "in_use" in outcome.left.values():
             raise in_use_by_a_program(min(outcome.left))
         if outcome.left:
@@ -271,7 +269,9 @@ class Changes:
             if not held:
                 raise not_waiting()
             if digest is not None and digest != digest_of(waiting):
-                raise Conflict("What waits has changed meanwhile.", "Look at it again.", key="changed")
+                raise Conflict(
+                    "The waiting changes are no longer the ones you saw.", "Look at it again.", key="changed"
+                )
             view = self._views.get(session)
             if word == "apply":
                 held = applicable(held, waiting)
@@ -295,7 +295,7 @@ class Changes:
     def _check_quiet(self, session: str) -> None:
         view = self._views.get(session)
         if session in self._before or (view is not None and view.is_active):
-            raise Conflict("This conversation is at work.", "Wait for its answer, or stop it.", key="run_active")
+            raise Conflict("This conversation is being answered.", "Wait for its answer, or stop it.", key="run_active")
 
     async def forget(self, session: str) -> None:
         """Forget a session that is deleted: what it changed stays as it is, and what waited is gone."""

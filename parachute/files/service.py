@@ -142,7 +142,7 @@ class VaultFiles:
             undone = await self._changes.undo(CHANGES, number)
         except NotFound as error:
             raise NotFound(
-                "There is no such change of files that can be taken back.",
+                "This change is unknown or can no longer be undone.",
                 "`parachute files changes` lists them.",
                 key="nothing_to_undo",
             ) from error

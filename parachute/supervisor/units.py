@@ -66,7 +66,7 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
     check_name(name)
     environment = dict(environment or {})
     if environment.keys() - _SETTINGS.get(name, frozenset()):
-        raise InvalidInput(f"{name} takes no such settings: {', '.join(sorted(environment))}.")
+        raise InvalidInput(f"{name} has no settings named {', '.join(sorted(environment))}.")
     if name == "direct":
         command = _direct_runner()
         return Unit(name, command, listen=(direct_socket(home),), on_demand=True)

@@ -54,7 +54,7 @@ def test_all_mistakes_are_named_at_once_in_the_order_of_the_file() -> None:
         (7, "tags[1]"),
         (8, "tags[2]"),
     ]
-    assert found[0].sentence == "There is no such field; did you mean size?"
+    assert found[0].sentence == "Unknown field; did you mean size?"
     assert str(found[3]) == 'line 7: tags[1]: YAML takes this for a number; write "1.5" in quotes.'
 
 

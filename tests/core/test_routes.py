@@ -174,7 +174,7 @@ async def test_arguments_come_from_path_query_and_body() -> None:
         ),
         ("POST", "/notes", {}, 422, "note: this is required (an object)."),
         ("POST", "/notes", {"note": {"text": 3}}, 422, "note.text: expected text, not 3."),
-        ("POST", "/notes", {"note": {"txt": "a"}}, 422, "note.txt: there is no such field; allowed are text, tags."),
+        ("POST", "/notes", {"note": {"txt": "a"}}, 422, "note.txt: unknown field; allowed are text, tags."),
         ("POST", "/notes", {"note": {"text": "a", "tags": ["a", 1]}}, 422, "note.tags[1]: expected text, not 1."),
         ("POST", "/notes", {"note": {"text": "a"}, "mode": "x"}, 422, "mode: expected one of fast, slow, not 'x'."),
         (

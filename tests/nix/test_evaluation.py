@@ -195,7 +195,7 @@ WRONG = {
         "settings.sandbox.memory_megabytes = 900;",
         "Write services.parachute.sandbox.memory instead",
     ),
-    "a setting that is none": ("settings.agents.wram = 1;", "settings.agents.wram: there is no such setting"),
+    "a setting that is none": ("settings.agents.wram = 1;", "settings.agents.wram: unknown setting"),
     "a function for a setting": ("settings.model = x: x;", "services.parachute.settings.model' is not of type"),
     "limits given up": ('settings.sandbox.limits = "unavailable";', "a container without them is a mistake"),
     "limits that nobody enforces": (

@@ -110,9 +110,7 @@ class ContextTarget(OwnTarget):
         try:
             undone = await self._changes.undo(CHANGES, number)
         except NotFound as error:
-            raise Conflict(
-                f"What was in {change.file} before is not kept any more.", "Change the file itself."
-            ) from error
+            raise Conflict(f"What was in {change.file} before is no longer kept.", "Change the file itself.") from error
         if undone.conflicts:
             raise _changed_since(change.file)
         return (await asyncio.to_thread(self._read, change.file)).version
@@ -167,4 +165,4 @@ def _listed(change: ContextChange) -> str:
 
 
 def _changed_since(path: str) -> Conflict:
-    return Conflict(f"{path} was changed since.", "Look at it as it is now.", key="changed_meanwhile")
+    return Conflict(f"{path} was changed since.", "Reload it and look at the current state.", key="changed_meanwhile")

@@ -80,7 +80,7 @@ class Running:
             record.progress = max(record.progress, min(done, 1.0))
         if (kind := line.get("kind")) in KINDS:
             if kind != self._asked and (self._asked != "auto" or kind == "brain"):
-                raise InvalidInput(f"The export was taken for one of {kind}, which nobody has named.")
+                raise InvalidInput(f"The export looks like {kind}, which is not the kind you named.")
             record.kind = kind
         if line.get("archived") is True:
             self._archived = True

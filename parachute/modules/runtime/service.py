@@ -343,7 +343,7 @@ class Hosts(RunningModules):
             if not host.wanted.specification.dev:
                 await asyncio.to_thread(description.store, host.description_file, host.wanted, said)
         except (ParachuteError, OSError) as error:
-            log.warning("What the module %s offers is not known: %s", name, error)
+            log.warning("The tools and routes of the module %s are unknown: %s", name, error)
 
     def _known(self, name: str) -> Host | None:
         return self._hosts.get(name) or self._opening.get(name) or self._leaving.get(name)

@@ -278,7 +278,7 @@ class SystemdLauncher(OpenUnits[_Entry]):
         if result == "timeout":  # or did not end in its time, but then nobody reads this any more
             return f"{name} did not become ready and was ended."
         if result == "exit-code" and status == 203:  # EXIT_EXEC of systemd
-            return f"{name} could not be started: the program is not there, or may not be run."
+            return f"{name} could not be started: the program does not exist or is not executable."
         if code in (2, 3):  # CLD_KILLED, CLD_DUMPED
             return f"{name} was ended by signal {status}."
         if result == "exit-code":

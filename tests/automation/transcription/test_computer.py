@@ -175,7 +175,7 @@ def test_an_answer_that_is_none_changes_nothing(
     job = journal.post("/api/voice/transcriptions", json={"path": f"{word}.wav"}).json()
     address = f"/api/voice/transcriptions/{job['id']}"
     waits = journal.eventually(address, lambda each: each["error"], "it has failed")
-    assert (waits["text"], "is no transcription" in waits["error"]["message"]) == (None, True)
+    assert (waits["text"], "is not a transcription" in waits["error"]["message"]) == (None, True)
     assert journal.ask("DELETE", address).json()["state"] == "cancelled"
 
 

@@ -202,7 +202,7 @@ async def test_an_agent_cannot_have_any_number_of_calls_at_work(server: ToolServ
     calls = {asyncio.create_task(server.answer("hang", {})) for _ in range(9)}
     done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
     (refused,) = done
-    assert refused.result() == ("8 tools are at work already. Wait for their results.", True)
+    assert refused.result() == ("8 tools are running already. Wait for their results.", True)
     assert len(waiting) == 8
     await server.close()
     assert {call.result() for call in waiting} == {("The tool hang was stopped.", True)}

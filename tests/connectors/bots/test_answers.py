@@ -145,7 +145,7 @@ def test_a_chat_has_a_limit_of_its_own(bot: Bot) -> None:
     bot.model.default(text("Too expensive."))
     before = len(bot.model.conversation)
     bot.write("hi")
-    bot.wait_text("may not answer any more")
+    bot.wait_text("spending limit")
     assert len(bot.model.conversation) == before
 
 
@@ -168,7 +168,7 @@ def test_runs_leave_receipts_as_of_guests(bot: Bot) -> None:
 def test_the_owners_own_chat_is_asked_what_a_bot_asks(bot: Bot) -> None:
     bot.let_in(template="family")
     bot.write("/owner AAAA-AAAA")
-    bot.wait_text("not valid")
+    bot.wait_text("has expired")
     code = bot.call("POST", "/api/bots/telegram/owner-code")["code"]
     bot.write(f"/owner {code}")
     bot.wait_text("your own chat now")

@@ -122,7 +122,7 @@ def test_commands_begin_anew_and_keep_what_the_owner_took(bot: Bot) -> None:
     bot.write("/help")
     bot.wait_text("/permissions: what I may use here")
     bot.write("/stop")
-    bot.wait_text("There is nothing to stop.")
+    bot.wait_text("Nothing is running.")
 
 
 def test_a_group_is_silent_until_it_is_activated_and_answers_mentions(bot: Bot) -> None:

@@ -199,7 +199,7 @@ async def test_rate_limits_are_obeyed(telegram: Server, api: TelegramApi, me: Ch
     [
         (403, "Forbidden: bot was blocked by the user", "They have blocked the bot."),
         (403, "Forbidden: bot was kicked from the supergroup chat", "put out of the group"),
-        (400, "Bad Request: chat not found", "does not know the chat"),
+        (400, "Bad Request: chat not found", "no longer knows the chat"),
     ],
 )
 async def test_refusals_are_sentences(
@@ -269,7 +269,7 @@ async def test_files_come_in_with_limits(telegram: Server, api: TelegramApi, me:
         assert "20 MB" in file.problem
     _, file = await taken(**document("gone", "gone", "text/plain", 5))
     assert not file.path
-    assert "not at Telegram" in file.problem
+    assert "Telegram no longer has" in file.problem
     voice = {"file_id": picture, "file_unique_id": "v", "duration": 3, "mime_type": "audio/ogg", "file_size": 10}
     _, file = await taken(voice=voice)
     assert file.kind == "voice"
@@ -301,7 +301,7 @@ async def test_files_go_out_with_limits(telegram: Server, api: TelegramApi, me: 
     assert "50 MB" in (await telegram.connectors.send("telegram", "big", outgoing)).problem
     (folder / "link").symlink_to("/etc/passwd")
     outgoing = Outgoing(me, "", files=(File("document", "x", "text/plain", 1, "link"),))
-    assert "not there" in (await telegram.connectors.send("telegram", "link", outgoing)).problem
+    assert "no longer exists" in (await telegram.connectors.send("telegram", "link", outgoing)).problem
     assert len(shown(api, me)) == 4
 
 

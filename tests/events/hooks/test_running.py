@@ -61,7 +61,7 @@ async def test_exit_code_2_is_only_an_error_where_nothing_can_be_stopped(place: 
     await place.approve()
     outcome = await place.fire("session.end")
     assert (outcome.blocked, outcome.outputs) == (False, [{}])
-    assert place.messages() == ["It wanted to stop session.end, which cannot be stopped. no"]
+    assert place.messages() == ["It tried to stop session.end, which cannot be stopped. no"]
 
 
 async def test_any_other_exit_code_is_kept_as_an_error(place: Place) -> None:

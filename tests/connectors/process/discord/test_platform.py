@@ -253,7 +253,7 @@ async def test_a_file_that_is_not_what_it_was_said_to_be(
 ) -> None:
     written = api.write(private, ann, files=[("grown", b"x" * (25 * MEGABYTE + 1), 10)])
     (file,) = (await stored(discord, written)).files
-    assert (file.path, file.problem) == ("", "It is larger than it was said to be.")
+    assert (file.path, file.problem) == ("", "It is larger than announced.")
     assert not [each for each in discord.files.iterdir() if each.name.startswith(written)]
 
 
@@ -271,7 +271,7 @@ async def test_files_go_out_with_limits(discord: Server, api: DiscordAPI, privat
         File("document", "last.txt", "text/plain", 4, "out-3"),
     )
     sent = await discord.connectors.send("discord", "files", Outgoing(chat(private), "Here", files=files))
-    assert sent.problem == ("big: Discord takes files of 10 MB at most. x: The file x is not there any more.")
+    assert sent.problem == ("big: Discord takes files of 10 MB at most. x: The file x no longer exists.")
     attached = [[each["filename"] for each in message["attachments"]] for message in api.of_bot(private)]
     assert attached == [[], ["map.png"], ["last.txt"]]
     assert len(sent.messages) == 3

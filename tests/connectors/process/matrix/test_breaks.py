@@ -165,7 +165,7 @@ async def test_a_home_server_that_has_forgotten_where_it_was_is_read_from_now_on
 
     def is_heard() -> bool:
         api.write(room, ann, "Anybody there?")
-        return "Anybody there?" in texts(bot, room) and "does not know any more" in bot.log()
+        return "Anybody there?" in texts(bot, room) and "has lost its position" in bot.log()
 
     await until(is_heard, "it goes on", bot.log)
 

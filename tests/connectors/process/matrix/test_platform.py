@@ -78,7 +78,7 @@ async def test_a_private_chat_into_which_others_come_is_private_no_more(
     update = await stored(matrix, api.write(room, mallory, "What did it say?"))
     assert update.chat.kind == "group"
     sent = await matrix.connectors.send("matrix", "more", Outgoing(private(room), "And this"))
-    assert "Others have come" in sent.problem
+    assert "Others have joined" in sent.problem
     assert api.texts(room) == ["Only for you"]
 
 

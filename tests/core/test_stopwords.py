@@ -1,8 +1,8 @@
-"""Words that tell what somebody looks for."""
+"""Keywords of a query."""
 
 import pytest
 
-from parachute.core.telling import telling
+from parachute.core.stopwords import keywords
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from parachute.core.telling import telling
     ],
 )
 def test_what_any_sentence_has_is_left_out_unless_there_is_nothing_else(words: str, left: list[str]) -> None:
-    assert telling(words.split()) == left
+    assert keywords(words.split()) == left

@@ -1,4 +1,4 @@
-"""Answers that the end of a server broke off, and that are given after all: their question stands in the conversation once."""
+"""Retries of answers that a restart interrupted; the question stays in the conversation once."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Begun:
     message: str
 
 
-class BrokenOff:
+class InterruptedAnswers:
     """Takes broken runs up: behind tools that have worked an answer goes on, and all others are as if they had never been asked for."""
 
     def __init__(self, runs: Runs, store: RunStore, sessions: Sessions) -> None:

@@ -1,4 +1,4 @@
-"""Words that tell what somebody looks for, and those that any sentence has."""
+"""Keywords and stop words of a query."""
 
 from collections.abc import Sequence
 
@@ -17,6 +17,6 @@ _GERMAN = (
 _ANY = frozenset(f"{_ENGLISH}{_GERMAN}".split())
 
 
-def telling(words: Sequence[str]) -> list[str]:
+def keywords(words: Sequence[str]) -> list[str]:
     """Words without those that any sentence in English or German has; all of them where there are no others."""
     return [word for word in words if word.lower() not in _ANY] or list(words)
