@@ -189,10 +189,10 @@ async def test_who_stops_an_agent_stops_its_helpers(make_core: MakeCore, api: Me
 
     api.default(answer)
     run = await core.begin()
-    await api.until(lambda api: any(is_of_helper(request.body) for request in api.conversation))
+    await api.happens(lambda: any(is_of_helper(request.body) for request in api.conversation), "the helper asks")
     await core.runs.abort(run.session.id)
     assert (await core.finished(run)).end["type"] == "aborted"
-    await api.until(lambda api: api.disconnects == 1)
+    await api.happens(lambda: api.disconnects == 1, "the client has left")
     assert len(api.conversation) == 2
 
 
@@ -232,7 +232,7 @@ async def test_what_the_program_does_by_itself_answers_no_message(make_core: Mak
     api.script(hold(gate, text("Noted.")), text("The answer."))
     core.services.gateway.resume(session)
     go.touch()
-    await api.until(lambda api: len(api.conversation) == 3)
+    await api.happens(lambda: len(api.conversation) == 3, "3 requests have come")
     run = await core.begin("What is the answer?", session)
     await until(lambda: "What is the answer?" in kept(core), "the program has the message")
     gate.open()

@@ -94,7 +94,8 @@ class Bot:
         def found() -> list[str]:
             return [each for each in self.texts(chat) if part in each]
 
-        self.computer.wait_until(lambda: len(found()) >= count, f"the chat shows {part!r}, not only {self.texts(chat)}")
+        what = f"the chat shows {part!r}, not only {self.texts(chat)}"
+        self.telegram.wait(lambda: len(found()) >= count, what, self.computer.logs)
         return found()[-1]
 
     def written(self, part: str) -> Written:
