@@ -77,7 +77,7 @@ class Log:
         self.tell()
 
     def report(self) -> str:
-        """What came, for whoever has waited in vain."""
+        """Requests and disconnects so far, for whoever has waited in vain."""
         seen = [f"{request.method} {request.path} ({request.kind})" for request in self.requests]
         return f"requests: {seen}; disconnects: {self.disconnects}"
 
