@@ -54,7 +54,7 @@ def test_messages_that_come_meanwhile_join_the_answer(bot: Bot) -> None:
         lambda: bot.call("GET", "/api/bots/status")["connectors"]["telegram"]["waiting_messages"] == 2, "both are taken"
     )
     gate.open()
-    bot.computer.wait_until(lambda: asked_with(bot, "second"), "the agent reads the second one")
+    bot.model.wait(lambda: asked_with(bot, "second"), "the agent reads the second one")
     bot.wait_text("To")
     bot.computer.wait_until(lambda: spoken(bot.session(session)) == ["first", "second"], "both are in the conversation")
 

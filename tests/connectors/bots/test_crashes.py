@@ -219,7 +219,7 @@ def test_killed_while_a_voice_note_is_transcribed_its_words_come_once(own_bot: B
     with scripted_server() as server, transcribing(server, own_bot):
         server.free.clear()
         own_bot.speak(b"OggS said once")
-        own_bot.computer.wait_until(lambda: server.asked, "it is being transcribed")
+        server.wait(lambda: server.asked, "it is being transcribed", own_bot.computer.logs)
         own_bot.computer.kill_core()
         server.free.set()
         own_bot.wait_text("I have heard you.")
