@@ -54,6 +54,9 @@ class Bot:
         def found() -> dict[str, Any] | None:
             return next((each for each in self.requests() if each["chat_id"] == wanted), None)
 
+        if chat is None:
+            # A person hears of it, a group does not.
+            self.wait_text("Your code is")
         asked: dict[str, Any] = self.computer.wait_until(found, "somebody asks to be let in")
         return asked
 
