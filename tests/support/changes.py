@@ -41,8 +41,7 @@ class Changes:
             seen = self._count
             if found := condition():
                 return found
-            with self._told:
-                is_told = self._told.wait_for(lambda seen=seen: self._count != seen, deadline - time.monotonic())  # type: ignore[misc]
+            is_told = self._wait_for_more(seen, deadline - time.monotonic())
             assert is_told, f"Waited {seconds:.0f} s until {what}.\n{report()}"
 
     async def happens(self, condition: Callable[[], Any], what: str, report: Callable[[], str] = lambda: "") -> Any:
@@ -61,3 +60,7 @@ class Changes:
             with self._told:
                 del self._waiting[event]
         return found
+
+    def _wait_for_more(self, seen: int, seconds: float) -> bool:
+        with self._told:
+            return self._told.wait_for(lambda: self._count != seen, seconds)
