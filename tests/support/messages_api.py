@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import uvicorn
 
+from .changes import Changes
 from .gate import Gate
 from .messages_app import MessagesApp, tracking_protocol
 from .recorded import Log, RecordedRequest
@@ -60,12 +61,13 @@ BRIEF = text("ok")
 EXPIRED = "OAuth token has expired. Please obtain a new token or refresh your existing token."
 
 
-class MessagesAPI:
+class MessagesAPI(Changes):
     """The fake service: `with MessagesAPI() as api:` or `async with`, then `api.url`, `api.script(...)`."""
 
     def __init__(self, port: int = 0) -> None:
+        super().__init__()
         self._port = port
-        self._log = Log()
+        self._log = Log(self.tell)
         self._lock = threading.Lock()
         self._script: deque[Scripted] = deque()
         self._default: Scripted | None = None
@@ -150,13 +152,20 @@ class MessagesAPI:
         """The environment of a computer whose model this is, with a key that looks like a real one."""
         return {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": self.url}
 
-    def wait_until(self, condition: Callable[["MessagesAPI"], bool], timeout: float = DEADLINE) -> None:
-        """Block until `condition(self)` holds, tried at each request and disconnect; `TimeoutError` otherwise."""
-        self._log.wait_for(lambda: condition(self), timeout)
+    def wait(
+        self,
+        condition: Callable[[], Any],
+        what: str,
+        report: Callable[[], str] | None = None,
+        *,
+        seconds: float = DEADLINE,
+    ) -> Any:
+        """Block until a condition holds, which is tried at each request and disconnect."""
+        return super().wait(condition, what, report or self._log.report, seconds=seconds)
 
-    async def until(self, condition: Callable[["MessagesAPI"], bool], timeout: float = DEADLINE) -> None:
-        """Wait as `wait_until` does, without blocking the event loop."""
-        await asyncio.to_thread(self.wait_until, condition, timeout)
+    async def happens(self, condition: Callable[[], Any], what: str, report: Callable[[], str] | None = None) -> Any:
+        """Wait as `wait` does, without blocking the event loop."""
+        return await super().happens(condition, what, report or self._log.report)
 
     def start(self) -> Self:
         """Listen, on a free port unless one was named, and serve in a thread."""

@@ -112,6 +112,12 @@ class Server(Installation):
         if failure is not None:
             raise failure
 
+    @property
+    def programs(self) -> Programs:
+        """The launcher of the programs that it asks for."""
+        assert self._programs is not None, "The server was not started."
+        return self._programs
+
     def processes(self) -> list[psutil.Process]:
         """The programs that it has started, and every process below them."""
         started = [] if self._programs is None else [each.process for each in self._programs.status() if each.process]

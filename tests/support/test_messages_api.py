@@ -152,7 +152,7 @@ class TestWithTheRealClient:
             await gate.reached()
             await talk.client.interrupt()
             assert (await talk.result()).subtype == "error_during_execution"
-            await api.until(lambda seen: seen.disconnects == 1)
+            await api.happens(lambda: api.disconnects == 1, "the client has left")
             assert (await talk.say("Go on")).result == "Next"
 
     async def test_eight_mebibytes_in_one_block(self, api: MessagesAPI, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ class TestWithTheRealClient:
         chatty = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": ""}
         async with conversation(api, tmp_path, chatty) as talk:
             assert (await talk.say("What is a journal good for, in some detail?")).result == "First"
-            await api.until(lambda seen: any(request.kind == "title" for request in seen.requests))
+            await api.happens(lambda: any(request.kind == "title" for request in api.requests), "a title is asked for")
             await talk.say("/compact")
             assert (await talk.say("And now?")).result == "Second"
         assert "compaction" in {request.kind for request in api.requests}
@@ -227,7 +227,7 @@ class TestProtocol:
             client.stream("POST", f"{api.url}/v1/messages", json={**QUESTION, "stream": True}) as answer,
         ):
             assert answer.status_code == 200
-        await api.until(lambda seen: seen.disconnects == 1)
+        await api.happens(lambda: api.disconnects == 1, "the client has left")
 
     def test_an_open_gate_lets_the_rest_through(self, api: MessagesAPI) -> None:
         gate = Gate()
@@ -276,6 +276,6 @@ class TestProtocol:
         api.default(hold(gate, then=text("ok")))
         async with httpx2.AsyncClient() as client:
             waiting = [asyncio.ensure_future(client.post(f"{api.url}/v1/messages", json=QUESTION)) for _ in range(8)]
-            await api.until(lambda seen: len(seen.conversation) == 8)
+            await api.happens(lambda: len(api.conversation) == 8, "8 requests have come")
             gate.open()
             assert {answer.status_code for answer in await asyncio.gather(*waiting)} == {200}

@@ -24,7 +24,6 @@ from tests.chat.agent_processes.module_tools import Reading
 from tests.conftest import needs_bubblewrap
 from tests.supervisor.launching import Launcher
 from tests.support.messages_api import MessagesAPI
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -124,7 +123,7 @@ async def test_what_is_idle_or_not_approved_any_more_ends(servers: RunningServer
     await servers.clock.advance(15)
     assert "kept" not in servers.service.running()
     call = asyncio.create_task(servers.service.call("slow", "act", {}))
-    await until(lambda: "slow" in servers.service.running(), "it has begun")
+    # It can be opened once the server reads from it.
     opened = await asyncio.to_thread(lambda: (servers.data("slow") / "go").open("w"))
     await servers.clock.advance(CALL_SECONDS - 1)  # it is at work all the time
     opened.close()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from parachute.capabilities.plugins.library import Library
 from parachute.capabilities.plugins.shown import row
 from tests.capabilities.plugins.building import Installation, repository, write_files, write_plugin
 from tests.modules.registry.building import Repository
+from tests.support.auditing import audited
 from tests.support.errors import raises
 from tests.support.waiting import wait_until
 
@@ -314,21 +314,17 @@ def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Insta
 def test_between_turns_nothing_is_read_again(installation: Installation, demo: Repository) -> None:
     installation.install(demo.url, programs=True)
     opened: list[object] = []
-    is_counting = False
 
     def hear(event: str, details: tuple[object, ...]) -> None:
-        if is_counting and event in ("open", "os.listdir", "os.scandir"):
+        if event in ("open", "os.listdir", "os.scandir"):
             opened.append(details)
 
-    sys.addaudithook(hear)
     library = Library(installation.home)
 
     def is_quiet() -> bool:
-        nonlocal is_counting
         opened.clear()
-        is_counting = True
-        found = library.servers()
-        is_counting = False
+        with audited(hear):
+            found = library.servers()
         return len(found) == 1 and not opened
 
     # What was written within the last step of the clock is looked at again.

@@ -1,7 +1,7 @@
 """Watches between contexts: declared in front matter, kept as a table, and told at every change."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -10,8 +10,8 @@ from parachute.chat.contexts.watch_store import WatchStore
 from parachute.chat.contexts.watches import declared, resolved
 from parachute.chat.contexts.watching import Changed, Watching
 from parachute.events.file_watcher.service import VaultWatcher
+from tests.support.changes import Changes
 from tests.support.clock import ManualClock
-from tests.support.waiting import until
 
 from .conftest import World
 
@@ -71,15 +71,15 @@ def test_what_is_declared_is_read_within_bounds(front: str, patterns: tuple[str,
     assert declared(f"# Text\n\n{front}\n") == ((), None)
 
 
-class Following:
+class Following(Changes):
     """The contexts of a vault that are followed; `told` is what was heard of changes."""
 
     def __init__(self, world: World) -> None:
+        super().__init__()
         self.world = world
         self.store = WatchStore(world.databases[0])
         self.told: list[Changed] = []
         self.refuses = False
-        self.heard = asyncio.Event()
         self.files = VaultWatcher(world.root)
         self.clock = ManualClock()
         self.service = self.made()
@@ -93,13 +93,7 @@ class Following:
         if self.refuses:
             raise Unavailable("Not now.")
         self.told.append(change)
-        self.heard.set()
-
-    async def until(self, done: Callable[[], bool]) -> None:
-        async with asyncio.timeout(60):
-            while not done():
-                self.heard.clear()
-                await self.heard.wait()
+        self.tell()
 
     def changes(self) -> list[tuple[str, tuple[str, ...]]]:
         found = [(each.path, each.watchers) for each in self.told]
@@ -132,7 +126,7 @@ async def test_the_first_watch_of_all_is_noticed_though_nothing_follows_the_vaul
         world.write("AGENTS.md", '---\nwatch:\n  - "Projects/*"\n---\n\nAll.\n')
         if is_said:
             service.look_soon()
-            await until(lambda: following.files.is_on, "the vault is followed")
+            await following.clock.shows(lambda: following.files.is_on, "the vault is followed")
         else:
             await following.clock.advance(19)
             assert not following.files.is_on
@@ -141,7 +135,7 @@ async def test_the_first_watch_of_all_is_noticed_though_nothing_follows_the_vaul
         # From here on the vault is followed; what changed before the kernel watched it is found by one more look.
         world.write("Projects/boat/AGENTS.md", "A boat with sails.\n")
         await following.clock.advance(20)
-        await following.until(lambda: bool(following.told))
+        await following.happens(lambda: following.told, "a change is told")
         assert following.changes() == [("Projects/boat/AGENTS.md", ("AGENTS.md",))]
     finally:
         await service.close()
@@ -203,11 +197,14 @@ async def test_changes_are_heard_as_they_are_made(following: Following) -> None:
             world.write("Projects/boat/AGENTS.md", f"{number}\n")
             await asyncio.sleep(0.05)
     world.write("Projects/tree/AGENTS.md", "A tree.\n")
-    await following.until(lambda: any(each.path == "Projects/tree/AGENTS.md" for each in following.told))
+    await following.happens(
+        lambda: any(each.path == "Projects/tree/AGENTS.md" for each in following.told), "the new file is told"
+    )
     assert {each.watchers for each in following.told} == {("AGENTS.md",)}
     (world.root / "Projects/tree").rename(world.root / "Projects/wood")
-    await following.until(
-        lambda: {"Projects/tree/AGENTS.md", "Projects/wood/AGENTS.md"} <= {each.path for each in following.told[1:]}
+    await following.happens(
+        lambda: {"Projects/tree/AGENTS.md", "Projects/wood/AGENTS.md"} <= {each.path for each in following.told[1:]},
+        "both names are told",
     )
 
 
