@@ -18,6 +18,7 @@ import uvicorn
 
 from .gate import Gate
 from .messages_app import MessagesApp, tracking_protocol
+from .quick_server import QuickServer
 from .recorded import Log, RecordedRequest
 from .replies import (
     ErrorReply,
@@ -73,7 +74,7 @@ class MessagesAPI:
         self._bearer: str | None = None
         self._expired = False
         self._app = MessagesApp(self._log, self._answer)
-        self._server: _Server | None = None
+        self._server: QuickServer | None = None
         self._thread: threading.Thread | None = None
         self.url = ""
 
@@ -175,7 +176,7 @@ class MessagesAPI:
             access_log=False,
             proxy_headers=False,
         )
-        self._server = _Server(config)
+        self._server = QuickServer(config)
         self._thread = threading.Thread(target=self._server.run, args=([listener],), name="messages-api", daemon=True)
         self._thread.start()
         if not self._server.ready.wait(DEADLINE):
@@ -186,8 +187,7 @@ class MessagesAPI:
         """Cut every connection, end the thread and raise what went wrong in a reply."""
         if self._server is None or self._thread is None:
             return
-        self._server.force_exit = True
-        self._server.should_exit = True
+        self._server.end()
         self._thread.join(DEADLINE)
         if self._thread.is_alive():
             raise TimeoutError("the fake Messages API did not stop")
@@ -253,23 +253,3 @@ class MessagesAPI:
         if chosen is None:
             return error(400, "invalid_request_error", "The test scripted no reply for this request.")
         return chosen
-
-
-class _Server(uvicorn.Server):
-    """uvicorn's server, which also says when it is ready and leaves no connection behind."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for task in self.server_state.tasks:
-            task.cancel()
-        for connection in list(self.server_state.connections):
-            if connection.transport is not None:
-                connection.transport.abort()
-        await super().shutdown(sockets)

@@ -12,6 +12,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from tests.support.quick_server import QuickServer
 from tests.support.waiting import SECONDS, wait_until
 
 
@@ -64,7 +65,7 @@ class MessengerAPI:
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         config = uvicorn.Config(Starlette(routes=routes), lifespan="off", log_config=None, access_log=False)
-        self._server = uvicorn.Server(config)
+        self._server = QuickServer(config)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._loop: asyncio.AbstractEventLoop
 
@@ -78,7 +79,7 @@ class MessengerAPI:
     ) -> None:
         for held in self._held:
             held.release()
-        self._server.should_exit = self._server.force_exit = True
+        self._server.end()
         self._wake()
         self._thread.join(SECONDS)
         self._socket.close()
