@@ -29,7 +29,6 @@ from .replies import (
     error,
     hold,
     several,
-    silence,
     stream_error,
     text,
     thinking,
@@ -48,7 +47,6 @@ __all__ = [
     "error",
     "hold",
     "several",
-    "silence",
     "stream_error",
     "text",
     "thinking",
@@ -58,7 +56,6 @@ __all__ = [
 TITLE = text('{"title": "A title"}')
 SUMMARY = text("<analysis>Everything was read.</analysis>\n<summary>A conversation took place.</summary>")
 BRIEF = text("ok")
-EXPIRED = "OAuth token has expired. Please obtain a new token or refresh your existing token."
 
 
 class MessagesAPI:
@@ -72,7 +69,6 @@ class MessagesAPI:
         self._default: Scripted | None = None
         self._api_key: str | None = None
         self._bearer: str | None = None
-        self._expired = False
         self._app = MessagesApp(self._log, self._answer)
         self._server: QuickServer | None = None
         self._thread: threading.Thread | None = None
@@ -127,11 +123,6 @@ class MessagesAPI:
         """Refuse, with 401, requests that carry neither of these credentials; without arguments let everyone in."""
         with self._lock:
             self._api_key, self._bearer = api_key, bearer
-
-    def expire_once(self) -> None:
-        """Answer the next request of the conversation with 401 for an expired token; it uses up no reply."""
-        with self._lock:
-            self._expired = True
 
     def environment(self, home: Path) -> dict[str, str]:
         """Build the environment in which the real CLI talks to this server and to nobody else."""
@@ -235,9 +226,6 @@ class MessagesAPI:
 
     def _refusal(self, request: RecordedRequest) -> ErrorReply | None:
         with self._lock:
-            if self._expired and request.kind == "main":
-                self._expired = False
-                return error(401, "authentication_error", EXPIRED)
             accepted = {("x-api-key", self._api_key), ("authorization", self._bearer and f"Bearer {self._bearer}")}
         accepted = {(name, value) for name, value in accepted if value}
         if not accepted or not request.path.startswith("/v1/"):
