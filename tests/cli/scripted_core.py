@@ -159,6 +159,7 @@ class ScriptedCore:
                 await self._aborted.wait()
             elif step == ANSWER:
                 await self._answered.wait()
+                self._answered.clear()
             elif step == DROP and index >= self._cut:
                 self._cut = index + 1
                 raise ConnectionError("cut by the test")
