@@ -56,6 +56,7 @@ __all__ = [
 TITLE = text('{"title": "A title"}')
 SUMMARY = text("<analysis>Everything was read.</analysis>\n<summary>A conversation took place.</summary>")
 BRIEF = text("ok")
+EXPIRED = "OAuth token has expired. Please obtain a new token or refresh your existing token."
 
 
 class MessagesAPI:
