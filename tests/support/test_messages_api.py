@@ -1,4 +1,4 @@
-"""What the fake Messages API refuses, and what it tells: a test that relies on it would not notice if it stopped."""
+"""Refusals of the fake Messages API, and failures that it tells: a test that relies on them would not notice if they stopped."""
 
 from typing import Any
 
