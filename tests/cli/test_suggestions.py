@@ -190,7 +190,7 @@ def test_decisions(parachute: Terminal, home: Home, snapshot: SnapshotAssertion)
     assert parachute.screens == snapshot
 
 
-@pytest.mark.parametrize("payload", ["{", "[]", "1", "[" * 100_000])
+@pytest.mark.parametrize("payload", ["{", "[]", "[" * 100_000])
 def test_a_payload_that_is_no_object(
     parachute: Terminal, home: Home, payload: str, snapshot: SnapshotAssertion
 ) -> None:

@@ -19,6 +19,7 @@ import uvicorn
 from .changes import Changes
 from .gate import Gate
 from .messages_app import MessagesApp, tracking_protocol
+from .quick_server import QuickServer
 from .recorded import Log, RecordedRequest
 from .replies import (
     ErrorReply,
@@ -29,7 +30,6 @@ from .replies import (
     error,
     hold,
     several,
-    silence,
     stream_error,
     text,
     thinking,
@@ -48,7 +48,6 @@ __all__ = [
     "error",
     "hold",
     "several",
-    "silence",
     "stream_error",
     "text",
     "thinking",
@@ -73,9 +72,8 @@ class MessagesAPI(Changes):
         self._default: Scripted | None = None
         self._api_key: str | None = None
         self._bearer: str | None = None
-        self._expired = False
         self._app = MessagesApp(self._log, self._answer)
-        self._server: _Server | None = None
+        self._server: QuickServer | None = None
         self._thread: threading.Thread | None = None
         self.url = ""
 
@@ -129,11 +127,6 @@ class MessagesAPI(Changes):
         with self._lock:
             self._api_key, self._bearer = api_key, bearer
 
-    def expire_once(self) -> None:
-        """Answer the next request of the conversation with 401 for an expired token; it uses up no reply."""
-        with self._lock:
-            self._expired = True
-
     def environment(self, home: Path) -> dict[str, str]:
         """Build the environment in which the real CLI talks to this server and to nobody else."""
         return {
@@ -184,7 +177,7 @@ class MessagesAPI(Changes):
             access_log=False,
             proxy_headers=False,
         )
-        self._server = _Server(config)
+        self._server = QuickServer(config)
         self._thread = threading.Thread(target=self._server.run, args=([listener],), name="messages-api", daemon=True)
         self._thread.start()
         if not self._server.ready.wait(DEADLINE):
@@ -195,8 +188,7 @@ class MessagesAPI(Changes):
         """Cut every connection, end the thread and raise what went wrong in a reply."""
         if self._server is None or self._thread is None:
             return
-        self._server.force_exit = True
-        self._server.should_exit = True
+        self._server.end()
         self._thread.join(DEADLINE)
         if self._thread.is_alive():
             raise TimeoutError("the fake Messages API did not stop")
@@ -244,9 +236,6 @@ class MessagesAPI(Changes):
 
     def _refusal(self, request: RecordedRequest) -> ErrorReply | None:
         with self._lock:
-            if self._expired and request.kind == "main":
-                self._expired = False
-                return error(401, "authentication_error", EXPIRED)
             accepted = {("x-api-key", self._api_key), ("authorization", self._bearer and f"Bearer {self._bearer}")}
         accepted = {(name, value) for name, value in accepted if value}
         if not accepted or not request.path.startswith("/v1/"):
@@ -262,23 +251,3 @@ class MessagesAPI(Changes):
         if chosen is None:
             return error(400, "invalid_request_error", "The test scripted no reply for this request.")
         return chosen
-
-
-class _Server(uvicorn.Server):
-    """uvicorn's server, which also says when it is ready and leaves no connection behind."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for task in self.server_state.tasks:
-            task.cancel()
-        for connection in list(self.server_state.connections):
-            if connection.transport is not None:
-                connection.transport.abort()
-        await super().shutdown(sockets)

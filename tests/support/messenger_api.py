@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from tests.support.changes import Changes
 from tests.support.gate import Gate
+from tests.support.quick_server import QuickServer
 from tests.support.waiting import SECONDS
 
 
@@ -47,18 +48,6 @@ class Held:
         await self._gate.passed()
 
 
-class _Server(uvicorn.Server):
-    """uvicorn's server, which also says when it is ready."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-
 class MessengerAPI(Changes):
     """A context manager; `url` is its address. `refusal` makes an error of the service.
 
@@ -79,7 +68,7 @@ class MessengerAPI(Changes):
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         config = uvicorn.Config(Starlette(routes=routes), lifespan="off", log_config=None, access_log=False)
-        self._server = _Server(config)
+        self._server = QuickServer(config)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._loop: asyncio.AbstractEventLoop
 
@@ -93,7 +82,7 @@ class MessengerAPI(Changes):
     ) -> None:
         for held in self._held:
             held.release()
-        self._server.should_exit = self._server.force_exit = True
+        self._server.end()
         self._wake()
         self._thread.join(SECONDS)
         self._socket.close()
