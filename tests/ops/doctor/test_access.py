@@ -30,6 +30,11 @@ def make_key(machine: Machine, label: str = "phone") -> None:
     keys.close()
 
 
+def test_a_computer_for_this_machine_only_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.well("exposure")
+    assert machine.results == snapshot
+
+
 def test_one_for_others_is_fine_with_a_key(machine: Machine, snapshot: SnapshotAssertion) -> None:
     machine.settings["host"] = "0.0.0.0"
     make_key(machine)
@@ -101,6 +106,11 @@ def test_keys_and_browsers_that_cannot_be_read_are_told_with_the_line(
     result = machine.look("keys")
     assert result.level == "problem"
     assert machine.results == snapshot
+
+
+def test_files_of_the_owner_alone_are_fine(machine: Machine) -> None:
+    make_key(machine)
+    machine.well("private-files")
 
 
 def test_no_folder_of_trust_is_fine(machine: Machine) -> None:

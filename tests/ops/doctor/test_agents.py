@@ -62,23 +62,22 @@ def podman_with(machine: Machine, *rows: dict[str, Any]) -> Path:
     return containers
 
 
-def test_without_an_image_podman_is_not_even_asked(machine: Machine, snapshot: SnapshotAssertion) -> None:
+@pytest.mark.parametrize("check", CONTAINER_CHECKS)
+def test_without_an_image_podman_is_not_even_asked(machine: Machine, check: str, snapshot: SnapshotAssertion) -> None:
     machine.program("podman", f"touch {machine.folder}/asked")
-    for check in CONTAINER_CHECKS:
-        machine.skips(check)
+    machine.skips(check)
     build_image(machine.home)
     machine.settings["sandbox"] = {"engine": "bubblewrap"}
-    for check in CONTAINER_CHECKS:
-        machine.skips(check)
+    machine.skips(check)
     assert not (machine.folder / "asked").exists()
     assert machine.results == snapshot
 
 
-def test_without_podman_there_is_nothing_to_check(machine: Machine, snapshot: SnapshotAssertion) -> None:
+@pytest.mark.parametrize("check", CONTAINER_CHECKS)
+def test_without_podman_there_is_nothing_to_check(machine: Machine, check: str, snapshot: SnapshotAssertion) -> None:
     build_image(machine.home)
     machine.without_programs()
-    for check in CONTAINER_CHECKS:
-        machine.skips(check)
+    machine.skips(check)
     assert machine.results == snapshot
 
 

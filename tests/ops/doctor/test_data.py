@@ -47,6 +47,11 @@ def overwrite(path: Path, position: int, data: bytes) -> None:
         file.write(data)
 
 
+def test_a_vault_that_is_there_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.well("vault")
+    assert machine.results == snapshot
+
+
 def test_a_vault_that_was_never_made_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
     shutil.rmtree(machine.vault)
     machine.well("vault")
@@ -77,6 +82,11 @@ def test_databases_that_are_whole_are_fine_and_nothing_is_written_beside_them(
     database(machine.home.root / "module-data" / "daily" / "storage.db", journal="DELETE")
     with unchanged(machine.vault, machine.home.root):
         machine.well("databases")
+    assert machine.results == snapshot
+
+
+def test_no_database_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.well("databases")
     assert machine.results == snapshot
 
 
@@ -231,12 +241,18 @@ def test_links_to_databases_are_not_followed(machine: Machine) -> None:
     machine.well("databases")
 
 
+def test_a_vault_that_nobody_synchronises_is_fine(machine: Machine) -> None:
+    machine.well("sync-folder")
+
+
 @pytest.mark.parametrize(
     ("folder", "mark", "program"),
     [
         ("Dropbox", "", "Dropbox"),
+        ("Dropbox (Personal)/deep", "", "Dropbox"),
         ("OneDrive - Firm", "", "OneDrive"),
         ("Library/Mobile Documents/com~apple~CloudDocs", "", "iCloud"),
+        ("Nextcloud/Notes", "", "Nextcloud"),
         ("cloud", ".sync_1f2e3d.db", "Nextcloud"),
         ("shared", ".stfolder/", "Syncthing"),
         ("moved", ".dropbox.cache/", "Dropbox"),

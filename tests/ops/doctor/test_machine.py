@@ -1,6 +1,7 @@
 """Checks of the machine itself, on what its kernel and its programs say."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +17,13 @@ MEMORY = "MemTotal:        3884308 kB\nMemFree:          120000 kB\nMemAvailable
 PRESSURE = "some avg10=0.00 avg60={some} avg300=0.00 total=1\nfull avg10=0.00 avg60={full} avg300=0.00 total=1\n"
 SWAPS = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 MOUNTS = "/dev/nvme0n1p2 / ext4 rw,relatime 0 0\nproc /proc proc rw 0 0\n"
+
+
+def test_a_clock_in_line_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.program("timedatectl", "echo yes")
+    (machine.vault / ".parachute" / "sessions.db").touch()
+    machine.well("clock")
+    assert machine.results == snapshot
 
 
 def test_a_clock_that_nobody_sets_is_noticed(machine: Machine, snapshot: SnapshotAssertion) -> None:
@@ -121,7 +129,12 @@ def test_a_card_that_is_swapped_to_is_noticed(machine: Machine, name: str) -> No
     assert name in machine.warns("swap").message
 
 
-@pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "exfat", "tmpfs"])
+def test_disks_of_this_machine_are_fine(machine: Machine) -> None:
+    machine.file("/proc/self/mounts", MOUNTS)
+    machine.well("file-system")
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "fuse.rclone", "exfat", "vfat", "tmpfs"])
 def test_a_vault_on_what_databases_cannot_live_on_is_noticed(
     machine: Machine, kind: str, snapshot: SnapshotAssertion
 ) -> None:
@@ -131,6 +144,13 @@ def test_a_vault_on_what_databases_cannot_live_on_is_noticed(
     place = str(drive).replace(" ", "\\040")  # as the kernel writes it
     machine.file("/proc/self/mounts", f"{MOUNTS}server:/x {place} {kind} rw 0 0\n")
     machine.accuses("file-system")
+    assert machine.results == snapshot
+
+
+def test_enough_watches_are_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.file("/proc/sys/fs/inotify/max_user_watches", "65536\n")
+    machine.file("/proc/sys/fs/inotify/max_user_instances", "128\n")
+    machine.well("inotify")
     assert machine.results == snapshot
 
 
@@ -149,6 +169,13 @@ def test_too_few_watching_programs_are_noticed(machine: Machine, snapshot: Snaps
     machine.file("/proc/sys/fs/inotify/max_user_instances", "8\n")
     machine.warns("inotify")
     assert machine.results == snapshot
+
+
+def test_a_disk_with_room_is_fine(machine: Machine) -> None:
+    if shutil.disk_usage(machine.folder).free < 2 << 30:
+        pytest.skip("the disk of this machine is nearly full")
+    machine.well("disk-space")
+    machine.well("disk-writable")
 
 
 def on_small_disk(machine: Machine, check: str, options: str, after: str = "true") -> subprocess.CompletedProcess[str]:

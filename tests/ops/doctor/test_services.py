@@ -52,6 +52,11 @@ def install_units(machine: Machine, confined: bool = True) -> dict[str, Path]:
     return {name: installed.folder() / name for name in files}
 
 
+def test_settings_that_are_understood_are_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.well("settings")
+    assert machine.results == snapshot
+
+
 def test_a_mistake_in_the_settings_is_told_as_it_is(machine: Machine) -> None:
     error = ConfigError("config.yaml, line 1: nope: unknown setting.", "`parachute config` lists all settings.")
     found = machine.accuses("settings", settings=None, settings_problem=error)
@@ -66,6 +71,11 @@ def test_without_settings_no_check_fails(machine: Machine) -> None:
 
 def test_a_computer_that_is_down_is_no_problem(machine: Machine, snapshot: SnapshotAssertion) -> None:
     machine.well("running")
+    assert machine.results == snapshot
+
+
+def test_a_computer_that_runs_is_fine(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.well("running", supervisor=status())
     assert machine.results == snapshot
 
 
@@ -231,6 +241,12 @@ def environment(machine: Machine) -> dict[str, str]:
     return {**machine.computer().environment, **settings}
 
 
+def test_a_user_who_lingers_is_fine(machine: Machine) -> None:
+    install_units(machine)
+    machine.program("loginctl", '[ "$*" = "show-user sam --property=Linger --value" ] && echo yes')
+    machine.well("linger")
+
+
 @pytest.mark.parametrize("answer", ["echo no", f"echo '{UNKNOWN_USER}' >&2; exit 1"])
 def test_a_user_who_does_not_linger_is_made_to(machine: Machine, answer: str) -> None:
     install_units(machine)
@@ -257,7 +273,7 @@ def test_a_refusal_to_linger_is_told(machine: Machine) -> None:
         found.fix.apply()
 
 
-@pytest.mark.parametrize(("version", "level"), [(255, "warning"), (257, "ok")])
+@pytest.mark.parametrize(("version", "level"), [(252, "warning"), (255, "warning"), (257, "ok"), (261, "ok")])
 def test_an_old_systemd_is_noticed(machine: Machine, version: int, level: str) -> None:
     machine.booted()
     machine.program(
@@ -302,6 +318,11 @@ def test_controllers_that_are_missing_are_noticed(
     machine.warns("control-groups")
 
 
+def test_logs_that_are_kept_short_are_fine(machine: Machine) -> None:
+    (machine.home.logs / "core.log").write_text("all is well\n")
+    machine.well("logs")
+
+
 def test_a_log_that_nobody_shortens_is_shortened(machine: Machine, snapshot: SnapshotAssertion) -> None:
     log = machine.home.logs / "core.log"
     with log.open("w") as file:
@@ -317,6 +338,11 @@ def test_a_log_that_nobody_shortens_is_shortened(machine: Machine, snapshot: Sna
     found.fix.apply()
     assert older(log).read_text(errors="replace").endswith("the last\n")
     assert machine.results == snapshot
+
+
+def test_nothing_left_is_fine(machine: Machine) -> None:
+    machine.file("/proc/net/unix", Path("/proc/net/unix").read_text())
+    machine.well("leftovers")
 
 
 def leave_something(machine: Machine) -> list[Path]:
@@ -368,6 +394,10 @@ def test_a_socket_that_is_served_is_none(machine: Machine) -> None:
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()  # nobody has connected: that would have started a service
+
+
+def test_agents_may_work(machine: Machine) -> None:
+    machine.well("panic")
 
 
 def test_that_all_agents_are_stopped_is_said(machine: Machine, snapshot: SnapshotAssertion) -> None:
