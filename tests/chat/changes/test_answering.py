@@ -12,7 +12,8 @@ from parachute.chat.changes.answering import digest_of
 from parachute.chat.changes.inbox import ChangesSource
 from parachute.chat.sessions.models import Session
 from parachute.events.inbox.models import Answer
-from tests.chat.changes.views import World, listed
+from tests.chat.changes.listing import listed
+from tests.chat.changes.views import World
 
 pytestmark = pytest.mark.process
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat.changes.views import World, listed
+from tests.chat.changes.listing import listed
+from tests.chat.changes.views import World
 from tests.support.groups import other_group
 
 pytestmark = pytest.mark.process

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat.changes.views import World, listed
+from tests.chat.changes.listing import listed
+from tests.chat.changes.views import World
 
 pytestmark = pytest.mark.long
 

@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from hypothesis import given, settings
 
+from tests.chat.changes.listing import listed
 from tests.chat.changes.random_work import OWNERS, WORK, Owners, comes_back, own
-from tests.chat.changes.views import listed
 from tests.conftest import needs_bubblewrap
 from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use

@@ -9,7 +9,8 @@ import pytest
 
 from parachute.base.errors import Conflict
 from parachute.chat.changes.snapshots import Snapshots
-from tests.chat.changes.views import ENVIRONMENT, World, listed
+from tests.chat.changes.listing import listed
+from tests.chat.changes.views import ENVIRONMENT, World
 
 pytestmark = pytest.mark.process
 

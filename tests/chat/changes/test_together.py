@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import Conflict
-from tests.chat.changes.views import World, listed
+from tests.chat.changes.listing import listed
+from tests.chat.changes.views import World
 
 pytestmark = pytest.mark.process
 

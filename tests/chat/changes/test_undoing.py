@@ -7,7 +7,8 @@ import pytest
 
 from parachute.base.errors import NotAllowed, NotFound
 from parachute.security.origin import Origin
-from tests.chat.changes.views import World, listed
+from tests.chat.changes.listing import listed
+from tests.chat.changes.views import World
 
 pytestmark = pytest.mark.process
 
