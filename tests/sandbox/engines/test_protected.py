@@ -165,7 +165,7 @@ async def test_a_sandbox_ends_when_what_it_must_not_write_is_replaced_outside(
     assert watched(project) == before
 
 
-async def test_a_sandbox_stays_while_other_files_are_replaced_outside(sandboxes: SandboxFactory) -> None:
+async def test_work_goes_on_inside_and_while_other_files_are_replaced_outside(sandboxes: SandboxFactory) -> None:
     project = repository(sandboxes.vault.root / "Projects/one")
     sandbox = await sandboxes.make(project)
     with sandbox.start("sh", "-c", "echo begun; read line; echo $line") as agent:
@@ -176,11 +176,6 @@ async def test_a_sandbox_stays_while_other_files_are_replaced_outside(sandboxes:
         subprocess.run(["git", "add", "-A", "."], cwd=project, env=GIT, check=True)
         subprocess.run([*IDENTITY.split(), "commit", "-qm", "x"], cwd=project, env=GIT, check=True)
         assert agent.communicate(b"alive\n", timeout=60)[0] == b"alive\n"
-
-
-async def test_the_work_itself_goes_on(sandboxes: SandboxFactory) -> None:
-    project = repository(sandboxes.vault.root / "Projects/one")
-    sandbox = await sandboxes.make(project)
     sandbox.shell(
         f"echo more > notes.md && git add -A notes.md && {IDENTITY} commit -qm done && mkdir new && echo x > new/a.md"
     )
