@@ -1,18 +1,13 @@
 """Words that tell what somebody looks for."""
 
-import pytest
-
 from parachute.core.telling import telling
 
 
-@pytest.mark.parametrize(
-    ("words", "left"),
-    [
+def test_what_any_sentence_has_is_left_out_unless_there_is_nothing_else() -> None:
+    for words, left in (
         ("who advises us on boats", ["advises", "boats"]),
         ("Wer berät uns bei Booten", ["berät", "Booten"]),
         ("The Who", ["The", "Who"]),
         ("", []),
-    ],
-)
-def test_what_any_sentence_has_is_left_out_unless_there_is_nothing_else(words: str, left: list[str]) -> None:
-    assert telling(words.split()) == left
+    ):
+        assert telling(words.split()) == left

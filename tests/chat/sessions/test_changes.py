@@ -56,7 +56,7 @@ async def test_a_session_has_another_name_and_is_found_by_that_alone(storage: Se
 
 async def test_what_cannot_be_changes_nothing(storage: SessionStorage) -> None:
     before = await storage.add("a")
-    for changes, mention in (
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({"title": ""}, "title"),
         ({"title": " \n"}, "title"),
         ({"trustLevel": "root"}, "trustLevel"),
@@ -68,7 +68,8 @@ async def test_what_cannot_be_changes_nothing(storage: SessionStorage) -> None:
         ({"configOverrides": {"model": 3}}, "configOverrides.model"),
         ({"configOverrides": {"model": "\ud800"}}, "configOverrides.model"),
         ({"configOverrides": {"model": "x" * 101}}, "configOverrides.model"),
-    ):
+    )
+    for changes, mention in refused:
         with pytest.raises(ParachuteError, match=mention):
             # Also what stands beside it and would be right.
             await configure(storage, "a", **{"trustLevel": "direct", "mentionPattern": "@x", **changes})

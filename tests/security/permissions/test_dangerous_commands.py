@@ -199,13 +199,11 @@ def test_harmless(prepared: Effect) -> None:
     assert [line for line in ALLOWED if prepared(line) != "allow"] == []
 
 
-@pytest.mark.parametrize(
-    "line", ["rm -rf /vault", "rm -rf /vault/*", "cd /vault && rm -rf *", "rm -rf /", "sudo x", "rm -rf ~"]
-)
-def test_in_a_sandbox_too(world: World, line: str) -> None:
-    policy = world.policy("sandboxed", working_directory=Path("/scratch/s"), mapped_roots={"/vault": world.vault})
-    assert policy.decide("Bash", {"command": line}).rule == "dangerous-command"
-    assert policy.decide("Bash", {"command": "rm -rf /scratch/s/* /vault/Daily/old"}).effect == "allow"
+def test_in_a_sandbox_too(world: World) -> None:
+    for line in ("rm -rf /vault", "rm -rf /vault/*", "cd /vault && rm -rf *", "rm -rf /", "sudo x", "rm -rf ~"):
+        policy = world.policy("sandboxed", working_directory=Path("/scratch/s"), mapped_roots={"/vault": world.vault})
+        assert policy.decide("Bash", {"command": line}).rule == "dangerous-command"
+        assert policy.decide("Bash", {"command": "rm -rf /scratch/s/* /vault/Daily/old"}).effect == "allow", line
 
 
 _CORES = [
