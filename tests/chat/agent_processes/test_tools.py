@@ -12,7 +12,7 @@ import pytest
 
 from parachute.chat.agent_processes.models import AgentSpecification
 from parachute.chat.agent_processes.permits import Answer
-from parachute.chat.agent_processes.tools import CALL_SECONDS, ToolServer, permitted, shown_names
+from parachute.chat.agent_processes.tools import CALL_SECONDS, ToolServer, permitted
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind
 from parachute.modules.runtime.models import OfferedTool
@@ -212,10 +212,6 @@ async def test_half_characters_do_not_break_the_answer(server: ToolServer, readi
     reading.answers["reading_search"] = "a\ud800b"
     permit(server, SHOWN, query="x")
     assert await server.answer("reading_search", {"query": "x"}) == ("a?b", False)
-
-
-def test_names_as_the_program_shows_them() -> None:
-    assert shown_names([offered("reading_search")]) == (SHOWN,)
 
 
 @pytest.mark.long

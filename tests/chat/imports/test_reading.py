@@ -146,18 +146,6 @@ def test_the_kind_is_told_or_found_out_and_another_one_is_refused(tmp_path: Path
         assert (found.conversations, len(found.errors)) == ([], 1), kind
 
 
-def test_what_is_no_export_is_said_to_be_none(tmp_path: Path) -> None:
-    for name, data, kind, said in (
-        ("page", b"# A page\n", "auto", "This is no export"),
-        ("folder", packed({"a.txt": "?"}), "parachute", "nothing of Parachute"),
-        ("broken", b'[{"a": tru', "auto", "The JSON of the export is not whole: "),
-    ):
-        (tmp_path / name).mkdir()
-        (error,) = read(tmp_path / name, data, kind).errors
-        assert said in error
-        assert not error.endswith("..")
-
-
 def test_a_single_conversation_and_what_the_app_sends(tmp_path: Path) -> None:
     for number, sent in enumerate(
         (boat(), {"data": [boat()]}, {"data": {"conversations": [boat()]}, "archived": False})

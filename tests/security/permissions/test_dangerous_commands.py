@@ -1,6 +1,5 @@
 """Commands that no session runs, and those that only look like them."""
 
-import itertools
 import shlex
 from pathlib import Path
 
@@ -259,8 +258,3 @@ def test_every_text_gets_an_answer(shared_world: World, line: str) -> None:
     assert decision.effect in {"allow", "deny"}
     assert decision.rule != "failure"
     assert decision.reason
-
-
-def test_the_tables_do_not_contradict_each_other() -> None:
-    assert not set(DENIED) & set(ALLOWED)
-    assert all(len(list(group)) == 1 for _, group in itertools.groupby(sorted(DENIED)))

@@ -1,6 +1,5 @@
 """The policy: levels, tools, lists of agents, file routes, and what it says about itself."""
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -238,14 +237,6 @@ def test_an_unknown_level_or_a_relative_folder_is_an_error(world: World) -> None
         world.policy("full")
     with pytest.raises(InvalidInput, match="working_directory"):
         world.policy(working_directory=Path("Daily"))
-
-
-def test_a_policy_is_a_value(world: World) -> None:
-    policy = world.policy()
-    assert policy == world.policy()
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        policy.trust_mode = False  # type: ignore[misc]
-    assert dataclasses.replace(policy, trust_mode=False).decide("Read", GUARDED["Read"]).effect == "ask"
 
 
 def test_the_description_says_what_holds(world: World) -> None:
