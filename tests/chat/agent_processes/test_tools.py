@@ -28,9 +28,8 @@ def names(*offer: OfferedTool, listed: tuple[str, ...] | None = None) -> list[st
     return [tool.name for tool in permitted(offer, listed)]
 
 
-@pytest.mark.parametrize(
-    ("listed", "expected"),
-    [
+def test_a_list_of_tools() -> None:
+    for listed, expected in (
         (None, ["Read", "brain_add", "brain_search", "reading"]),
         ((), []),
         (("brain_search",), ["brain_search"]),
@@ -42,16 +41,13 @@ def names(*offer: OfferedTool, listed: tuple[str, ...] | None = None) -> list[st
         (("Read", "Bash", "brain"), []),
         (("mcp__parachute__Read",), ["Read"]),
         (("mcp__brain", "mcp__brain__*", "mcp__*"), []),
-    ],
-)
-def test_a_list_of_tools(listed: tuple[str, ...] | None, expected: list[str]) -> None:
-    offer = [offered(name) for name in ("reading", "brain_search", "Read", "brain_add")]
-    assert names(*offer, listed=listed) == expected
+    ):
+        offer = [offered(name) for name in ("reading", "brain_search", "Read", "brain_add")]
+        assert names(*offer, listed=listed) == expected
 
 
-@pytest.mark.parametrize(
-    "tool",
-    [
+def test_what_the_models_service_refuses_is_not_offered() -> None:
+    for tool in (
         offered("a b"),
         offered("a" * 65),
         offered(""),
@@ -62,10 +58,8 @@ def test_a_list_of_tools(listed: tuple[str, ...] | None, expected: list[str]) ->
         offered("a", {"type": "object", "properties": {"größe": {}}}),
         offered("a", {"type": "object", "properties": {"x": {"default": float("nan")}}}),
         offered("a", {"type": "object", "description": "x" * 70_000}),
-    ],
-)
-def test_what_the_models_service_refuses_is_not_offered(tool: OfferedTool) -> None:
-    assert names(tool, offered("b")) == ["b"]
+    ):
+        assert names(tool, offered("b")) == ["b"]
 
 
 def test_of_two_with_one_name_there_is_one() -> None:
