@@ -8,8 +8,8 @@ from typing import Any, BinaryIO
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
-from parachute.chat.changes.reading import Shown, file_json
-from parachute.chat.changes.service import Changes
+from parachute.changes.reading import Shown, file_json
+from parachute.changes.service import Changes
 from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.config.vault.service import Vault
 from parachute.core.files import said

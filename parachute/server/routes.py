@@ -24,7 +24,7 @@ def _table(lines: Mapping[str, str]) -> dict[str, tuple[Find, ...]]:
 ROUTES = _table(
     {
         # Permissions come before the session of any name.
-        "chat": "files.attachments_api chat.runs.api chat.permissions.api chat.sessions.api chat.changes.api",
+        "chat": "files.attachments_api chat.runs.api chat.permissions.api chat.sessions.api chat.runs.changes_api",
         "ls": "files.api",
         "read": "files.api",
         "write": "files.api",

@@ -13,10 +13,10 @@ from parachute.automation.suggestions.own_targets import OwnTarget
 from parachute.automation.suggestions.previews import Previewed, previewed
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
-from parachute.chat.changes.blobs import Blobs
-from parachute.chat.changes.contents import content_of
-from parachute.chat.changes.planning import Change
-from parachute.chat.changes.service import Changes
+from parachute.changes.blobs import Blobs
+from parachute.changes.contents import content_of
+from parachute.changes.planning import Change
+from parachute.changes.service import Changes
 from parachute.chat.contexts.discovery import is_searched
 from parachute.chat.contexts.models import LARGEST_FILE
 from parachute.chat.contexts.paths import place_of

@@ -10,7 +10,7 @@ from typing import Any
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.steering.judging import holds_obeyed, is_told, is_told_in_vault
-from parachute.chat.changes.lineage import Lineage
+from parachute.changes.lineage import Lineage
 from parachute.chat.imports import reader
 from parachute.chat.imports.folders import PLACE, ImportFolders
 from parachute.chat.imports.models import KINDS, WHY, Import

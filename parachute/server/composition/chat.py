@@ -20,11 +20,10 @@ from parachute.capabilities.skills.inbox import SkillsSource
 from parachute.capabilities.skills.runtime_plugin import RuntimePlugins
 from parachute.capabilities.skills.service import Skills
 from parachute.capabilities.skills.store import SkillStore
+from parachute.changes.service import Changes
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
-from parachute.chat.changes.inbox import ChangesSource
-from parachute.chat.changes.service import Changes
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.contexts.service import Contexts
@@ -46,6 +45,7 @@ from parachute.chat.repositories.service import Repositories
 from parachute.chat.repositories.store import RepositoryDecisions
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.broken_off import BrokenOff
+from parachute.chat.runs.changes_inbox import ChangesSource
 from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
 from parachute.chat.runs.person_preparation import PersonPreparation
