@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from parachute.base.errors import NotFound
+from tests.changes.listing import listed
 from tests.changes.random_work import NAMES, own
-from tests.changes.views import Overlay, World, listed
+from tests.changes.views import Overlay, World
 
 _CRASHING = Path(__file__).with_name("crashing.py")
 _WORDS = ("x", "yy", "zzz")

@@ -12,7 +12,8 @@ from parachute.changes.answering import digest_of
 from parachute.chat.runs.changes_inbox import ChangesSource
 from parachute.chat.sessions.models import Session
 from parachute.events.inbox.models import Answer
-from tests.changes.views import World, listed
+from tests.changes.listing import listed
+from tests.changes.views import World
 
 pytestmark = pytest.mark.process
 

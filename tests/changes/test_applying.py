@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.changes.views import World, listed
+from tests.changes.listing import listed
+from tests.changes.views import World
 from tests.support.groups import other_group
 
 pytestmark = pytest.mark.process

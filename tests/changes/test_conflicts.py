@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.changes.views import World, listed
+from tests.changes.listing import listed
+from tests.changes.views import World
 
 pytestmark = pytest.mark.long
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.changes.views import World, listed
+from tests.changes.listing import listed
+from tests.changes.views import World
 from tests.support.small_disk import small_disk
 
 pytestmark = pytest.mark.long

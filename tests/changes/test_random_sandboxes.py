@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from hypothesis import given, settings
 
+from tests.changes.listing import listed
 from tests.changes.random_work import OWNERS, WORK, Owners, comes_back, own
-from tests.changes.views import listed
 from tests.conftest import needs_bubblewrap
 from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from parachute.base.errors import NotFound
+from tests.changes.listing import listed
 from tests.changes.random_work import OWNERS, WORK, own
-from tests.changes.views import World, listed, tree
+from tests.changes.views import World, tree
 
 pytestmark = pytest.mark.long
 

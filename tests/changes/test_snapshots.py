@@ -9,7 +9,8 @@ import pytest
 
 from parachute.base.errors import Conflict
 from parachute.changes.snapshots import Snapshots
-from tests.changes.views import ENVIRONMENT, World, listed
+from tests.changes.listing import listed
+from tests.changes.views import ENVIRONMENT, World
 
 pytestmark = pytest.mark.process
 

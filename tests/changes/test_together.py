@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import Conflict
-from tests.changes.views import World, listed
+from tests.changes.listing import listed
+from tests.changes.views import World
 
 pytestmark = pytest.mark.process
 

@@ -7,7 +7,8 @@ import pytest
 
 from parachute.base.errors import NotAllowed, NotFound
 from parachute.security.origin import Origin
-from tests.changes.views import World, listed
+from tests.changes.listing import listed
+from tests.changes.views import World
 
 pytestmark = pytest.mark.process
 

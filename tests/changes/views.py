@@ -1,9 +1,7 @@
 """A view of a project as a sandbox has it: a real overlay, in which a shell works; and the service that applies it."""
 
 import asyncio
-import hashlib
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from parachute.changes import store
 from parachute.changes.models import Applied
 from parachute.changes.service import Changes
 from parachute.config.settings.groups.agents import ChangesSettings
+from tests.changes.listing import listed
 
 GIT = {
     **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "A"),
@@ -159,22 +158,5 @@ def tree(place: Path | Overlay) -> dict[str, str]:
     """Everything in a folder: kind, permissions and content by path."""
     if isinstance(place, Overlay):
         program = Path(__file__).with_name("listing.py")
-        return dict(eval(place.run(f"{sys.executable} {program}")))
+        return dict(eval(place.run(f"{sys.executable} -IS {program}")))
     return listed(place)
-
-
-def listed(root: Path) -> dict[str, str]:
-    found = {}
-    for folder, folders, files in os.walk(root):
-        for name in [*folders, *files]:
-            path = Path(folder, name)
-            status = path.lstat()
-            mode = "" if stat.S_ISLNK(status.st_mode) else f"{stat.S_IMODE(status.st_mode):o}"
-            content = ""
-            if stat.S_ISREG(status.st_mode):
-                content = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-            elif stat.S_ISLNK(status.st_mode):
-                content = str(path.readlink())
-            kind = stat.S_IFMT(status.st_mode)
-            found[str(path.relative_to(root))] = f"{kind:o} {mode} {content}"
-    return found

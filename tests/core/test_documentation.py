@@ -56,10 +56,10 @@ def test_the_manifest_with_everything() -> None:
     assert "  Create folder: Contacts/" in consent(manifest, ()).as_text()
 
 
-@pytest.mark.parametrize("field", _FIELDS)
-def test_every_field_is_described(field: str) -> None:
-    assert f"`{field}`" in TEXT
-    assert re.search(rf"^{field}:", EXAMPLES["yaml", "everything"], re.MULTILINE)
+def test_every_field_is_described() -> None:
+    for field in _FIELDS:
+        assert f"`{field}`" in TEXT
+        assert re.search(rf"^{field}:", EXAMPLES["yaml", "everything"], re.MULTILINE)
 
 
 async def test_routes() -> None:

@@ -58,9 +58,8 @@ async def test_what_each_kind_of_conversation_gets(supervisor: Launcher, api: Me
         assert await names(mcps=("parachute",)) == (own,)
 
 
-@pytest.mark.parametrize(
-    ("listed", "expected"),
-    [
+def test_a_list_of_tools_names_a_server_or_its_tools() -> None:
+    for listed, expected in (
         (("mcp__notes",), True),
         (("mcp__notes__search",), True),
         (("mcp__notes__*",), True),
@@ -71,10 +70,8 @@ async def test_what_each_kind_of_conversation_gets(supervisor: Launcher, api: Me
         (("*",), False),
         (("notes", "search"), False),
         ((), False),
-    ],
-)
-def test_a_list_of_tools_names_a_server_or_its_tools(listed: tuple[str, ...], expected: bool) -> None:
-    assert server_tool_listed("notes", "search", listed) is expected
+    ):
+        assert server_tool_listed("notes", "search", listed) is expected
 
 
 def tool(server: str, answer: str) -> ServerTool:

@@ -24,9 +24,8 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize(
-    ("watcher", "pattern", "means"),
-    [
+def test_a_pattern_is_seen_from_the_folder_of_its_file() -> None:
+    for watcher, pattern, means in (
         ("AGENTS.md", "Projects/*", ["Projects/boat/AGENTS.md"]),
         ("AGENTS.md", "Projects/", ["Projects/AGENTS.md"]),
         ("AGENTS.md", "Projects/boat/AGENTS.md", ["Projects/boat/AGENTS.md"]),
@@ -37,23 +36,20 @@ FILES = (
         ("Projects/boat/AGENTS.md", "../..", ["AGENTS.md"]),
         ("Projects/boat/AGENTS.md", "/Areas", ["Areas/AGENTS.md"]),
         ("Projects/boat/AGENTS.md", "/", ["AGENTS.md"]),
-    ],
-)
-def test_a_pattern_is_seen_from_the_folder_of_its_file(watcher: str, pattern: str, means: list[str]) -> None:
-    found = resolved(watcher, pattern, FILES)
-    assert (list(found.resolved), found.problem) == (means, None)
+    ):
+        found = resolved(watcher, pattern, FILES)
+        assert (list(found.resolved), found.problem) == (means, None)
 
 
-@pytest.mark.parametrize("pattern", ["../", "Projects/../../x", "Projects/a**", "**/..", "~/x", "a\\b"])
-def test_a_pattern_that_can_mean_nothing_says_so(pattern: str) -> None:
-    found = resolved("AGENTS.md", pattern, FILES)
-    assert found.resolved == ()
-    assert found.problem
+def test_a_pattern_that_can_mean_nothing_says_so() -> None:
+    for pattern in ("../", "Projects/../../x", "Projects/a**", "**/..", "~/x", "a\\b"):
+        found = resolved("AGENTS.md", pattern, FILES)
+        assert found.resolved == (), pattern
+        assert found.problem, pattern
 
 
-@pytest.mark.parametrize(
-    ("front", "patterns", "is_wrong"),
-    [
+def test_what_is_declared_is_read_within_bounds() -> None:
+    for front, patterns, is_wrong in (
         ('watch:\n  - "Projects/*"\n  - "../"', ("Projects/*", "../"), False),
         ("watch: Projects/*", ("Projects/*",), False),
         ("watch:", (), False),
@@ -63,12 +59,10 @@ def test_a_pattern_that_can_mean_nothing_says_so(pattern: str) -> None:
         ('watch: [""]', (), True),
         ("watch: [a", (), True),
         (f"watch: [{', '.join(map(str, range(51)))}]", (), True),
-    ],
-)
-def test_what_is_declared_is_read_within_bounds(front: str, patterns: tuple[str, ...], is_wrong: bool) -> None:
-    found = declared(f"---\n{front}\n---\n\n# Text\n")
-    assert (found.patterns, found.problem is not None) == (patterns, is_wrong)
-    assert declared(f"# Text\n\n{front}\n") == ((), None)
+    ):
+        found = declared(f"---\n{front}\n---\n\n# Text\n")
+        assert (found.patterns, found.problem is not None) == (patterns, is_wrong)
+        assert declared(f"# Text\n\n{front}\n") == ((), None)
 
 
 class Following(Changes):

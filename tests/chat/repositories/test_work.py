@@ -8,7 +8,7 @@ import pytest
 from parachute.chat.workspaces.request import NewWorkspace
 from parachute.events.inbox.models import Answer
 from parachute.security.keys.models import FULL_ACCESS, Caller
-from tests.changes.views import listed
+from tests.changes.listing import listed
 from tests.chat.agent_processes.core import core
 from tests.chat.agent_processes.module_tools import Reading
 from tests.conftest import needs_bubblewrap

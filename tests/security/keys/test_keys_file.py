@@ -102,9 +102,8 @@ def test_nothing_but_files_that_are_meant_and_their_locks_stays_behind(home: Pat
     assert {path.name for path in home.iterdir()} == own
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "says"),
-    [
+def test_what_is_not_understood_is_named_with_file_and_line(home: Path, keys: Keys) -> None:
+    for text, line, says in (
         ("", 1, "empty"),
         ("\n\n", 1, "empty"),
         ("api_keys:\n", 1, "api_keys: This must be a list"),
@@ -132,24 +131,20 @@ def test_nothing_but_files_that_are_meant_and_their_locks_stays_behind(home: Pat
         (FROM_THE_SPECIFICATION + "    expires: never\n", 10, "expires: Unknown field"),
         (FROM_THE_SPECIFICATION + FROM_THE_SPECIFICATION.removeprefix("api_keys:\n"), 10, "used twice"),
         (re.sub(r"    scopes:.*", "", FROM_THE_SPECIFICATION, flags=re.DOTALL), 2, "scopes: This is required"),
-    ],
-)
-def test_what_is_not_understood_is_named_with_file_and_line(
-    home: Path, keys: Keys, text: str | bytes, line: int, says: str
-) -> None:
-    path = write(home, text)
-    with pytest.raises(KeysUnreadable) as caught:
-        keys.list()
-    assert f"{path}, line {line}: " in str(caught.value)
-    assert says in str(caught.value)
-    assert caught.value.status == 503
+    ):
+        path = write(home, text)
+        with pytest.raises(KeysUnreadable) as caught:
+            keys.list()
+        assert f"{path}, line {line}: " in str(caught.value)
+        assert says in str(caught.value)
+        assert caught.value.status == 503, (text, line, says)
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "a: &a [*a]", "{" * 5_000])
-def test_hostile_yaml_is_an_error_like_any_other(home: Path, keys: Keys, text: str) -> None:
-    write(home, text)
-    with pytest.raises(KeysUnreadable):
-        keys.check()
+def test_hostile_yaml_is_an_error_like_any_other(home: Path, keys: Keys) -> None:
+    for text in ("[" * 100_000, "a: &a [*a]", "{" * 5_000):
+        write(home, text)
+        with pytest.raises(KeysUnreadable):
+            keys.check()
 
 
 def test_a_cut_file_never_grants_more_than_the_whole_one(home: Path, keys: Keys) -> None:
