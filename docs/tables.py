@@ -7,7 +7,6 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -220,22 +219,16 @@ def nixos_options_table() -> str | None:
     return table(options())
 
 
-def template(name: str) -> str:
-    """The flake that `nix flake init` gives, as Markdown."""
-    return f"```nix\n{(ROOT / 'nixos' / 'templates' / name / 'flake.nix').read_text()}```"
-
-
 def packages_table() -> str:
-    """Wings and their packages in the order in which they may import each other, with their docstrings, as Markdown."""
+    """Wings with their docstrings, and their packages, in the order in which they may import each other, as Markdown."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     order = {each["containers"][0]: each["layers"] for each in contracts if each.get("exhaustive")}
-    rows = ["| wing or package | holds |", "|---|---|"]
+    rows = ["| wing | holds | packages |", "|---|---|---|"]
     for wing in order["parachute"]:
-        rows.append(f"| **`parachute.{wing}`** | {_docstring(wing)} |")
         inner = sorted(path.parent.name for path in (ROOT / "parachute" / wing).glob("*/__init__.py"))
         layers = order.get(f"parachute.{wing}", inner)
         packages = [name.strip() for layer in layers for name in layer.split("|") if name.strip() in inner]
-        rows += [f"| `{wing}.{name}` | {_docstring(f'{wing}/{name}')} |" for name in packages]
+        rows.append(f"| `parachute.{wing}` | {_docstring(wing)} | {', '.join(f'`{name}`' for name in packages)} |")
     return "\n".join(rows)
 
 
@@ -275,9 +268,6 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "error-codes": error_codes_table,
     "feed-topics": feed_topics_table,
     "nixos-options": nixos_options_table,
-    "template-appliance": partial(template, "appliance"),
-    "template-home": partial(template, "home"),
-    "template-server": partial(template, "server"),
 }
 
 _PLACE = re.compile(r"<!-- ([a-z-]+) -->\n(?:.*?\n)?<!-- end of \1 -->", re.DOTALL)

@@ -17,7 +17,7 @@ in
       type = lib.types.enum [ "remote" "always" "disabled" ];
       default = "remote";
       example = "always";
-      description = "Who needs a key: callers from other machines, everybody, or nobody.";
+      description = "Callers that need a key: those from other machines (remote), all (always), or none (disabled).";
     };
 
     lan = {

@@ -1,5 +1,5 @@
 # What the two processes that are always there may not do; each line does something in a user's manager, and is one that
-# parachute/supervisor/hardening.py writes as well.
+# parachute/supervisor/systemd/hardening.py writes as well.
 let
   shared = {
     # Without a user namespace of its own a user's service has no other namespace: where there can be none, it does not start.

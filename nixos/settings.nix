@@ -109,7 +109,7 @@ in
         (name: {
           assertion = lib.elem name known || own ? ${name};
           message = ''
-            services.parachute.settings.${name}: there is no such setting. `parachute config` lists all of them; docs/settings.md says
+            services.parachute.settings.${name}: unknown setting. `parachute config` lists all of them; docs/settings.md says
             what they mean.
           '';
         })

@@ -10,10 +10,10 @@ from time import perf_counter, process_time
 
 from bench.results import Result
 from parachute.base.database import Database
-from parachute.chat.changes import store
-from parachute.chat.changes.blobs import Blobs
-from parachute.chat.changes.service import Changes
-from parachute.chat.changes.snapshots import Snapshots
+from parachute.changes import store
+from parachute.changes.blobs import Blobs
+from parachute.changes.service import Changes
+from parachute.changes.snapshots import Snapshots
 from parachute.config.settings.groups.agents import ChangesSettings
 
 _CHANGED = 20

@@ -15,7 +15,7 @@ from bench.labelled_meanings import Question, load
 from bench.labelled_meanings.filler import texts
 from bench.results import NotMeasurable, Result
 from parachute.core.meaning import ENOUGH, MOST, SURE, merged, worth_showing
-from parachute.core.telling import telling
+from parachute.core.stopwords import keywords
 from parachute.llm.meaning.index import Index
 from parachute.llm.meaning.source import Source
 
@@ -95,7 +95,7 @@ class _Words:
 
     def search(self, question: str) -> list[Hit]:
         words = "".join(sign if sign.isalnum() else " " for sign in question).split()
-        for joint, wanted in ((" AND ", words), (" OR ", telling(words))):
+        for joint, wanted in ((" AND ", words), (" OR ", keywords(words))):
             end = "*" if wanted[-1] is words[-1] else ""
             expression = joint.join(f'"{word}"' for word in wanted) + end
             rows: list[Any] = self._connection.execute(

@@ -53,7 +53,7 @@ async def undo(conversations: Conversations, target_id: str | None, keep: Mappin
     if all(getattr(found, name) == value for name, value in keep.items()):
         return
     if not isinstance(result, Mapping) or found.version != result.get("version"):
-        raise Conflict("The conversation has changed since.", "Look at it as it is now.")
+        raise Conflict("The conversation has changed since.", "Reload it and look at the current state.")
     await conversations.change(
         found.para_id, title=keep.get("title"), archived=keep.get("archived"), version=found.version
     )

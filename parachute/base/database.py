@@ -30,7 +30,7 @@ _OF_THE_FILE = {
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NEXT = {
     sqlite3.SQLITE_IOERR: "Check the disk with `parachute doctor disk-space disk-writable`.",
-    **dict.fromkeys(_DAMAGE, "`parachute restart` puts the file aside, and its newest copy in its place."),
+    **dict.fromkeys(_DAMAGE, "`parachute restart` replaces the file with its newest copy and keeps the damaged one."),
 }
 
 _FREED = "secure_delete=FAST"

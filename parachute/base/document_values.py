@@ -124,7 +124,7 @@ class Value:
 
             close = difflib.get_close_matches(key.value, known, 1)
             words = f"did you mean {close[0]}?" if close else f"allowed are {', '.join(known)}."
-            self.note(f"There is no such field; {words}", line_of(key), key.value)
+            self.note(f"Unknown field; {words}", line_of(key), key.value)
         self.require(found, required)
         return found
 
@@ -216,7 +216,7 @@ class Value:
         try:
             return _PLAIN[kind](self.written)
         except ValueError:
-            self.refuse("This is not a number that can be used here.")
+            self.refuse("This number is not allowed here.")
 
     def _pairs(self) -> list[tuple[yaml.Node, yaml.Node]]:
         if self.is_root and self.is_null:

@@ -169,7 +169,7 @@ def value_of(node: yaml.Node | None) -> Any:
     try:
         return read(node)
     except ValueError as error:
-        raise _at(node, "This is not a number that can be used here.") from error
+        raise _at(node, "This number is not allowed here.") from error
 
 
 def line_of(node: yaml.Node) -> int:

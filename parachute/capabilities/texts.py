@@ -47,7 +47,7 @@ def check_unchanged(name: str, content: str, expected: str | None) -> None:
     """Error: ChangedMeanwhile if `expected`, the header If-Match, names another text."""
     if expected is not None and etag_of(content) not in [each.strip() for each in expected.split(",")]:
         raise ChangedMeanwhile(
-            f"{name} is not as it was when you read it.", "Read it again, and put your change into what is there now."
+            f"{name} has changed since you read it.", "Read it again and apply your change to the current version."
         )
 
 

@@ -13,8 +13,8 @@ from parachute.config.settings.home import Home
 def limit(
     name: str = typer.Argument(help="Name of the module."),
     agent: str = typer.Argument(help="An agent of its manifest."),
-    folder: list[str] = typer.Option([], "--folder", help="Only this of what it may open; may be given several times."),
-    tool: list[str] = typer.Option([], "--tool", help="Only this of its tools; may be given several times."),
+    folder: list[str] = typer.Option([], "--folder", help="Only this folder; may be given several times."),
+    tool: list[str] = typer.Option([], "--tool", help="Only this tool; may be given several times."),
     no_network: bool = typer.Option(False, "--no-network", help="It reaches no host."),
     reset: bool = typer.Option(False, "--reset", help="Back to all that you agreed to."),
     as_json: bool = JSON,

@@ -42,8 +42,8 @@ def run(
     if as_json:
         print_json(found)
     else:
-        print(f"{agent} of {module} is at work.")
-        print_note(f"`parachute modules runs {found['id']}` shows what becomes of it.")
+        print(f"{agent} of {module} is running.")
+        print_note(f"`parachute modules runs {found['id']}` shows its state.")
 
 
 def runs(
@@ -61,7 +61,7 @@ def runs(
         as_json,
         ["Id", "Agent", "State", "Since"],
         lambda each: (each["id"], f"{each['module']}/{each['agent']}", each["status"], ago(each["since"])),
-        "No run of an agent waits, is at work, or ended lately.",
+        "No agent run is waiting, running or recently ended.",
     )
 
 

@@ -68,7 +68,7 @@ class Api:
         # While core starts again, the socket holds what comes in.
         if core is None or core["state"] not in ("running", "starting"):
             reason = (core and core["reason"]) or "The API is stopped."
-            raise Unavailable(reason, "`parachute restart` starts it; `parachute logs core` shows what it said.")
+            raise Unavailable(reason, "`parachute restart` starts it; `parachute logs core` shows its output.")
         try:
             token = CliToken(home.root).obtain()
         except OSError:  # a disk that takes no new one; on this machine everyday calls need none
@@ -160,7 +160,7 @@ class Api:
             connection.close()
             raise Unavailable(
                 f"{self.url} does not answer ({error or type(error).__name__}).",
-                "`parachute status` shows what runs, `parachute logs core` what it said.",
+                "`parachute status` shows the processes, `parachute logs core` the server's log.",
             ) from error
         if response.status >= 400:
             with response:

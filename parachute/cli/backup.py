@@ -114,7 +114,7 @@ class Backups:
         with lifecycle.one_at_a_time(self.home):
             if pid_file.is_running(self.home):
                 raise Conflict(
-                    "The computer is running, and would go on writing the files that are replaced.",
+                    "The computer is running and would overwrite the restored files.",
                     "`parachute stop` ends it; then try again. `--to FOLDER` restores beside it.",
                 )
             yield

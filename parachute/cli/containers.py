@@ -115,7 +115,7 @@ def become_shell() -> NoReturn:
     home = Home.find()
     image = containers.image_of(home)
     if image is None:
-        raise Unavailable("There is no image for containers yet.", "Build it: parachute sandbox build")
+        raise Unavailable("No container image yet.", "Build it: parachute sandbox build")
     specification = trial(home, load(home).sandbox, image.id)
     if reason := containers.unavailable(specification):
         raise Unavailable(reason, "`parachute sandbox status` shows more.")

@@ -102,7 +102,7 @@ class _Turn:
 
     def _question(self, event: UserQuestion | PermissionRequest) -> None:
         if not self._interactive:
-            print_note("The agent asks something. Answer in the app; without an answer it goes on in five minutes.")
+            print_note("The agent asks a question. Answer in the app; without an answer it continues in five minutes.")
             return
         try:
             # In here Ctrl-C must break off the input, instead of waiting on the queue behind it.

@@ -22,7 +22,7 @@ def edited(text: str) -> str:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise InvalidInput(
-            "There is no text, and no editor is known.", "Give the text, or set EDITOR, such as: export EDITOR=nano"
+            "There is no text and no editor to write one.", "Give the text, or set EDITOR, such as: export EDITOR=nano"
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "entry.md"

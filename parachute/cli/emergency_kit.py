@@ -19,7 +19,7 @@ _LONGEST = 8000
 def show(*, html: bool, yes: bool, as_json: bool) -> None:
     """Show the kit once a person agrees: whoever sees it can read every backup."""
     home = Home.find()
-    confirm("Whoever sees the kit can read your backups. Show it?", "Nothing was shown.", yes=yes, as_json=as_json)
+    confirm("The kit gives access to your backups. Show it?", "Nothing was shown.", yes=yes, as_json=as_json)
     kit = read_kit(home)
     today = datetime.now(UTC).date().isoformat()
     if as_json:
@@ -56,4 +56,4 @@ def _print(kit: Kit, today: str) -> None:
     facts = [("Fingerprint", fingerprint(kit.identity or "")), ("Version", __version__), ("Date", today)]
     print_facts([*facts, *([("Also needed", NEEDS[kit.needs][0])] if kit.needs else [])])
     print_note("Write it down or print it (`parachute backup kit --html`), and keep it away from the computer.")
-    print_note("Then type its password back, so that you know it holds: `parachute backup kit --check`.")
+    print_note("Then test it by typing its password: `parachute backup kit --check`.")

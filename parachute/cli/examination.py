@@ -42,7 +42,7 @@ def examine_computer(
     if yes and not fix:
         raise InvalidInput("--yes belongs to --fix.", hint)
     if fix and not yes and (as_json or not sys.stdin.isatty()):
-        raise InvalidInput("Nobody is there who could be asked.", hint)
+        raise InvalidInput("Cannot ask: no terminal.", hint)
     found = _examine(checks, as_json, records, shows_all=shown)
     wanted = [each for each in found if not key or each.key == key]
     fixed = _mend(wanted, asks=not yes, shows=not as_json) if fix else []
@@ -136,7 +136,7 @@ def _print_examinations(found: list[Examination], *, shows_all: bool) -> None:
     if wrong := counts[Level.PROBLEM]:
         print(f"{counted(wrong, 'thing')} {'does' if wrong == 1 else 'do'} not work.")
     else:
-        print("Everything that was looked at works.")
+        print("All checks passed.")
 
 
 def _mend(found: list[Examination], *, asks: bool, shows: bool) -> list[dict[str, object]]:

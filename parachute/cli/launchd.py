@@ -113,5 +113,5 @@ def _launchctl(*arguments: str, check: bool = True) -> None:
     if check and answer.returncode != 0:
         raise Unavailable(
             f"launchctl {arguments[0]} failed: {answer.stderr.strip()}",
-            "Log in at the screen as this user, and try again; `parachute logs supervisor` shows what it said.",
+            "Log in at the screen as this user, and try again; `parachute logs supervisor` shows its output.",
         )

@@ -112,7 +112,7 @@ def stop(home: Home) -> list[str]:
             if time.monotonic() > deadline:
                 raise Unavailable(
                     f"The supervisor (process {pid_file.process(home)}) did not end within {_STOP_SECONDS:.0f} seconds.",
-                    f"`kill -9 {pid_file.process(home)}` ends it at once; `parachute logs` shows what it said.",
+                    f"`kill -9 {pid_file.process(home)}` ends it at once; `parachute logs` shows its output.",
                 )
             time.sleep(_POLL_SECONDS)
     return [unit["name"] for unit in units if unit["process"] is not None]

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from parachute.modules.registry.service import Modules
 
 STATES = {
-    "ready": ("ready", "It was approved, and nothing keeps it from starting. Shown while the computer is stopped."),
+    "ready": ("ready", "Approved and ready to start. Shown while the computer is stopped."),
     "disabled": ("disabled", "You switched it off."),
     "pending_approval": ("waits for approval", "Its files in the vault are not those that you approved."),
     "missing": ("missing", "Its folder in the vault is gone."),
     "damaged": ("damaged", "The copy that would run is not what you approved."),
     "installing": ("installing", "The system's configuration declares it, and it is being installed."),
-    "not_installed": ("not installed", "A folder in the vault that nobody approved on this computer."),
+    "not_installed": ("not installed", "A folder in the vault that was not approved on this computer."),
 }
 """For each state of a module the word for it, and what it means."""
 
@@ -35,7 +35,7 @@ UNIT_STATES = {
     "running": ("running", "Its process answers."),
     "stopping": ("stopping", "Its process is about to end."),
     "stopped": ("stopped", "It has no process, and gets none before the reason is gone."),
-    "failed": ("failed", "It failed again and again, and stays down until you enable it."),
+    "failed": ("failed", "It failed repeatedly and stays down until you enable it."),
 }
 """The same of its process, while the computer runs."""
 
@@ -84,7 +84,7 @@ def with_units(home: Home, found: "list[ModuleStatus]") -> "list[ModuleStatus]":
     try:
         rows = {row["name"]: row for row in api.get("/api/modules")["modules"]}
     except ParachuteError as error:
-        print_note(f"The running computer does not say what its modules do: {error.message}")
+        print_note(f"The running computer does not report its modules: {error.message}")
         return found
     return [status.with_row(rows[status.name]) if status.name in rows else status for status in found]
 
@@ -208,7 +208,7 @@ def _print_all(found: "list[ModuleStatus]", print_them: Callable[[], None]) -> N
     print_them()
     for status in found:
         if status.problem:
-            print_note(f"The module {status.name} is not as declared: {status.problem}")
+            print_note(f"The module {status.name} differs from its declaration: {status.problem}")
         if status.unit and status.unit.state == "failed":
             print_note(f"The module {status.name} is down. To try again: parachute modules enable {status.name}")
 

@@ -65,7 +65,7 @@ class SettingsFile:
         except ConfigError:
             # Of the mistakes in the file this was one; the error tells of the next.
             if name.partition(".")[0] not in read_document(self._home):
-                print(f"{name} is not in config.yaml any more.")
+                print(f"{name} is no longer in config.yaml.")
             raise
         known = name in names()
         if is_changed:

@@ -12,7 +12,8 @@ from parachute.base.errors import Conflict, Unavailable
 from parachute.base.files import atomic_write
 from parachute.cli import launchd, lifecycle, programs
 from parachute.config.settings.home import Home
-from parachute.supervisor import backup_units, hardening, installed, launch_agent, pid_file
+from parachute.supervisor import backup_units, installed, launch_agent, pid_file
+from parachute.supervisor.systemd import hardening
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def not_held_back() -> str | None:
     if answer.returncode == 0:
         return None
     return (
-        "Core and the supervisor run without being held back: systemd gives a service of yours no namespaces here "
+        "Core and the supervisor run unconfined: systemd gives your services no namespaces here "
         f"({answer.stderr.strip()[-200:] or 'a trial of it failed'})."
     )
 
@@ -206,5 +207,5 @@ def _systemctl(*arguments: str, check: bool = True) -> None:
     if check and answer.returncode != 0:
         raise Unavailable(
             f"systemctl {arguments[0]} failed: {answer.stderr.strip()}",
-            "`journalctl --user -u 'parachute-*' -n 50` shows what the services said, and `parachute logs` what core said.",
+            "`journalctl --user -u 'parachute-*' -n 50` shows the output of the services, and `parachute logs` the log of core.",
         )

@@ -27,13 +27,13 @@ _TEXTS: dict[str, dict[str, str]] = {
         "de": "Das hat nicht geklappt. Der Besitzer kann sehen, warum; bitte versuch es später noch einmal.",
     },
     "limit": {
-        "en": "I may not answer any more today: the limit of spending is reached. The owner can raise it; "
+        "en": "The spending limit for today is reached. The owner can raise it; "
         "`parachute usage limits` lists the limits.",
         "de": "Heute darf ich nicht mehr antworten: Die Grenze der Ausgaben ist erreicht. Der Besitzer kann sie erhöhen; "
         "`parachute usage limits` nennt die Grenzen.",
     },
     "stopped": {"en": "Stopped.", "de": "Abgebrochen."},
-    "nothing_runs": {"en": "There is nothing to stop.", "de": "Es gibt nichts abzubrechen."},
+    "nothing_runs": {"en": "Nothing is running.", "de": "Es gibt nichts abzubrechen."},
     "new": {"en": "A new conversation begins.", "de": "Ein neues Gespräch beginnt."},
     "empty": {"en": "Done, without anything to say.", "de": "Fertig, ohne etwas zu sagen."},
     "direct": {
@@ -73,7 +73,7 @@ _TEXTS: dict[str, dict[str, str]] = {
         "en": "This is your own chat now: what bots' conversations ask appears here, to be answered here. It gives no other rights.",
         "de": "Das ist jetzt dein eigener Chat: Was Gespräche von Bots fragen, erscheint hier und lässt sich hier beantworten. Andere Rechte gibt er nicht.",
     },
-    "wrong_code": {"en": "This code is not valid, or not any more.", "de": "Dieser Code gilt nicht, oder nicht mehr."},
+    "wrong_code": {"en": "This code is wrong or has expired.", "de": "Dieser Code gilt nicht, oder nicht mehr."},
     "sessions": {"en": "Conversations of this chat:", "de": "Gespräche dieses Chats:"},
     "no_sessions": {
         "en": "There is no conversation in this chat yet.",
@@ -97,7 +97,7 @@ _TEXTS: dict[str, dict[str, str]] = {
     "button_reject": {"en": "Reject", "de": "Ablehnen"},
     "answered": {"en": "Answered: {answer}", "de": "Beantwortet: {answer}"},
     "not_waiting": {
-        "en": "This does not wait for an answer any more.",
+        "en": "This is no longer waiting for an answer.",
         "de": "Das wartet nicht mehr auf eine Antwort.",
     },
     "look_in_console": {

@@ -133,7 +133,7 @@ class AgentConfig:
         short = {name: rest.pop(name) for name in ("paths", "network") if name in rest}
         unknown = [name for name in rest if name not in _AGENT_FIELDS]
         if unknown:
-            raise InvalidInput(f"{unknown[0]}: an agent has no such field.")
+            raise InvalidInput(f"{unknown[0]}: unknown field of an agent.")
         if "sandbox" in rest and short:
             raise InvalidInput(f"{next(iter(short))}: say it inside of sandbox, when there is one.")
         agent = cls(**rest)

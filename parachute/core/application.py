@@ -285,7 +285,7 @@ def _provided(module: Module, name: str, protocol: type[Any] | None) -> dict[str
     protocol = interfaces.KNOWN.get(name, protocol)
     if protocol is None:
         raise ModuleError(
-            f"{module.name} provides {name}, and nothing says what that is.",
+            f"{module.name} provides {name}, but no Protocol describes it.",
             f"Write `class {name}(Protocol)` with its methods, and import it in the module's file.",
             key="interface_unknown",
         )

@@ -32,7 +32,7 @@ class Near:
 
 
 class Meaning:
-    """The module's own texts in the computer's index. Errors of each call: Unavailable where this computer knows no meanings."""
+    """The module's own texts in the computer's index. Errors of each call: Unavailable where semantic search is off."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -98,7 +98,7 @@ class Module:
         Raise Conflict if the thing is not as the change made it any more. What is as before already is no error: it may be
         called again after a kill.
         """
-        raise Conflict(f"The module {self.name} cannot take back what it applied.")
+        raise Conflict(f"The module {self.name} does not support undo.")
 
     def applied_suggestion(
         self,

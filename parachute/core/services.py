@@ -120,7 +120,7 @@ class Core:
         """Another module's interface, or None if nobody provides it; error: NotAllowed if the manifest does not name it."""
         if name not in self._optional_requires:
             raise NotAllowed(
-                f"The manifest of {self.name} does not say that it uses {name}.",
+                f"The manifest of {self.name} does not list {name}.",
                 f"Add {name} to optional_requires in manifest.yaml; the user sees it before installing.",
                 key="interface_not_named",
             )

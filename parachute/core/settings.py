@@ -37,4 +37,4 @@ class Settings:
     def _check(self, name: str) -> None:
         if name not in self._defaults:
             known = ", ".join(self._defaults) or "none"
-            raise InvalidInput(f"{name}: there is no such setting; manifest.yaml has: {known}.", key="unknown_setting")
+            raise InvalidInput(f"{name}: unknown setting; manifest.yaml has: {known}.", key="unknown_setting")

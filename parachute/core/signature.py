@@ -47,7 +47,7 @@ class Signature:
         try:
             hints = get_type_hints(function, include_extras=True)
         except (NameError, TypeError, AttributeError) as error:
-            raise ModuleError(f"{name}: a type in its signature is not known: {error}.") from error
+            raise ModuleError(f"{name}: its signature has an unknown type: {error}.") from error
         parameters: list[Parameter] = []
         rest = False
         for entry in list(signature.parameters.values())[skip:]:
@@ -87,7 +87,7 @@ class Signature:
             arguments |= unknown
         elif strict and unknown:
             allowed = ", ".join(self.names) or "none"
-            raise InvalidInput(f"{next(iter(unknown))[:40]}: there is no such argument; allowed are: {allowed}.")
+            raise InvalidInput(f"{next(iter(unknown))[:40]}: unknown argument; allowed are: {allowed}.")
         return arguments
 
     def positional(self, positions: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def _plain(value: object) -> object:
         return dict(value)
     if isinstance(value, set | frozenset):
         return sorted(value)
-    raise TypeError(f"{type(value).__name__} is not known to JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def _parts(kind: Any) -> tuple[Any, Any, tuple[Any, ...]]:
@@ -224,7 +224,7 @@ def _dataclass(value: dict[str, Any], kind: Any, field: str, strict: bool) -> An
     hints = get_type_hints(kind, include_extras=True)
     fields = {entry.name: entry for entry in dataclasses.fields(kind) if entry.init}
     if strict and (unknown := [name for name in value if name not in fields]):
-        raise InvalidInput(f"{field}.{unknown[0][:40]}: there is no such field; allowed are {', '.join(fields)}.")
+        raise InvalidInput(f"{field}.{unknown[0][:40]}: unknown field; allowed are {', '.join(fields)}.")
     for name, entry in fields.items():
         if name not in value and _is_required(entry):
             raise InvalidInput(f"{field}.{name}: this is required ({describe(hints[name])}).")

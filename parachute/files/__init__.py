@@ -1,1 +1,1 @@
-"""Files of the vault for the owner's devices: listing, reading, writing, uploads and downloads, all of it undoable by `chat.changes`, above which it therefore stands."""
+"""Files of the vault for the owner's devices: listing, reading, writing, uploads and downloads, all of it undoable by `changes`."""

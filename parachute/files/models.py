@@ -113,8 +113,8 @@ class Expected:
             )
         if not is_as_expected:
             raise ChangedMeanwhile(
-                f"{path} is not as it was when you read it.",
-                "Read it again, and put your change into what is there now.",
+                f"{path} has changed since you read it.",
+                "Read it again and apply your change to the current version.",
             )
 
 

@@ -9,12 +9,12 @@ from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.folders import Folder
 from parachute.base.signatures import signature_of
 from parachute.base.steering.judging import holds_obeyed, is_told_in_vault
-from parachute.chat.changes.blobs import Blobs, Staged, TooLarge
-from parachute.chat.changes.models import NOTHING, State
-from parachute.chat.changes.obeyed import is_bare, reason_of
-from parachute.chat.changes.ordering import in_order
-from parachute.chat.changes.planning import Change
-from parachute.chat.changes.present import Present, look
+from parachute.changes.blobs import Blobs, Staged, TooLarge
+from parachute.changes.models import NOTHING, State
+from parachute.changes.obeyed import is_bare, reason_of
+from parachute.changes.ordering import in_order
+from parachute.changes.planning import Change
+from parachute.changes.present import Present, look
 from parachute.core.files import said
 from parachute.files.models import Expected
 from parachute.security.keys.models import Caller, check_confirmed

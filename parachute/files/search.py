@@ -117,7 +117,7 @@ class FileSearch:
                 async with self._clock.timeout(seconds):
                     await asyncio.shield(self._refresh())
             except TimeoutError:
-                return "Not all texts were read yet; search again in a moment."
+                return "Indexing is not finished; search again in a moment."
         return self._problem
 
     def _shown(self, hits: Sequence[Hit], words: set[str]) -> list[Found]:

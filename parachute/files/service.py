@@ -8,8 +8,8 @@ from typing import Any, BinaryIO
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
-from parachute.chat.changes.reading import Shown, file_json
-from parachute.chat.changes.service import Changes
+from parachute.changes.reading import Shown, file_json
+from parachute.changes.service import Changes
 from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.config.vault.service import Vault
 from parachute.core.files import said
@@ -142,7 +142,7 @@ class VaultFiles:
             undone = await self._changes.undo(CHANGES, number)
         except NotFound as error:
             raise NotFound(
-                "There is no such change of files that can be taken back.",
+                "This change is unknown or can no longer be undone.",
                 "`parachute files changes` lists them.",
                 key="nothing_to_undo",
             ) from error

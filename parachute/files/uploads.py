@@ -9,7 +9,7 @@ from pathlib import Path
 
 from parachute.base.disk_errors import DiskFull, disk_error
 from parachute.base.errors import Unavailable
-from parachute.chat.changes.blobs import Staged
+from parachute.changes.blobs import Staged
 from parachute.config.vault.service import Vault
 
 _AT_ONCE = 8

@@ -44,7 +44,7 @@ _WORDS = {
     Origin.WEB: "the web",
     Origin.REMOTE_MCP: "an MCP server elsewhere",
     Origin.GUEST: "people who talk to a bot",
-    Origin.IMPORT: "an import, or a time of which nothing is known",
+    Origin.IMPORT: "an import, or from before origins were recorded",
     Origin.UNTRUSTED_MODULE: "a module that is not trusted",
 }
 

@@ -2,12 +2,10 @@
 
 import gc
 
-from parachute.base.late_methods import compile_late
 from parachute.base.memory import keep_little
 from parachute.server import lazy_imports
 
 keep_little()
-compile_late()
 gc.disable()  # nothing that an import makes is garbage: to look for it would cost a twentieth of the start
 lazy_imports.leave_out()
 

@@ -20,11 +20,10 @@ def _table(lines: Mapping[str, str]) -> dict[str, tuple[Find, ...]]:
 
 
 # The first part of a path below /api, or of any other path, and the modules whose routers have routes there: those routes are
-# added, and no others. Of two routes that fit a request, the first one answers.
+# added, and no others. Of two routes that fit a request, the more precise one answers.
 ROUTES = _table(
     {
-        # Permissions come before the session of any name.
-        "chat": "files.attachments_api chat.runs.api chat.permissions.api chat.sessions.api chat.changes.api",
+        "chat": "files.attachments_api chat.runs.api chat.permissions.api chat.sessions.api chat.runs.changes_api",
         "ls": "files.api",
         "read": "files.api",
         "write": "files.api",
@@ -32,7 +31,6 @@ ROUTES = _table(
         "contexts": "chat.contexts.api automation.curator.api",
         "prompt": "chat.runs.preview_api",
         "workspaces": "chat.workspaces.api",
-        # Logins come before the servers, in whose paths a name may have a slash.
         "mcps": "capabilities.mcp_servers.logins.api capabilities.mcp_servers.api",
         "plugins": "capabilities.plugins.api",
         "agents": "capabilities.agents.api",

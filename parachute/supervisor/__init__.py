@@ -1,1 +1,1 @@
-"""The supervisor: units, the two launchers (systemd, own children), logs and the control socket; standard library only."""
+"""The supervisor: units, the two launchers (systemd, own children), logs and the control socket; neither FastAPI nor pydantic."""

@@ -4,7 +4,8 @@ import sys
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from parachute.config.settings.home import Home
-from parachute.supervisor import installed, rendering
+from parachute.supervisor import installed
+from parachute.supervisor.systemd import rendering
 
 BACKUP, DRILL = "parachute-backup", "parachute-backup-drill"
 SERVICES = (f"{BACKUP}.service", f"{DRILL}.service")

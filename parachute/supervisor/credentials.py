@@ -69,7 +69,7 @@ def _handed_over(folder: str | None) -> dict[str, str]:
         if not equals or name not in VARIABLES:
             known = ", ".join(VARIABLES)
             raise InvalidInput(
-                f"Line {number} of the file with credentials names none of them.",
+                f"Line {number} of the file with credentials names no known credential.",
                 f"Write NAME=value, with one of {known}.",
             )
         if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from parachute.config.settings.home import Home
-from parachute.supervisor import hardening, rendering, units
+from parachute.supervisor import units
+from parachute.supervisor.systemd import hardening, rendering
 
 SUPERVISOR = "parachute-supervisor.service"
 CORE_SOCKET, CORE_SERVICE = rendering.socket_name("core"), rendering.service_name("core")

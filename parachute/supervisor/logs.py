@@ -119,7 +119,7 @@ def _note(lost: int, why: str | None) -> bytes:
     if why:
         said = f"{lost} bytes were dropped here, since they could not be kept: {why}"
     elif lost:
-        said = f"shortened; at least {lost} bytes that came meanwhile were dropped"
+        said = f"shortened; at least {lost} bytes were dropped meanwhile"
     else:
         said = "shortened; what came in this very moment may be missing"
     return f"-- {time.strftime('%Y-%m-%d %H:%M:%S')} {said} --\n".encode()

@@ -15,11 +15,11 @@ from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import control, going_back, pid_file, units
+from parachute.supervisor.children.launcher import ProcessLauncher
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
 from parachute.supervisor.logs import followed, keep_short
 from parachute.supervisor.models import Launcher
 from parachute.supervisor.notify import feed_watchdog, notify
-from parachute.supervisor.process_launcher import ProcessLauncher
 from parachute.supervisor.service import Supervisor
 
 _MAIN_PORT = 3333
@@ -145,7 +145,7 @@ async def _launcher(kind: str, home: Home, credentials: Credentials) -> Launcher
     if kind == "process":
         return ProcessLauncher(home, credentials)
     # D-Bus costs memory that this small process does not need otherwise.
-    from parachute.supervisor.systemd_launcher import SystemdLauncher
+    from parachute.supervisor.systemd.launcher import SystemdLauncher
 
     if credentials:
         log.warning("Credentials of the environment do not reach services: write them into %s.", home.credentials)

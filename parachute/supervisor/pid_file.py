@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
-from parachute.supervisor.process_tree import ProcessTree
+from parachute.supervisor.children.process_tree import ProcessTree
 
 _POLL_SECONDS = 0.01
 

@@ -18,7 +18,7 @@ from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import going_back, memory, units
 from parachute.supervisor.enforcement import not_enforced
 from parachute.supervisor.models import Launcher, State, Unit
-from parachute.supervisor.rendering import service_name
+from parachute.supervisor.systemd.rendering import service_name
 
 log = logging.getLogger(__name__)
 
@@ -225,7 +225,7 @@ class Supervisor:
     async def _hand_over(self, _: dict[str, Any]) -> dict[str, Any]:
         """Close all units for an update but the server, and end that as well where we hold its sockets: connections wait in them.
 
-        Whoever asks has to put another program in our place soon; else the server comes back.
+        The caller must exec a replacement before the deadline; otherwise the server is restarted.
         """
         if self._hand_over_ends is not None:
             self._hand_over_ends.cancel()
@@ -236,7 +236,7 @@ class Supervisor:
         return {}
 
     def _take_back(self) -> None:
-        log.error("Nobody has put an update in our place: the server comes back.")
+        log.error("The update did not take over in time; restarting the server.")
         self._hand_over_ends = None
         self._starting = asyncio.ensure_future(self._launcher.start("core"))
 

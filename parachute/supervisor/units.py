@@ -10,10 +10,10 @@ from parachute.base.errors import InvalidInput
 from parachute.base.files import private_folder
 from parachute.config.agent_program import agent_program
 from parachute.config.settings.home import Home
-from parachute.supervisor import connector_unit, module_unit, transcriber_unit
 from parachute.supervisor.command_runner.starting import SERVER, socket_path
-from parachute.supervisor.connector_specification import NAME
 from parachute.supervisor.models import Confinement, Unit
+from parachute.supervisor.specifications import connector_unit, module_unit, transcriber_unit
+from parachute.supervisor.specifications.connector import NAME
 
 _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _MODULE = re.compile(r"module@([a-z][a-z0-9_-]{0,39})")
@@ -66,7 +66,7 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
     check_name(name)
     environment = dict(environment or {})
     if environment.keys() - _SETTINGS.get(name, frozenset()):
-        raise InvalidInput(f"{name} takes no such settings: {', '.join(sorted(environment))}.")
+        raise InvalidInput(f"{name} has no settings named {', '.join(sorted(environment))}.")
     if name == "direct":
         command = _direct_runner()
         return Unit(name, command, listen=(direct_socket(home),), on_demand=True)
@@ -151,7 +151,7 @@ def check_home(home: Home) -> None:
 
 
 def _child(program: str, *arguments: str) -> tuple[str, ...]:
-    return (sys.executable, "-m", "parachute.supervisor.child", str(os.getpid()), program, *arguments)
+    return (sys.executable, "-m", "parachute.supervisor.children.child", str(os.getpid()), program, *arguments)
 
 
 def _meaning(home: Home, environment: dict[str, str], confines: bool) -> Unit:

@@ -29,7 +29,7 @@ RENDERED = """
 import sys
 from pathlib import Path
 from parachute.supervisor.models import Confinement
-from parachute.supervisor.rendering import confine
+from parachute.supervisor.systemd.rendering import confine
 
 vault = Path(sys.argv[1])
 asked = Confinement(

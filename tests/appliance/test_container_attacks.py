@@ -1,4 +1,4 @@
-"""Attacks of tests/attacks and tests/chat/changes whose targets Podman and systemd hold: caches, commits, databases, conflicts, modules."""
+"""Attacks of tests/attacks and tests/changes whose targets Podman and systemd hold: caches, commits, databases, conflicts, modules."""
 
 # ruff: noqa: F811 - fixtures of another file have the names of parameters here
 

@@ -16,13 +16,13 @@ from tests.appliance.agents import Agents, with_views
 from tests.appliance.guest import Guest
 from tests.appliance.phone import PHONE, joined
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.chat.changes.random_work import OWNERS, WORK, Owners, comes_back
+from tests.changes.random_work import OWNERS, WORK, Owners, comes_back
 from tests.sandbox.git.git_host import TOKEN, GitHost
 from tests.support.package_index import PackageIndex
 from tests.support.sse import text_of
 
 NAME = "git.home.arpa"
-LISTING = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/chat/changes/listing.py"
+LISTING = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/changes/listing.py"
 
 
 class InContainers:
@@ -39,7 +39,7 @@ class InContainers:
 
     def own(self, changes: Owners) -> dict[str, str]:
         """Write as the owner."""
-        program = f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.chat.changes.random_work {self.project}"
+        program = f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.changes.random_work {self.project}"
         said = self._agents.run(f"printf %s {shlex.quote(json.dumps(changes))} | ({program})")
         written: dict[str, str] = json.loads(said)
         return written

@@ -36,7 +36,7 @@ def test_no_check_fails_on_a_whole_machine(computer: Host) -> None:
     assert {name: each["message"] for name, each in found.items() if each["result"] == "problem"} == {}
     messages = {name: each["message"] for name, each in found.items()}
     assert messages["systemd-version"] == "systemd is 257."
-    assert messages["linger"] == "Services of parachute go on when nobody is logged in."
+    assert messages["linger"] == "Services of parachute keep running after logout."
     assert messages["units"].startswith("The installed units are those of this version")
     assert messages["running"].startswith("The computer runs")
     assert messages["clock"] in (

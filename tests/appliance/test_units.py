@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from testinfra.host import Host
 
-from parachute.supervisor import hardening
 from parachute.supervisor.models import Confinement
-from parachute.supervisor.rendering import confine
+from parachute.supervisor.systemd import hardening
+from parachute.supervisor.systemd.rendering import confine
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
 from tests.appliance.services import MODULES, RUNTIME, Services, service
 

@@ -95,7 +95,7 @@ def test_one_that_fails_on_probation_goes_by_itself_and_what_came_since_is_kept_
             found = computer.ended("back")
             assert computer.version() == "0.1.0"
         computer.run("rm Parachute/fail-now")
-    assert "again and again" in found["problem"]
+    assert "repeatedly" in found["problem"]
     (said,) = found["since"]
     assert "Since" in computer.selected(said.rpartition(" ")[2].rstrip("."), "SELECT title FROM sessions")
 

@@ -59,7 +59,7 @@ async def test_an_answer_that_is_broken_off_is_paid(limited: Installation, api: 
             seen += part.count('"text_delta"')
             if seen == 20:
                 break
-    await api.until(lambda api: api.disconnects == 1)
+    await api.happens(lambda: api.disconnects == 1, "the client has left")
     await limited.gateway.close("one")
     used = await limited.gateway.used_by("one")
     assert used.output_tokens >= 900
@@ -74,7 +74,7 @@ async def test_an_answer_that_nobody_waits_for_is_paid(limited: Installation, ap
         await gate.reached()
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
-    await api.until(lambda api: api.disconnects == 1)
+    await api.happens(lambda: api.disconnects == 1, "the client has left")
     await limited.gateway.close("one")
     assert (await limited.gateway.used_by("one")).output_tokens == 100
 

@@ -73,7 +73,7 @@ def test_what_was_written_is_taken_back(able: ModuleComputer, model: MessagesAPI
     first = (able.vault / PAGE).read_bytes()
     assert run(able, "--force")["status"] == "completed"
     undone = able.command("schedule", "undo", "daily/reflection", "--date", DAY)
-    assert (undone.returncode, undone.stdout) == (0, f"{PAGE} is as it was before.\n")
+    assert (undone.returncode, undone.stdout) == (0, f"{PAGE} is restored.\n")
     assert (able.vault / PAGE).read_bytes() == first
     (able.vault / PAGE).write_bytes(first + b"My own words.\n")
     refused = able.post("/api/modules/daily/agents/reflection/undo")

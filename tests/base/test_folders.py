@@ -51,12 +51,12 @@ def test_a_file_without_a_size_is_read_up_to_the_limit() -> None:
         process.read("status", 100)
 
 
-@pytest.mark.parametrize("path", ["../outside/secret", "notes/../../outside/secret", "/etc/passwd", "notes\0"])
-def test_a_path_that_leads_out_is_refused(root: Folder, path: str) -> None:
-    for attempt in (root.file, root.status, root.folder, lambda path: root.write(path, "")):
-        with pytest.raises(InvalidInput) as refused:
-            attempt(path)
-        assert refused.value.key == "path_leads_out"
+def test_a_path_that_leads_out_is_refused(root: Folder) -> None:
+    for path in ("../outside/secret", "notes/../../outside/secret", "/etc/passwd", "notes\0"):
+        for attempt in (root.file, root.status, root.folder, lambda path: root.write(path, "")):
+            with pytest.raises(InvalidInput) as refused:
+                attempt(path)
+            assert refused.value.key == "path_leads_out", path
 
 
 @pytest.mark.parametrize("link", ["notes", "notes/old", "notes/old/secret"])

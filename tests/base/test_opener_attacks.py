@@ -103,12 +103,12 @@ WRITING: dict[str, Callable[[Folder, str], object]] = {
 
 
 @pytest.mark.parametrize("position", ["a", "a/b", "a/b/c"])
-@pytest.mark.parametrize("operation", READING)
-def test_nothing_is_read_behind_a_link(root: Folder, place: Path, outside: Path, position: str, operation: str) -> None:
+def test_nothing_is_read_behind_a_link(root: Folder, place: Path, outside: Path, position: str) -> None:
     _put_link(place, position, outside)
-    with pytest.raises(OSError) as refused:
-        READING[operation](root, PATH)
-    assert refused.value.errno in (errno.ELOOP, errno.ENOTDIR)
+    for operation, does in READING.items():
+        with pytest.raises(OSError) as refused:
+            does(root, PATH)
+        assert refused.value.errno in (errno.ELOOP, errno.ENOTDIR), operation
 
 
 @pytest.mark.parametrize("position", ["a", "a/b", "a/b/c"])
@@ -223,25 +223,23 @@ def test_pipes_sockets_and_devices_are_no_files_and_nobody_waits_for_them(root: 
     assert root.status("socket") is None
 
 
-@pytest.mark.parametrize("operation", [*READING, *WRITING])
-def test_a_name_that_leads_out_or_that_no_file_has_is_refused(root: Folder, operation: str) -> None:
-    for name in ("..", "a/../..", "/etc", "//etc", "a\0b", "\0", "\ud800", "a/\udfff"):
-        with pytest.raises(InvalidInput) as refused:
-            {**READING, **WRITING}[operation](root, name)
-        assert refused.value.key == "path_leads_out", name
+def test_a_name_that_leads_out_or_that_no_file_has_is_refused(root: Folder) -> None:
+    for operation, does in ({**READING, **WRITING}).items():
+        for name in ("..", "a/../..", "/etc", "//etc", "a\0b", "\0", "\ud800", "a/\udfff"):
+            with pytest.raises(InvalidInput) as refused:
+                does(root, name)
+            assert refused.value.key == "path_leads_out", (operation, name)
 
 
-@pytest.mark.parametrize(
-    "name", ["two\nlines", "\x1b[2J", " ", "...", "..a", "-rf", "*", os.fsdecode(b"\xff\xfe"), "ü" * 127]
-)
-def test_strange_names_are_names(root: Folder, name: str) -> None:
-    root.folder(name, make=True).close()
-    root.write(f"{name}/{name}", name.encode(errors="surrogateescape"))
-    assert root.read(f"{name}/{name}", 1000) == name.encode(errors="surrogateescape")
-    found = {f"{place}/{entry.name}" for place, _, entries in root.walk() for entry in entries}
-    assert f"{name}/{name}" in found
-    root.remove_tree(name)
-    assert root.status(name) is None
+def test_strange_names_are_names(root: Folder) -> None:
+    for name in ("two\nlines", "\x1b[2J", " ", "...", "..a", "-rf", "*", os.fsdecode(b"\xff\xfe"), "ü" * 127):
+        root.folder(name, make=True).close()
+        root.write(f"{name}/{name}", name.encode(errors="surrogateescape"))
+        assert root.read(f"{name}/{name}", 1000) == name.encode(errors="surrogateescape")
+        found = {f"{place}/{entry.name}" for place, _, entries in root.walk() for entry in entries}
+        assert f"{name}/{name}" in found
+        root.remove_tree(name)
+        assert root.status(name) is None
 
 
 def test_a_name_that_is_too_long_is_an_error_of_the_system(root: Folder) -> None:
@@ -279,20 +277,23 @@ def test_a_walk_ends_at_its_bounds(root: Folder, place: Path) -> None:
     assert len(seen) == 30
 
 
-@pytest.mark.parametrize("spare", range(6))
 @pytest.mark.parametrize("operation", [*READING, *WRITING])
-def test_without_descriptors_nothing_is_left_behind(root: Folder, place: Path, spare: int, operation: str) -> None:
-    (place / "other").write_text("other")
-    (place / "a/b/d").mkdir()
+def test_without_descriptors_nothing_is_left_behind(root: Folder, place: Path, operation: str) -> None:
     target = "a/b" if operation in ("folder", "walk", "make folders", "remove a tree") else PATH
-    before = len(open_descriptors())
-    with few_descriptors(spare):
-        number = error_of({**READING, **WRITING}[operation], root, target)
-    # Of a folder that is to be removed there is a file.
-    assert number in (0, errno.EMFILE, errno.ENOTDIR)
-    # A collection of garbage may close what another test has left.
-    assert len(open_descriptors()) <= before
-    assert {path.name for path in place.rglob("*")} <= {"a", "b", "c", "d", "other", "moved", "made"}
+    for spare in range(6):
+        for left in place.iterdir():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        (place / "a/b/d").mkdir(parents=True)
+        (place / "a/b/c").write_bytes(b"mine")
+        (place / "other").write_text("other")
+        before = len(open_descriptors())
+        with few_descriptors(spare):
+            number = error_of({**READING, **WRITING}[operation], root, target)
+        # Of a folder that is to be removed there is a file.
+        assert number in (0, errno.EMFILE, errno.ENOTDIR), spare
+        # A collection of garbage may close what another test has left.
+        assert len(open_descriptors()) <= before, spare
+        assert {path.name for path in place.rglob("*")} <= {"a", "b", "c", "d", "other", "moved", "made"}, spare
 
 
 def error_of(operation: Callable[[Folder, str], object], root: Folder, path: str) -> int:

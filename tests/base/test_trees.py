@@ -59,9 +59,13 @@ def test_the_folder_above_is_made_is_writable_for_the_block_and_never_behind_a_l
     assert list(outside.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("path", "matches"),
-    [("a.db", True), ("x/y/a.db", True), ("x/a.db-wal", False), ("run", True), ("run/a", False), ("x/run", False)],
-)
-def test_patterns_match_whole_paths(path: str, matches: bool) -> None:
-    assert matcher(["**/*.db", "run"])(path) is matches
+def test_patterns_match_whole_paths() -> None:
+    for path, matches in (
+        ("a.db", True),
+        ("x/y/a.db", True),
+        ("x/a.db-wal", False),
+        ("run", True),
+        ("run/a", False),
+        ("x/run", False),
+    ):
+        assert matcher(["**/*.db", "run"])(path) is matches

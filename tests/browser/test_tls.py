@@ -161,7 +161,7 @@ def test_the_page_leads_through_it_with_the_fingerprint(
 
 
 def test_trust_is_taken_back(https: Computer, home: Path) -> None:
-    assert "not trusted any more" in command_line(https, home, "tls", "trust", "--remove")
+    assert "no longer trusted" in command_line(https, home, "tls", "trust", "--remove")
     listed = subprocess.run(
         ["certutil", "-L", "-d", f"sql:{home / '.pki' / 'nssdb'}"], capture_output=True, text=True, check=True
     )

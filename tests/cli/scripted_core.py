@@ -19,6 +19,7 @@ from starlette.routing import Route
 from parachute.config.settings.home import Home
 from parachute.supervisor import control
 from tests.support.gate import Gate
+from tests.support.quick_server import QuickServer
 from tests.support.waiting import SECONDS as DEADLINE
 
 SESSION = "0d6a3f0e-6c1d-4a35-9d5c-0f0c8a1b2c3d"
@@ -88,7 +89,7 @@ class ScriptedCore:
         log.setLevel(logging.CRITICAL)  # it complains of every dropped stream
         app = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])])
         config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none")
-        server = uvicorn.Server(config)
+        server = QuickServer(config)
         try:
             commands = await control.serve(self.home, self._control)
         except BaseException as error:
@@ -98,7 +99,7 @@ class ScriptedCore:
         serving = asyncio.create_task(server.serve([listener]))
         self._ready.set()
         await self._stop.wait()
-        server.should_exit = server.force_exit = True
+        server.end()
         await serving
         log.setLevel(level)
         commands.close()
@@ -158,6 +159,7 @@ class ScriptedCore:
                 await self._aborted.wait()
             elif step == ANSWER:
                 await self._answered.wait()
+                self._answered.clear()
             elif step == DROP and index >= self._cut:
                 self._cut = index + 1
                 raise ConnectionError("cut by the test")

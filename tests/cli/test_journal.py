@@ -4,7 +4,6 @@ import json
 import uuid
 from typing import Any
 
-import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from parachute.config.settings.home import Home
@@ -96,19 +95,6 @@ def test_what_brain_knows(parachute: Terminal, home: Home, snapshot: SnapshotAss
         refusal = {"detail": "Brain is not sure what 'Kelvin' means.", "hint": "Perhaps Kevin?", "key": "not_found"}
         core.answers["GET", "/api/brain/resolve/Kelvin"] = 404, refusal
         parachute.fails("brain", "resolve", "Kelvin")
-    assert parachute.screens == snapshot
-
-
-@pytest.mark.parametrize("command", [("daily", "today"), ("daily", "add", "x"), ("brain", "search", "x")])
-def test_without_the_module_the_api_says_what_to_do(
-    parachute: Terminal, home: Home, command: tuple[str, ...], snapshot: SnapshotAssertion
-) -> None:
-    with ScriptedCore(home) as core:
-        core.answers["GET", "/api/daily/today"] = 404, {"detail": "There is no module daily.", "hint": "Install it."}
-        core.answers["POST", "/api/daily/entries"] = core.answers["GET", "/api/daily/today"]
-        core.answers["GET", "/api/brain/search"] = core.answers["GET", "/api/daily/today"]
-        parachute.fails(*command)
-    parachute.fails(*command)
     assert parachute.screens == snapshot
 
 

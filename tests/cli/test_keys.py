@@ -16,6 +16,15 @@ from .scripted_core import ScriptedCore
 SECRET = "sk-ant-" + "x" * 40
 
 
+def names(parachute: Terminal) -> list[str]:
+    """The names of all keys."""
+    keys = Keys(parachute.home)
+    try:
+        return [key.label for key in keys.list()]
+    finally:
+        keys.close()
+
+
 @pytest.mark.long
 def test_a_key_opens_until_it_is_revoked(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     made = parachute("keys", "create", "iPhone", "--scope", "daily:read,write", "--scope", "chat:read")
@@ -69,7 +78,7 @@ def test_the_last_key_with_admin_rights_goes_only_after_a_question(
 def test_two_keys_never_have_one_name(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
     parachute.ok("keys", "create", "phone")
     parachute.fails("keys", "create", "phone", "--scope", "chat:read")
-    assert len(json.loads(parachute.ok("keys", "list", "--json"))) == 1
+    assert names(parachute) == ["phone"]
     assert parachute.screens == snapshot
 
 
@@ -77,9 +86,7 @@ def test_a_scope_names_what_there_is(parachute: Terminal, snapshot: SnapshotAsse
     refused = parachute.fails("keys", "create", "x", "--scope", "nosuch:read")
     for known in ("brain", "chat", "daily", "suggestions", "workspaces"):
         assert known in refused
-    assert json.loads(parachute.ok("keys", "list", "--json")) == []
-    made = parachute("keys", "create", "x", "--scope", "daily:read")
-    assert made.code == 0
+    assert names(parachute) == []
     assert parachute("keys", "create", "y", "--scope", "workspaces:admin").code == 0
     assert parachute.screens == snapshot
 
@@ -103,7 +110,7 @@ def test_wrong_keys_are_refused(parachute: Terminal, snapshot: SnapshotAssertion
     parachute.fails("keys", "create", "x", "--scope", "daily:fly")
     parachute.fails("keys", "create", "")
     parachute.fails("keys", "revoke", "x")
-    assert json.loads(parachute.ok("keys", "list", "--json")) == []
+    assert names(parachute) == []
     assert parachute.screens == snapshot
 
 

@@ -10,6 +10,9 @@ from parachute.config.settings.home import Home
 from parachute.supervisor.logs import shorten
 from tests.support.terminal import Terminal
 
+GROWN = [f"line {number:0>90}" for number in range(120_000)]
+"""A log that has grown over its limit."""
+
 
 def append(path: Path, text: str) -> None:
     """Write to a log as a unit does."""
@@ -45,11 +48,11 @@ def test_a_module_is_found_by_its_name_and_by_that_of_its_unit(
 
 def test_a_log_that_was_shortened_is_shown_as_one(parachute: Terminal, home: Home) -> None:
     log = home.logs / "core.log"
-    append(log, "".join(f"line {number}\n" for number in range(1_000_000)))
+    append(log, "\n".join([*GROWN, ""]))
     shorten(log)
     append(log, "after\n")
     *before, note, last = parachute.ok("logs", "core", "-n", "4").splitlines()
-    assert before == ["line 999998", "line 999999"]
+    assert before == GROWN[-2:]
     assert "shortened" in note
     assert last == "after"
 
@@ -57,11 +60,11 @@ def test_a_log_that_was_shortened_is_shown_as_one(parachute: Terminal, home: Hom
 @pytest.mark.parametrize("arguments", [("core",), ()])
 def test_following_goes_on_when_a_log_is_shortened(parachute: Terminal, home: Home, arguments: tuple[str, ...]) -> None:
     log = home.logs / "core.log"
-    append(log, "".join(f"line {number}\n" for number in range(1_000_000)))
+    append(log, "\n".join([*GROWN, ""]))
     with parachute.background("logs", *arguments, "-f", "-n", "1") as process:
         if not arguments:
             assert line(process) == "==> core <=="
-        assert line(process) == "line 999999"
+        assert line(process) == GROWN[-1]
         append(log, "new\nhal")
         assert line(process) == "new"
         append(log, "f\nunread\n")

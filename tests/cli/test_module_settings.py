@@ -150,12 +150,3 @@ def test_a_file_that_is_not_understood_is_told(
         parachute.fails("modules", *arguments)
     assert file.read_text() == "{"
     assert parachute.screens == snapshot
-
-
-def test_a_module_may_have_none(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
-    source = write_module(Path(parachute.environment["HOME"]) / "source")
-    parachute.ok("modules", "install", str(source), "--yes")
-    result = parachute("modules", "settings", "hello")
-    assert result.code == 0
-    assert json.loads(parachute.ok("modules", "settings", "hello", "--json")) == []
-    assert parachute.screens == snapshot

@@ -53,35 +53,34 @@ def test_a_question_without_a_person_does_not_hang(
     assert parachute.screens == snapshot
 
 
-@pytest.mark.parametrize(
-    ("typed", "answer"),
-    [
-        ("yes", {"allow": True, "grant": None}),
-        ("1", {"allow": True, "grant": "Bash(git:*)"}),
-        ("7", {"allow": False, "grant": None}),
-        ("", {"allow": False, "grant": None}),
-    ],
-)
-def test_a_permission_request_is_answered(
-    parachute: Terminal, home: Home, typed: str, answer: dict[str, object]
-) -> None:
+ANSWERS: dict[str, dict[str, object]] = {
+    "yes": {"allow": True, "grant": None},
+    "1": {"allow": True, "grant": "Bash(git:*)"},
+    "7": {"allow": False, "grant": None},
+    "": {"allow": False, "grant": None},
+}
+
+
+def test_permission_requests_are_answered(parachute: Terminal, home: Home) -> None:
     request = {
         "type": "permission_request",
-        "requestId": "p1",
         "sessionId": SESSION,
         "toolName": "Bash",
         "input": {"command": "git push"},
         "reason": "It reaches out.",
         "suggestedGrants": ["Bash(git:*)"],
     }
-    core = ScriptedCore(home, [START, request, ANSWER, DONE])
+    steps = [step for number in range(len(ANSWERS)) for step in ({**request, "requestId": f"p{number}"}, ANSWER)]
+    core = ScriptedCore(home, [START, *steps, DONE])
     with core, parachute.screen("chat", "hello") as screen:
-        screen.until("git push")
-        screen.until("or no: ")
-        screen.type(f"{typed}\r")
+        for typed in ANSWERS:
+            screen.until("git push")
+            screen.until("or no: ")
+            screen.type(f"{typed}\r")
         assert screen.end() == 0
-    assert core.calls[1].path == f"/api/chat/{SESSION}/permissions/p1"
-    assert core.calls[1].body == answer
+    assert [(call.path, call.body) for call in core.calls[1:]] == [
+        (f"/api/chat/{SESSION}/permissions/p{number}", answer) for number, answer in enumerate(ANSWERS.values())
+    ]
 
 
 @pytest.mark.parametrize(("typed", "levels"), [("y", [None, "direct"]), ("", [None])])

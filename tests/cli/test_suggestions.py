@@ -190,7 +190,7 @@ def test_decisions(parachute: Terminal, home: Home, snapshot: SnapshotAssertion)
     assert parachute.screens == snapshot
 
 
-@pytest.mark.parametrize("payload", ["{", "[]", "1", "[" * 100_000])
+@pytest.mark.parametrize("payload", ["{", "[]", "[" * 100_000])
 def test_a_payload_that_is_no_object(
     parachute: Terminal, home: Home, payload: str, snapshot: SnapshotAssertion
 ) -> None:
@@ -253,7 +253,7 @@ def test_having_them_sorted(parachute: Terminal, home: Home, answer: dict[str, A
         done = parachute("suggestions", "orchestrate")
         as_json = parachute("suggestions", "orchestrate", "--json")
     assert (done.code, done.out, json.loads(as_json.out), as_json.code) == (code, said, answer, code)
-    assert ("still at work" in done.err) == (answer["status"] == "running")
+    assert ("still running" in done.err) == (answer["status"] == "running")
 
 
 def test_the_runs_of_the_orchestrator(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:

@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import os
-import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,17 +18,18 @@ from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor.logs import log_path
 from tests.supervisor.launching import Launcher
+from tests.support.changes import Changes
 from tests.support.clock import ManualClock
-from tests.support.waiting import until
 
 ME = Chat("42", "private")
 FAMILY = Chat("-1007", "group")
 
 
-class Store:
+class Store(Changes):
     """Store of the server: each update once, in the order in which it came first. It may be away, or slow."""
 
     def __init__(self, start: Start) -> None:
+        super().__init__()
         self.start_with = start
         self.updates: dict[str, Update] = {}
         self.handed: list[str] = []
@@ -48,6 +47,7 @@ class Store:
 
     async def start(self, platform: str) -> Start:
         self.starts += 1
+        self.tell()
         return replace(self.start_with, position=self.position)
 
     async def updates_(self, updates: Updates) -> None:
@@ -59,10 +59,12 @@ class Store:
             self.handed.append(update.id)
             self.updates.setdefault(update.id, update)
         self.position = updates.position or self.position
+        self.tell()
         await self.may_answer.wait()
 
     async def changed(self, platform: str, state: State) -> None:
         self.states.append(state)
+        self.tell()
 
     @property
     def texts(self) -> list[str]:
@@ -96,6 +98,7 @@ class Server:
         self.connectors: Connectors
         self.audit: Audit
         self._egress: Egress
+        self._known_states = 0
 
     async def begin(self) -> None:
         """Start."""
@@ -115,7 +118,26 @@ class Server:
 
     async def connected(self) -> None:
         """Wait until the connector has its connection."""
-        await until(lambda: self.kind == "connected", "it is connected", self.log)
+        await self.happens(lambda: self.kind == "connected", "it is connected")
+
+    async def reconnected(self) -> None:
+        """Wait until the connector that was started after `kill` has its connection."""
+
+        def is_back() -> bool:
+            return any(state.kind == "connected" for state in self.store.states[self._known_states :])
+
+        await self.happens(is_back, "it is connected again")
+
+    async def refused(self) -> None:
+        """Wait until the platform has refused the connector, and the server has ended it."""
+        await self.happens(lambda: self.kind == "refused", "it is refused")
+        # Named before the state is known: `Connectors.changed` begins it.
+        ending = [each for each in asyncio.all_tasks() if each.get_name() == f"refused {self.platform}"]
+        await asyncio.gather(*ending)
+
+    async def happens(self, condition: Callable[[], Any], what: str) -> Any:
+        """Wait for something that shows in the store or in the reported state, and return the condition's value."""
+        return await self.store.happens(condition, what, self.log)
 
     @property
     def kind(self) -> str:
@@ -146,16 +168,11 @@ class Server:
         return (await self.processes())[-1]
 
     async def kill(self) -> None:
-        """kill -9; returns when the supervisor has started another."""
-        killed = await self.program()
-        os.kill(killed.pid, signal.SIGKILL)
-
-        async def is_back() -> bool:
-            unit = await self.unit()
-            found = await self.processes()
-            return bool(found) and found[-1].pid != killed.pid and unit["state"] == "running"
-
-        await until(is_back, "another one runs", self.log)
+        """kill -9; returns when the supervisor has started another, which asks the server how to begin."""
+        starts = self.store.starts
+        self._known_states = len(self.store.states)
+        (await self.program()).kill()
+        await self.happens(lambda: self.store.starts > starts, "another one runs")
 
     def log(self) -> str:
         """Return the log of the connector."""

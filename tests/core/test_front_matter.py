@@ -32,9 +32,8 @@ last:
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "front", "body"),
-    [
+def test_a_text_is_split_at_its_lines() -> None:
+    for text, front, body in (
         ("---\na: 1\n---\nBody\n", "a: 1\n", "Body\n"),
         ("\ufeff---\r\na: 1\r\n---  \r\nBody", "a: 1\r\n", "Body"),
         ("---\n---\nBody", "", "Body"),
@@ -44,12 +43,10 @@ last:
         ("Body\n---\na: 1\n---\n", None, "Body\n---\na: 1\n---\n"),
         ("--- a\n---\n", None, "--- a\n---\n"),
         ("", None, ""),
-    ],
-)
-def test_a_text_is_split_at_its_lines(text: str, front: str | None, body: str) -> None:
-    parts = split(text)
-    assert (parts.front, parts.body, parts.is_open) == (front, body, False)
-    assert split(parts.text)[:4] == parts[:4]
+    ):
+        parts = split(text)
+        assert (parts.front, parts.body, parts.is_open) == (front, body, False)
+        assert split(parts.text)[:4] == parts[:4], (text, front, body)
 
 
 def test_a_missing_end_is_known() -> None:

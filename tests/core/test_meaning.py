@@ -40,17 +40,14 @@ def test_an_index_that_is_another_one_lacks_everything(notes: sqlite3.Connection
     assert NOTES.is_of(notes, "another")
 
 
-@pytest.mark.parametrize(
-    ("words", "near", "limit", "expected"),
-    [
+def test_sure_hits_stay_first_and_each_comes_once() -> None:
+    for words, near, limit, expected in (
         ("AB", "", 9, "AB"),
         ("", "xy", 9, "xy"),
         ("AB", "xa", 9, "ABxa"),
         ("Abc", "xb", 9, "Axbc"),
         ("ABC", "x", 2, "AB"),
         ("ab", "ba", 9, "ba"),
-    ],
-)
-def test_sure_hits_stay_first_and_each_comes_once(words: str, near: str, limit: int, expected: str) -> None:
-    # A capital is a hit that is sure.
-    assert "".join(merged(words, near, limit, lambda hit: hit, str.isupper)) == expected
+    ):
+        # A capital is a hit that is sure.
+        assert "".join(merged(words, near, limit, lambda hit: hit, str.isupper)) == expected

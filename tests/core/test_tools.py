@@ -107,7 +107,7 @@ async def test_a_tool_takes_exactly_its_arguments() -> None:
             ({"query": 1}, "query: expected text"),
             ({"query": "x", "limit": LARGEST + 1}, "limit: expected a whole number"),
             ({"query": "x", "limit": -1e30}, "limit: expected a whole number"),
-            ({"query": "x", "limt": 1}, "limt: there is no such argument"),
+            ({"query": "x", "limt": 1}, "limt: unknown argument"),
             ({"query": "x", "kind": "film"}, "kind: expected one of book, song"),
         ):
             with pytest.raises(InvalidInput, match=said):

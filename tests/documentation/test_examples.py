@@ -38,8 +38,6 @@ def _mcp_file(text: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
 
 
 def _nixos_configuration(text: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
-    if text == (ROOT / "nixos" / "templates" / "home" / "flake.nix").read_text():
-        return  # a flake, which tests/nix/test_documented_flakes.py evaluates
     # As Nix hands an input over: a text that is known to be in the store.
     inputs = f'let inputs.weather.outPath = "${{{folder}}}"; in '
     found = evaluate(inputs + text)
@@ -54,15 +52,14 @@ def _bots(text: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
 
 
 LOADERS: dict[tuple[str, str], Callable[[str, Path, pytest.MonkeyPatch], None]] = {
-    ("docs/declared.md", "json"): _declaration,
     ("docs/mcp-servers.md", "json"): _mcp_file,
     ("docs/messengers.md", "yaml"): _bots,
+    ("docs/nixos.md", "json"): _declaration,
     ("docs/nixos.md", "nix"): _nixos_configuration,
 }
 
 ELSEWHERE = {
     ("README.md", "nix"): "tests/nix/test_documented_flakes.py",
-    ("docs/appliance.md", "nix"): "tests/nix/test_documented_flakes.py",
     ("docs/hooks.md", "json"): "tests/events/hooks/test_documentation.py",
     ("docs/hooks.md", "yaml"): "tests/events/hooks/test_documentation.py",
     ("docs/modules.md", "python"): "tests/core/test_documentation.py",

@@ -16,7 +16,7 @@ from .reader import Reader
 from .supposed import suppose
 
 ALONE = {"README.md"} | {
-    f"docs/{name}.md" for name in ("backup", "doctor", "getting-started", "recipes", "removing", "tutorial", "updating")
+    f"docs/{name}.md" for name in ("backup", "doctor", "doors", "getting-started", "recipes", "tutorial", "updating")
 }
 """The pages that set the computer up, restart or remove it; all others share one, on which the modules are installed."""
 

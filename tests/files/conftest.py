@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from parachute.base.database import Database
-from parachute.chat.changes import store
-from parachute.chat.changes.service import Changes
+from parachute.changes import store
+from parachute.changes.service import Changes
 from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.config.vault.service import Vault
 from parachute.files.service import VaultFiles

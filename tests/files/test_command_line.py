@@ -92,7 +92,7 @@ def test_files_of_any_kind_are_copied_in_and_out(
         (("list", "../"), "does not stay below"),
         (("write", ".env", "--text", "x"), "secrets"),
         (("upload", "nothing", "x"), "cannot be read"),
-        (("undo", "99999"), "no such change"),
+        (("undo", "99999"), "is unknown"),
         (("delete", "nothing"), "does not exist"),
     ],
 )

@@ -28,11 +28,6 @@ def test_no_other_file_names_a_place() -> None:
     assert found == {"sandbox/layout.py"}
 
 
-def test_each_place_is_listed_once() -> None:
-    paths = [place.path for place in layout.PLACES]
-    assert len(set(paths)) == len(paths)
-
-
 def test_bubblewrap_gives_a_session_its_own_scratch_and_a_container_the_whole_folder() -> None:
     under_bubblewrap = {place.path: place.megabytes for place in layout.in_memory("one", 7, container=False)}
     in_container = {place.path: place.megabytes for place in layout.in_memory("one", 7, container=True)}

@@ -11,9 +11,9 @@ from typing import Any
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import control, units
+from parachute.supervisor.children.launcher import ProcessLauncher
 from parachute.supervisor.credentials import Credentials
 from parachute.supervisor.models import Confinement, Launcher, Unit
-from parachute.supervisor.process_launcher import ProcessLauncher
 from parachute.supervisor.service import Supervisor
 
 
@@ -22,7 +22,7 @@ async def run() -> None:
     home = Home.find()
     launcher: Launcher
     if sys.argv[1] == "systemd":
-        from parachute.supervisor.systemd_launcher import SystemdLauncher
+        from parachute.supervisor.systemd.launcher import SystemdLauncher
 
         launcher = await SystemdLauncher.connect(home)
     else:

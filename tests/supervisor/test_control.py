@@ -43,7 +43,7 @@ async def raw(units: Launcher, sent: bytes, *, end: bool = False) -> bytes:
         ({"operation": "open", "unit": "sandbox@" + "A" * 36}, "not a unit"),
         ({"operation": "open", "unit": f"sandbox@{uuid.UUID(int=1)}\n"}, "not a unit"),
         ({"operation": "open", "unit": {"command": "/bin/sh"}}, "not a unit"),
-        ({"operation": "open", "unit": "direct", "environment": {"LD_PRELOAD": "x"}}, "no such settings"),
+        ({"operation": "open", "unit": "direct", "environment": {"LD_PRELOAD": "x"}}, "no settings named"),
         ({"operation": "close", "unit": "nothing"}, "not a unit"),
         ({"operation": "start"}, "not open"),
     ],

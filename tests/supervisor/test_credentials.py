@@ -83,5 +83,5 @@ def test_core_does_not_start_with_a_file_that_it_cannot_read(folder: Path) -> No
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=180, check=False
     )
     assert done.returncode == 1
-    assert "Line 1 of the file with credentials names none of them." in done.stderr
+    assert "Line 1 of the file with credentials names no known credential." in done.stderr
     assert not (folder / "home").exists()

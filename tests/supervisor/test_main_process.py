@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from parachute.supervisor.main_process import ANNOUNCED
+from parachute.supervisor.systemd.main_process import ANNOUNCED
 
 pytestmark = pytest.mark.process
 
 PROGRAM = """
 import os, sys
-from parachute.supervisor.main_process import announce
+from parachute.supervisor.systemd.main_process import announce
 announce(os.environ)
 print(os.getpid(), "PARACHUTE_ANNOUNCED_MAIN_PROCESS" in os.environ, len(os.listdir("/proc/self/fd")), flush=True)
 """

@@ -8,14 +8,14 @@ import sys
 import pytest
 from parachute_runner import processes
 
-from parachute.supervisor.process_tree import listed
+from parachute.supervisor.children.process_tree import listed
 
 pytestmark = pytest.mark.process
 
 USED_AGAIN = """
 import subprocess, sys, time
 from pathlib import Path
-from parachute.supervisor.process_tree import ProcessTree
+from parachute.supervisor.children.process_tree import ProcessTree
 
 first = subprocess.Popen(["sleep", "1000"])
 tree = ProcessTree(first.pid)

@@ -10,9 +10,9 @@ import pytest
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import installed, units
-from parachute.supervisor.connector_specification import ConnectorSpecification, connector_folder
 from parachute.supervisor.models import Confinement, Unit
-from parachute.supervisor.rendering import confine, render
+from parachute.supervisor.specifications.connector import ConnectorSpecification, connector_folder
+from parachute.supervisor.systemd.rendering import confine, render
 from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
@@ -66,7 +66,7 @@ def test_core_listens_as_it_is_told_and_nothing_secret_is_written(monkeypatch: p
         assert not any("sk-ant" in text for text in files.values())
     service = lines_of(files["parachute-core.service"])
     assert {"Type=notify", "StartLimitBurst=5", "StartLimitIntervalSec=300", "Restart=always"} <= set(service)
-    assert not any("supervisor.child" in line for line in service), "it does not end with the supervisor"
+    assert not any("children.child" in line for line in service), "it does not end with the supervisor"
 
 
 def test_a_sandbox_is_given_up_sooner_than_others() -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from tests.support.changes import Changes
+
 DEADLINE = 60.0
 # The listening socket becomes descriptor 3, and the process id stays the same across exec: what systemd does.
 _START = """
@@ -58,6 +60,7 @@ class Activator:
     environment: dict[str, str] = field(default_factory=dict)
     exits: list[int] = field(default_factory=list)
     process: Process | None = None
+    _changes: Changes = field(default_factory=Changes)
 
     def listen(self, path: Path, *program: str) -> None:
         """Hold the socket from now on, and start `python -m program` with the variables of `environment`."""
@@ -116,6 +119,12 @@ class Activator:
     def has_ended(self, code: int) -> None:
         """Take notice of the end of a process; the next one starts when somebody connects, or waits still."""
         self.exits.append(code)
+        self._changes.tell()
+
+    def wait_ended(self, count: int = 1) -> None:
+        """Wait until so many processes have ended."""
+        what = f"{count} processes have ended"
+        self._changes.wait(lambda: len(self.exits) >= count, what, lambda: f"{self.exits}\n{self.log}")
 
     def _supervise(self) -> None:
         with (self.folder / "log").open("ab") as log:

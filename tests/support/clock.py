@@ -74,6 +74,10 @@ class ManualClock(Clock):
             if not woken and self._elapsed >= end:
                 return
 
+    async def shows(self, condition: Callable[[], object], what: str) -> None:
+        """Wait for a condition, which is tried whenever somebody begins to wait for the clock."""
+        await self._until(condition, lambda: f"It is not so that {what}.")
+
     async def until_done(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Do some work, and let time pass whenever anybody waits for the clock meanwhile, an hour at the most."""
         latest = self._elapsed + 3600

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import uvicorn
 
+from .changes import Changes
 from .gate import Gate
 from .messages_app import MessagesApp, tracking_protocol
+from .quick_server import QuickServer
 from .recorded import Log, RecordedRequest
 from .replies import (
     ErrorReply,
@@ -28,7 +30,6 @@ from .replies import (
     error,
     hold,
     several,
-    silence,
     stream_error,
     text,
     thinking,
@@ -47,7 +48,6 @@ __all__ = [
     "error",
     "hold",
     "several",
-    "silence",
     "stream_error",
     "text",
     "thinking",
@@ -60,20 +60,20 @@ BRIEF = text("ok")
 EXPIRED = "OAuth token has expired. Please obtain a new token or refresh your existing token."
 
 
-class MessagesAPI:
+class MessagesAPI(Changes):
     """The fake service: `with MessagesAPI() as api:` or `async with`, then `api.url`, `api.script(...)`."""
 
     def __init__(self, port: int = 0) -> None:
+        super().__init__()
         self._port = port
-        self._log = Log()
+        self._log = Log(self.tell)
         self._lock = threading.Lock()
         self._script: deque[Scripted] = deque()
         self._default: Scripted | None = None
         self._api_key: str | None = None
         self._bearer: str | None = None
-        self._expired = False
         self._app = MessagesApp(self._log, self._answer)
-        self._server: _Server | None = None
+        self._server: QuickServer | None = None
         self._thread: threading.Thread | None = None
         self.url = ""
 
@@ -127,11 +127,6 @@ class MessagesAPI:
         with self._lock:
             self._api_key, self._bearer = api_key, bearer
 
-    def expire_once(self) -> None:
-        """Answer the next request of the conversation with 401 for an expired token; it uses up no reply."""
-        with self._lock:
-            self._expired = True
-
     def environment(self, home: Path) -> dict[str, str]:
         """Build the environment in which the real CLI talks to this server and to nobody else."""
         return {
@@ -150,13 +145,20 @@ class MessagesAPI:
         """The environment of a computer whose model this is, with a key that looks like a real one."""
         return {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": self.url}
 
-    def wait_until(self, condition: Callable[["MessagesAPI"], bool], timeout: float = DEADLINE) -> None:
-        """Block until `condition(self)` holds, tried at each request and disconnect; `TimeoutError` otherwise."""
-        self._log.wait_for(lambda: condition(self), timeout)
+    def wait(
+        self,
+        condition: Callable[[], Any],
+        what: str,
+        report: Callable[[], str] | None = None,
+        *,
+        seconds: float = DEADLINE,
+    ) -> Any:
+        """Block until a condition holds, which is tried at each request and disconnect."""
+        return super().wait(condition, what, report or self._log.report, seconds=seconds)
 
-    async def until(self, condition: Callable[["MessagesAPI"], bool], timeout: float = DEADLINE) -> None:
-        """Wait as `wait_until` does, without blocking the event loop."""
-        await asyncio.to_thread(self.wait_until, condition, timeout)
+    async def happens(self, condition: Callable[[], Any], what: str, report: Callable[[], str] | None = None) -> Any:
+        """Wait as `wait` does, without blocking the event loop."""
+        return await super().happens(condition, what, report or self._log.report)
 
     def start(self) -> Self:
         """Listen, on a free port unless one was named, and serve in a thread."""
@@ -175,7 +177,7 @@ class MessagesAPI:
             access_log=False,
             proxy_headers=False,
         )
-        self._server = _Server(config)
+        self._server = QuickServer(config)
         self._thread = threading.Thread(target=self._server.run, args=([listener],), name="messages-api", daemon=True)
         self._thread.start()
         if not self._server.ready.wait(DEADLINE):
@@ -186,8 +188,7 @@ class MessagesAPI:
         """Cut every connection, end the thread and raise what went wrong in a reply."""
         if self._server is None or self._thread is None:
             return
-        self._server.force_exit = True
-        self._server.should_exit = True
+        self._server.end()
         self._thread.join(DEADLINE)
         if self._thread.is_alive():
             raise TimeoutError("the fake Messages API did not stop")
@@ -235,9 +236,6 @@ class MessagesAPI:
 
     def _refusal(self, request: RecordedRequest) -> ErrorReply | None:
         with self._lock:
-            if self._expired and request.kind == "main":
-                self._expired = False
-                return error(401, "authentication_error", EXPIRED)
             accepted = {("x-api-key", self._api_key), ("authorization", self._bearer and f"Bearer {self._bearer}")}
         accepted = {(name, value) for name, value in accepted if value}
         if not accepted or not request.path.startswith("/v1/"):
@@ -253,23 +251,3 @@ class MessagesAPI:
         if chosen is None:
             return error(400, "invalid_request_error", "The test scripted no reply for this request.")
         return chosen
-
-
-class _Server(uvicorn.Server):
-    """uvicorn's server, which also says when it is ready and leaves no connection behind."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for task in self.server_state.tasks:
-            task.cancel()
-        for connection in list(self.server_state.connections):
-            if connection.transport is not None:
-                connection.transport.abort()
-        await super().shutdown(sockets)

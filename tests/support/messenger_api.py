@@ -12,7 +12,10 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from tests.support.waiting import SECONDS, wait_until
+from tests.support.changes import Changes
+from tests.support.gate import Gate
+from tests.support.quick_server import QuickServer
+from tests.support.waiting import SECONDS
 
 
 class Refusal(Exception):
@@ -30,30 +33,31 @@ class Held:
     def __init__(self, method: str, *, done: bool) -> None:
         self.method = method
         self.done = done
-        self._reached = threading.Event()
-        self._released = threading.Event()
+        self._gate = Gate()
 
     def wait_reached(self) -> None:
         """Wait until one stands there."""
-        assert self._reached.wait(SECONDS), f"{self.method} was not called."
+        self._gate.wait_reached()
 
     def release(self) -> None:
         """Let them go on."""
-        self._released.set()
+        self._gate.open()
 
     async def stand(self) -> None:
         """Stand still."""
-        self._reached.set()
-        while not self._released.is_set():
-            await asyncio.sleep(0.005)
+        await self._gate.passed()
 
 
-class MessengerAPI:
-    """A context manager; `url` is its address. `refusal` makes an error of the service."""
+class MessengerAPI(Changes):
+    """A context manager; `url` is its address. `refusal` makes an error of the service.
+
+    Whatever it is sent is a change that tests wait for.
+    """
 
     refusal: Callable[..., Refusal]
 
     def __init__(self, token: str, routes: Sequence[Route]) -> None:
+        super().__init__()
         self.token = token
         self.calls: list[tuple[str, Any]] = []
         self._failures: list[tuple[str, Refusal]] = []
@@ -64,13 +68,13 @@ class MessengerAPI:
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         config = uvicorn.Config(Starlette(routes=routes), lifespan="off", log_config=None, access_log=False)
-        self._server = uvicorn.Server(config)
+        self._server = QuickServer(config)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._loop: asyncio.AbstractEventLoop
 
     def __enter__(self) -> Self:
         self._thread.start()
-        wait_until(lambda: self._server.started, "the messenger's service answers")
+        assert self._server.ready.wait(SECONDS), "The messenger's service did not start."
         return self
 
     def __exit__(
@@ -78,7 +82,7 @@ class MessengerAPI:
     ) -> None:
         for held in self._held:
             held.release()
-        self._server.should_exit = self._server.force_exit = True
+        self._server.end()
         self._wake()
         self._thread.join(SECONDS)
         self._socket.close()
@@ -104,12 +108,15 @@ class MessengerAPI:
 
     async def _carry_out(self, method: str, said: Any, answer: Callable[[], Awaitable[Any]]) -> Any:
         self.calls.append((method, said))
+        self.tell()
         await self._stand(method, done=False)
         for failure in self._failures:
             if failure[0] == method:
                 self._failures.remove(failure)
+                self.tell()
                 raise failure[1]
         result = await answer()
+        self.tell()
         await self._stand(method, done=True)
         return result
 
@@ -131,5 +138,6 @@ class MessengerAPI:
         asyncio.run(run())
 
     def _wake(self) -> None:
+        self.tell()
         with contextlib.suppress(RuntimeError, AttributeError):
             self._loop.call_soon_threadsafe(self._changed.set)

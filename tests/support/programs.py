@@ -13,9 +13,10 @@ from socket import socket
 from parachute.base.errors import Unavailable
 from parachute.config.agent_program import agent_program
 from parachute.config.settings.home import Home
-from parachute.supervisor import listeners
+from parachute.supervisor.children import listeners
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.models import State, Status, Unit
+from tests.support.changes import Changes
 
 _FIRST_FD = 3  # SD_LISTEN_FDS_START
 
@@ -28,8 +29,10 @@ class _Program:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Programs:
+class Programs(Changes):
     """Starts units that are on demand; the server itself is the test's process, and is neither started nor stopped.
+
+    Tests wait here for what is so when one of them has begun or has ended.
 
     It does not try again what has failed: that is what tests of the supervisor's own launchers are for.
 
@@ -39,6 +42,7 @@ class Programs:
     confines = False
 
     def __init__(self, home: Home, environment: dict[str, str], agent: Path | None) -> None:
+        super().__init__()
         self._home = home
         self._real = str(agent_program())
         self._agent = self._real if agent is None else str(agent)
@@ -69,6 +73,7 @@ class Programs:
                     os.killpg(process, signal.SIGKILL)
                 await program.ended.wait()
         listeners.close(program.sockets, program.unit.listen)
+        self.tell()
 
     async def close_all(self) -> None:
         """End all programs."""
@@ -133,6 +138,7 @@ class Programs:
         process = os.posix_spawn(command[0], command, environment, file_actions=actions, setpgroup=0)
         os.close(log)
         program.status.state, program.status.process = State.RUNNING, process
+        self.tell()
         loop = asyncio.get_running_loop()
 
         def wait() -> None:
@@ -150,6 +156,7 @@ class Programs:
             _refuse(program.sockets)
         if self._programs.get(program.unit.name) is program:
             self._listen(program)
+        self.tell()
 
 
 def _refuse(listening: Sequence[socket]) -> None:

@@ -45,42 +45,41 @@ class RecordedRequest:
 
 @dataclass(slots=True)
 class Log:
-    """A thread-safe list of requests and a count of streams that the client left, which a test can wait on."""
+    """A thread-safe list of requests and a count of streams that the client left; `tell` hears of each change."""
 
+    tell: Callable[[], None]
     _requests: list[RecordedRequest] = field(default_factory=list)
     _disconnects: int = 0
-    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def requests(self) -> list[RecordedRequest]:
         """A copy of the requests so far, in order of arrival."""
-        with self._changed:
+        with self._lock:
             return list(self._requests)
 
     @property
     def disconnects(self) -> int:
         """Return the number of clients that went away before their answer was complete."""
-        with self._changed:
+        with self._lock:
             return self._disconnects
 
     def add(self, request: RecordedRequest) -> None:
-        """Append a request and wake whoever waits for it."""
-        with self._changed:
+        """Append a request."""
+        with self._lock:
             self._requests.append(request)
-            self._changed.notify_all()
+        self.tell()
 
     def add_disconnect(self) -> None:
-        """Count a client that went away and wake whoever waits for it."""
-        with self._changed:
+        """Count a client that went away."""
+        with self._lock:
             self._disconnects += 1
-            self._changed.notify_all()
+        self.tell()
 
-    def wait_for(self, condition: Callable[[], bool], timeout: float) -> None:
-        """Block until `condition` holds, tried after each change; `TimeoutError` after `timeout` seconds."""
-        with self._changed:
-            if not self._changed.wait_for(condition, timeout):
-                seen = [f"{request.method} {request.path} ({request.kind})" for request in self._requests]
-                raise TimeoutError(f"not seen within {timeout} s; requests: {seen}; disconnects: {self._disconnects}")
+    def report(self) -> str:
+        """Requests and disconnects so far, for whoever has waited in vain."""
+        seen = [f"{request.method} {request.path} ({request.kind})" for request in self.requests]
+        return f"requests: {seen}; disconnects: {self.disconnects}"
 
 
 def texts_of(message: Mapping[str, Any]) -> list[str]:

@@ -148,11 +148,6 @@ def hold(gate: Gate, then: Reply | None = None) -> Reply:
     return Reply((Pause(gate=gate), *(then.parts if then else ())))
 
 
-def silence(seconds: float, then: Reply | None = None) -> Reply:
-    """Begin the stream, say nothing for `seconds` or until the client goes away, then send `then`."""
-    return Reply((Pause(seconds=seconds), *(then.parts if then else ())))
-
-
 def several(*replies: Reply) -> Reply:
     """Put the parts of several replies into one message."""
     return Reply(tuple(part for reply in replies for part in reply.parts))

@@ -12,12 +12,14 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import psutil
 from fastapi import FastAPI
 
+from parachute.base.clock import SYSTEM, Clock
 from parachute.config import agent_program
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
@@ -27,6 +29,7 @@ from parachute.supervisor import control, units
 from parachute.supervisor.credentials import VARIABLES, Credentials
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.service import Supervisor
+from tests.support.clock import ManualClock
 from tests.support.installation import Installation
 from tests.support.programs import Programs
 from tests.support.scripted_agent.packing import scripted_program
@@ -109,6 +112,12 @@ class Server(Installation):
         if failure is not None:
             raise failure
 
+    @property
+    def programs(self) -> Programs:
+        """The launcher of the programs that it asks for."""
+        assert self._programs is not None, "The server was not started."
+        return self._programs
+
     def processes(self) -> list[psutil.Process]:
         """The programs that it has started, and every process below them."""
         started = [] if self._programs is None else [each.process for each in self._programs.status() if each.process]
@@ -117,6 +126,9 @@ class Server(Installation):
             with contextlib.suppress(psutil.NoSuchProcess):
                 found += [program := psutil.Process(number), *program.children(recursive=True)]
         return found
+
+    def _make_clock(self) -> Clock:
+        return SYSTEM
 
     def _run(self, settled: threading.Event) -> None:
         _serving.set(self.home.root)
@@ -136,13 +148,28 @@ class Server(Installation):
         environment = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
         self._programs = programs = Programs(self.home, environment, self._agent)
         supervisor = Supervisor(self.home, programs, units.core(self.host, self.port))
-        app = create(self.home, settings, Credentials(self._environment))
+        app = create(self.home, settings, Credentials(self._environment), self._make_clock())
         async with await control.serve(self.home, supervisor.handle):
             self._server = _Answering(app, settled, self._agent)
             try:
                 await self._server.serve([self._port.dup()])
             finally:
                 await programs.close_all()
+
+
+class TimedServer(Server):
+    """A server whose time stands still until a test lets it pass."""
+
+    _clock: ManualClock
+    _loop: asyncio.AbstractEventLoop
+
+    def advance(self, seconds: float, *names: str) -> None:
+        """Let time pass for the tasks of these names, which have to wait for it, as `ManualClock.advance` does."""
+        asyncio.run_coroutine_threadsafe(self._clock.advance(seconds, *names), self._loop).result(SECONDS)
+
+    def _make_clock(self) -> Clock:
+        self._loop, self._clock = asyncio.get_running_loop(), ManualClock(datetime.now(UTC))
+        return self._clock
 
 
 @contextlib.contextmanager

@@ -201,6 +201,7 @@ class TelegramApi(MessengerAPI):
         if offset:
             self.confirmed |= {each["update_id"] for each in self._updates if each["update_id"] < offset}
             self._updates = [each for each in self._updates if each["update_id"] >= offset]
+            self.tell()
         end = time.monotonic() + int(fields.get("timeout", 0))
         while not self._updates and time.monotonic() < end and not self._server.should_exit:
             self._changed.clear()

@@ -102,8 +102,14 @@ class Terminal:
     @contextmanager
     def screen(self, *arguments: str) -> Iterator["Screen"]:
         """Run a command on a terminal of its own; it is ended with the block."""
-        with screen(self.command(*arguments), self.environment) as running:
+        descriptor, terminal = pty.openpty()
+        started = self._forks.start(arguments, self.environment, self.environment["HOME"], os.ttyname(terminal))
+        os.close(terminal)
+        running = Screen(started.process, descriptor, started.wait)
+        try:
             yield running
+        finally:
+            running.close()
 
     @staticmethod
     def command(*arguments: str) -> list[str]:
@@ -120,7 +126,7 @@ def screen(command: list[str], environment: dict[str, str]) -> Iterator["Screen"
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.chdir(environment["HOME"])
         os.execve(command[0], command, environment)
-    running = Screen(process, descriptor)
+    running = Screen(process, descriptor, lambda: os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
     try:
         yield running
     finally:
@@ -130,9 +136,10 @@ def screen(command: list[str], environment: dict[str, str]) -> Iterator["Screen"
 class Screen:
     """A person's side of a terminal."""
 
-    def __init__(self, process: int, descriptor: int) -> None:
+    def __init__(self, process: int, descriptor: int, wait: Callable[[], int]) -> None:
         self._process: int | None = process
         self._descriptor = descriptor
+        self._wait = wait
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.seen = ""
 
@@ -174,9 +181,8 @@ class Screen:
         while self._has_more(deadline, pressing):
             pass
         assert self._process is not None
-        _, status = os.waitpid(self._process, 0)
         self._process = None
-        return os.waitstatus_to_exitcode(status)
+        return self._wait()
 
     def _has_more(self, deadline: float, pressing: str) -> bool:
         while pressing and not select.select([self._descriptor], [], [], 0.5)[0] and time.monotonic() < deadline:
@@ -187,8 +193,8 @@ class Screen:
         """End the command if it still runs."""
         if self._process is not None:
             os.kill(self._process, signal.SIGKILL)
-            os.waitpid(self._process, 0)
             self._process = None
+            self._wait()
         os.close(self._descriptor)
 
     def _read(self, deadline: float) -> bool:

@@ -29,36 +29,39 @@ def run(folder: Path, body: str, *options: str) -> str:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True).stdout
 
 
-@pytest.mark.parametrize(
-    ("does", "needs"),
-    [
-        ("subprocess.run([sys.executable, '-c', ''])", "process"),
-        ("socket.create_connection(('127.0.0.1', 9), 1)", "process"),
-        ("starts_a_computer()", "computer"),
-    ],
-)
-def test_whoever_does_more_than_its_kind_fails_and_is_told_which_one_it_needs(
-    tmp_path: Path, does: str, needs: str
-) -> None:
-    body = f"""
-def work():
+DOES = {
+    "program": ("subprocess.run([sys.executable, '-c', ''])", "process"),
+    "connection": ("socket.create_connection(('127.0.0.1', 9), 1)", "process"),
+    "computer": ("starts_a_computer()", "computer"),
+}
+
+
+def test_whoever_does_more_than_its_kind_fails_and_is_told_which_one_it_needs(tmp_path: Path) -> None:
+    tests = (
+        f"""
+def work_{name}():
     try:
         {does}
     except OSError:
         pass
 
-def test_it():
-    work()
+def test_{name}():
+    work_{name}()
 
 @pytest.mark.{needs}
-def test_said():
-    work()
+def test_said_{name}():
+    work_{name}()
 """
-    said = run(tmp_path, body)
-    assert f"A unit test {'starts' if needs == 'computer' else 'has'} " in said
-    assert f"`pytest.mark.{needs}`" in said
-    assert "ERROR test_it.py::test_it" in said
-    assert "ERROR test_it.py::test_said" not in said
+        for name, (does, needs) in DOES.items()
+    )
+    said = run(tmp_path, "".join(tests))
+    for name, (_, needs) in DOES.items():
+        _, _, failure = said.partition(f"ERROR at teardown of test_{name} ")
+        failure, _, _ = failure.partition("ERROR at")
+        assert f"A unit test {'starts' if needs == 'computer' else 'has'} " in failure
+        assert f"`pytest.mark.{needs}`" in failure
+        assert f"ERROR test_it.py::test_{name}" in said
+        assert f"ERROR test_it.py::test_said_{name}" not in said
 
 
 def test_names_of_fixtures_imply_a_kind_by_which_tests_are_chosen(tmp_path: Path) -> None:
@@ -77,6 +80,7 @@ def test_in_a_house(house):
 def test_alone():
     pass
 """
-    assert "PASSED test_it.py::test_in_a_house" in run(tmp_path, body, "-m", "computer")
-    chosen = run(tmp_path, body, "-m", "unit")
+    chosen = run(tmp_path, body, "-m", "computer")
+    assert ("test_alone" in chosen, "PASSED test_it.py::test_in_a_house" in chosen) == (False, True)
+    chosen = run(tmp_path, body, "--collect-only", "-m", "unit")
     assert ("test_alone" in chosen, "test_in_a_house" in chosen) == (True, False)

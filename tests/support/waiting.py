@@ -1,4 +1,4 @@
-"""Waiting for what no event announces, such as what another process does."""
+"""Waiting for what no event announces, such as what another process does; `changes`, `pipes` and `feed` are for what one does."""
 
 import asyncio
 import errno

@@ -170,5 +170,5 @@ def _said() -> Iterator[None]:
         raise
     except sqlite3.DatabaseError as error:
         raise disk_error(error, Path("the index of Brain")) or Unavailable(
-            f"The index of Brain cannot be used: {error}.", "POST /api/brain/reload makes it anew from your files."
+            f"The index of Brain cannot be used: {error}.", "POST /api/brain/reload rebuilds it from your files."
         ) from error

@@ -326,4 +326,4 @@ def _check_readable(data: bytes) -> None:
 
 
 def _changed_meanwhile(path: str) -> Conflict:
-    return Conflict(f"{path} was changed meanwhile.", "Look at it as it is now, and try again.")
+    return Conflict(f"{path} was changed meanwhile.", "Look at the current version and try again.")

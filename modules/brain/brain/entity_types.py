@@ -138,7 +138,7 @@ class Kind:
                 own[name].check(value)
             elif value is not None and name not in own and name not in COMMON and name not in (before or {}):
                 allowed = ", ".join(dict.fromkeys([*own, *COMMON]))
-                raise InvalidInput(f"{name[:40]}: a {self.name} has no such field; allowed are {allowed}.")
+                raise InvalidInput(f"{name[:40]}: a {self.name} does not have this field; allowed are {allowed}.")
         for entry in own.values():
             given = values.get(entry.name, (before or {}).get(entry.name))
             if entry.required and given in (None, "", []) and (before is None or entry.name in values):

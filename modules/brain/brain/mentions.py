@@ -31,7 +31,7 @@ async def add(files: Files, source_id: str, para_id: str, now: datetime.datetime
         gap = b"" if not before or before.endswith(b"\n") else b"\n"
         if await files.replace(path, before + gap + line.encode() + b"\n", known):
             return path, at
-    raise Conflict(f"{path} is being changed by somebody else.", "Try again.")
+    raise Conflict(f"{path} is being changed by another program.", "Try again.")
 
 
 async def remove(files: Files, path: str, source_id: str, para_id: str) -> None:
@@ -41,7 +41,7 @@ async def remove(files: Files, path: str, source_id: str, para_id: str) -> None:
         kept = [line for line in known.splitlines(keepends=True) if parse_line(line)[:2] != (source_id, para_id)]
         if await files.replace(path, b"".join(kept), known):
             return
-    raise Conflict(f"{path} is being changed by somebody else.", "Try again.")
+    raise Conflict(f"{path} is being changed by another program.", "Try again.")
 
 
 def parse(data: bytes) -> Iterator[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 
 from parachute.core.meaning import SURE
-from parachute.core.telling import telling
+from parachute.core.stopwords import keywords
 
 from .names import fold
 
@@ -41,7 +41,7 @@ def search(connection: sqlite3.Connection, query: str, type_: str | None = None,
     named = _named(connection, query, type_)
     hits: list[Hit] = []
     for joint in (" AND ", " OR ") if len(words) > 1 else (" AND ",):
-        wanted = words if joint == " AND " else telling(words)
+        wanted = words if joint == " AND " else keywords(words)
         hits = _matching(connection, _expression(wanted, joint, is_unfinished=wanted[-1] is words[-1]), type_, limit)
         if joint == " OR ":
             hits = [replace(hit, is_sure=hit.score >= SURE) for hit in hits]

@@ -129,7 +129,7 @@ async def applied(
             return None
         if action == "delete":
             return {"para_id": target_id, "deleted": True}
-        raise Conflict(f"{target_id} is gone, so nobody can say whether it was changed.") from None
+        raise Conflict(f"{target_id} is gone, so it is unknown whether it was changed.") from None
     if action == "delete":
         return None
     if action == "link":
@@ -141,7 +141,7 @@ async def applied(
         return None
     if action == "update" and entity.version != begun.get("after"):
         if begun and entity.version != begun["before"]:
-            raise Conflict(f"{found.path} was changed since, so nobody can say whether this was applied before.")
+            raise Conflict(f"{found.path} was changed since, so it is unknown whether this was applied before.")
         return None
     return shapes.brief(found)
 

@@ -43,34 +43,32 @@ async def test_a_file_without_frontmatter_and_deep_in_folders(brain: Running, wr
     assert text == f"---\npara_id: {found['para_id']}\n---\nJust text, [[kevin]]\n"
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"---\nname: \xff\xfe\n---\n", "UTF-8"),
-        (b"---\naliases: [a\n---\n# X\n", "not YAML"),
-        (b"---\ntype: person\n# no end\n", "has no end"),
-        (b"---\n- a\n- b\n---\n", "name: value"),
-        (b"---\na: &x [1]\nb: *x\n---\n", "aliases"),
-        (b"---\na: !!python/object:os.system x\n---\n", "The tag"),
-        (b"---\na: " + b"[" * 100_000 + b"\n---\n", "lists inside of lists"),
-        (b"x" * 1_000_001, "larger than"),
-        (b"a\0b", "zero bytes"),
-        (b"---\n" + b"a: 1\n" * 30_000 + b"---\n", "larger than"),
-    ],
+BROKEN = (
+    (b"---\nname: \xff\xfe\n---\n", "UTF-8"),
+    (b"---\naliases: [a\n---\n# X\n", "not YAML"),
+    (b"---\ntype: person\n# no end\n", "has no end"),
+    (b"---\n- a\n- b\n---\n", "name: value"),
+    (b"---\na: &x [1]\nb: *x\n---\n", "aliases"),
+    (b"---\na: !!python/object:os.system x\n---\n", "The tag"),
+    (b"---\na: " + b"[" * 100_000 + b"\n---\n", "lists inside of lists"),
+    (b"x" * 1_000_001, "larger than"),
+    (b"a\0b", "zero bytes"),
+    (b"---\n" + b"a: 1\n" * 30_000 + b"---\n", "larger than"),
 )
-async def test_a_broken_file_is_a_problem_and_stays_as_it_is(
-    brain: Running, write: Write, content: bytes, reason: str
-) -> None:
+
+
+async def test_a_broken_file_is_a_problem_and_stays_as_it_is(brain: Running, write: Write) -> None:
     good = write("people/ann.md", "# Ann\n")
-    path = write("people/broken.md", content)
-    await brain.emit("vault.changed", paths=[good, path])
-    assert reason in (await _problems(brain))[path]
-    assert (brain.vault / path).read_bytes() == content
-    assert (await brain.get("/status")).json()["entities"] == 1
-    (brain.vault / path).write_text("# Mended\n")
-    await brain.emit("vault.changed", paths=[path])
-    assert await _problems(brain) == {}
-    assert (await brain.get("/resolve/mended")).status == 200
+    for number, (content, reason) in enumerate(BROKEN, 1):
+        path = write(f"people/broken{number}.md", content)
+        await brain.emit("vault.changed", paths=[good, path])
+        assert reason in (await _problems(brain))[path]
+        assert (brain.vault / path).read_bytes() == content
+        assert (await brain.get("/status")).json()["entities"] == number
+        (brain.vault / path).write_text(f"# Mended{number}\n")
+        await brain.emit("vault.changed", paths=[path])
+        assert await _problems(brain) == {}
+        assert (await brain.get(f"/resolve/mended{number}")).status == 200
 
 
 async def test_what_no_entity_can_be_is_left_alone(brain: Running, write: Write, tmp_path: Path) -> None:

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from parachute.core.testing import Running
 
 PARACHUTE = """\
@@ -183,8 +181,8 @@ async def test_what_is_only_like_an_id_is_none(brain: Running, add: Any) -> None
     assert (brain.vault / made["path"]).exists()
 
 
-@pytest.mark.parametrize("path", ["../../etc/passwd", "..%2F..%2Fx", "%00", "a" * 3000])
-async def test_ids_that_are_paths_lead_nowhere(brain: Running, path: str) -> None:
-    assert (await brain.get(f"/entities/{path}")).status in (404, 422)
-    assert (await brain.put(f"/entities/{path}", {"content": "x"})).status in (404, 422)
-    assert (await brain.delete(f"/entities/{path}")).status in (404, 422)
+async def test_ids_that_are_paths_lead_nowhere(brain: Running) -> None:
+    for path in ("../../etc/passwd", "..%2F..%2Fx", "%00", "a" * 3000):
+        assert (await brain.get(f"/entities/{path}")).status in (404, 422)
+        assert (await brain.put(f"/entities/{path}", {"content": "x"})).status in (404, 422)
+        assert (await brain.delete(f"/entities/{path}")).status in (404, 422)

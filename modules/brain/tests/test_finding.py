@@ -28,9 +28,8 @@ async def _resolve(brain: Running, text: str) -> tuple[str | None, str, float]:
     return answer["para_id"], best["match"], best["confidence"]
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "match"),
-    [
+async def test_a_name_is_resolved(brain: Running, ids: dict[str, str]) -> None:
+    for text, name, match in (
         ("Kevin Nguyen", "Kevin Nguyen", "exact"),
         ("Kevin", "Kevin Nguyen", "alias"),
         ("kevin", "Kevin Nguyen", "folded"),
@@ -42,19 +41,17 @@ async def _resolve(brain: Running, text: str) -> tuple[str | None, str, float]:
         ("Learn Vibe Biuld", "Learn Vibe Build", "fuzzy"),
         ("Kevin Nguyn", "Kevin Nguyen", "fuzzy"),
         ("Learn Vibe", "Learn Vibe Build", "part"),
-    ],
-)
-async def test_a_name_is_resolved(brain: Running, ids: dict[str, str], text: str, name: str, match: str) -> None:
-    para_id, found, confidence = await _resolve(brain, text)
-    assert (para_id, found) == (ids[name], match)
-    assert 0.8 <= confidence <= 1.0
-    assert await brain.interface("BrainInterface", "resolve", text=text) == ids[name]
+    ):
+        para_id, found, confidence = await _resolve(brain, text)
+        assert (para_id, found) == (ids[name], match)
+        assert 0.8 <= confidence <= 1.0
+        assert await brain.interface("BrainInterface", "resolve", text=text) == ids[name]
 
 
-@pytest.mark.parametrize("text", ["", "   ", "x" * 5000, "Nobody Atall", "Kxvxn", "%", "\"'; DROP", "[[]]"])
-async def test_what_nobody_is_called_resolves_to_nothing(brain: Running, ids: dict[str, str], text: str) -> None:
-    assert (await _resolve(brain, text))[0] is None
-    assert await brain.interface("BrainInterface", "resolve", text=text) is None
+async def test_what_nobody_is_called_resolves_to_nothing(brain: Running, ids: dict[str, str]) -> None:
+    for text in ("", "   ", "x" * 5000, "Nobody Atall", "Kxvxn", "%", "\"'; DROP", "[[]]"):
+        assert (await _resolve(brain, text))[0] is None
+        assert await brain.interface("BrainInterface", "resolve", text=text) is None
 
 
 async def test_a_name_of_two_is_no_answer(brain: Running, ids: dict[str, str], add: Any) -> None:
@@ -85,11 +82,9 @@ async def test_search_prefers_names_and_shows_where(brain: Running, ids: dict[st
     assert [(hit["name"], hit["para_id"]) for hit in hits] == [("Kevin Nguyen", ids["Kevin Nguyen"])]
 
 
-@pytest.mark.parametrize(
-    "query", ["", '"', "AND", "a OR", "NEAR(a b)", "name:x", "*", "^", "(" * 50, "x" * 5000, "🎉", "-a"]
-)
-async def test_any_text_may_be_searched_for(brain: Running, ids: dict[str, str], query: str) -> None:
-    assert (await brain.get("/search", q=query)).status == 200
+async def test_any_text_may_be_searched_for(brain: Running, ids: dict[str, str]) -> None:
+    for query in ("", '"', "AND", "a OR", "NEAR(a b)", "name:x", "*", "^", "(" * 50, "x" * 5000, "🎉", "-a"):
+        assert (await brain.get("/search", q=query)).status == 200
 
 
 async def test_what_is_found_by_meaning_adds_to_what_has_the_words(brain: Running, ids: dict[str, str]) -> None:
@@ -146,9 +141,11 @@ async def test_the_example_of_the_journal(brain: Running, ids: dict[str, str]) -
     assert [entry["para_id"] for entry in found] == [ids["Kevin Nguyen"], ids["Learn Vibe Build"], None]
 
 
-@pytest.mark.parametrize(
-    ("text", "mentions", "candidates"),
-    [
+async def test_mentions(
+    brain: Running,
+    ids: dict[str, str],
+) -> None:
+    for text, mentions, candidates in (
         ("kevin nguyen's idea", {"Kevin Nguyen"}, set()),
         ("I will go.", set(), set()),
         ("Will called.", {"Will Smith"}, set()),
@@ -162,14 +159,10 @@ async def test_the_example_of_the_journal(brain: Running, ids: dict[str, str]) -
         ("Learn\nVibe Build", {"Learn Vibe Build"}, set()),
         ("", set(), set()),
         ("🎉 \0 ]] [[", set(), set()),
-    ],
-)
-async def test_mentions(
-    brain: Running, ids: dict[str, str], text: str, mentions: set[str], candidates: set[str]
-) -> None:
-    answer = (await brain.post("/suggest", {"text": text})).json()
-    assert {entry["name"] for entry in answer["mentions"] if entry["confidence"] > 0.8} == mentions
-    assert {entry["text"] for entry in answer["candidates"]} == candidates
+    ):
+        answer = (await brain.post("/suggest", {"text": text})).json()
+        assert {entry["name"] for entry in answer["mentions"] if entry["confidence"] > 0.8} == mentions
+        assert {entry["text"] for entry in answer["candidates"]} == candidates
 
 
 async def test_each_entity_is_suggested_once_and_the_longest_name_wins(

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from module import BrainModule
 
 from parachute.core.interfaces import JournalEntry
@@ -85,12 +84,12 @@ async def test_many_links_at_once_are_all_there(brain: Running, add: Any, tmp_pa
     assert sorted(entry["source_id"] for entry in mentions) == sources
 
 
-@pytest.mark.parametrize("source", ["", " ", "a\nb", "x" * 301])
-async def test_a_source_that_is_no_id_is_refused(brain: Running, add: Any, source: str) -> None:
+async def test_a_source_that_is_no_id_is_refused(brain: Running, add: Any) -> None:
     kevin = (await add("person", "Kevin"))["entity_id"]
-    assert (await brain.post("/link", {"source_id": source, "para_id": kevin})).status == 422
-    assert (await brain.post("/link", {"source_id": SOURCE, "para_id": "para:brain:zzzzzzzzzzzz"})).status == 404
-    assert not (brain.vault / "Brain/mentions").exists()
+    for source in ("", " ", "a\nb", "x" * 301):
+        assert (await brain.post("/link", {"source_id": source, "para_id": kevin})).status == 422
+        assert (await brain.post("/link", {"source_id": SOURCE, "para_id": "para:brain:zzzzzzzzzzzz"})).status == 404
+        assert not (brain.vault / "Brain/mentions").exists()
 
 
 class _Journal:

@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from parachute.core.testing import Running
 
 
-@pytest.mark.parametrize(
-    ("text", "news"),
-    [
+async def test_what_is_new(brain: Running, add: Callable[..., Any]) -> None:
+    await add("person", "Kevin")
+    for text, news in (
         ("Breakfast. Kevin told me that he moves to Berlin. Rain.", "Kevin told me that he moves to Berlin."),
         ("- [ ] rest\n- Discussed the curriculum with [[Kevin]]", "Discussed the curriculum with [[Kevin]]"),
         ("Tea with Kevin.\nKevin quit his job!", "Kevin quit his job!"),
@@ -23,11 +21,8 @@ from parachute.core.testing import Running
         # It may be somebody else.
         ("I quit, kevin.", None),
         ("Kevin moved. " + "x" * 5_000, None),
-    ],
-)
-async def test_what_is_new(brain: Running, add: Callable[..., Any], text: str, news: str | None) -> None:
-    await add("person", "Kevin")
-    (mention,) = (await brain.post("/suggest", {"text": text})).json()["mentions"]
-    assert mention["news"] == news
-    (said,) = [each for each in await brain.interface("BrainInterface", "suggest", text=text) if each["para_id"]]
-    assert said["news"] == news
+    ):
+        (mention,) = (await brain.post("/suggest", {"text": text})).json()["mentions"]
+        assert mention["news"] == news
+        (said,) = [each for each in await brain.interface("BrainInterface", "suggest", text=text) if each["para_id"]]
+        assert said["news"] == news

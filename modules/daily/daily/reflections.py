@@ -47,6 +47,6 @@ class ReflectionRoutes:
             if old is not None:
                 await self.versions.keep(path, old, "changed")
             if not await self.core.files.replace(path, text, old):
-                raise Conflict(f"{path} was changed by somebody else just now.", "Look at it, and try it again.")
+                raise Conflict(f"{path} was just changed by another program.", "Check the file and try again.")
         await self.journal.publisher.publish(PendingEvent(0, REFLECTED, {"date": date, "path": path}))
         return {"date": date, "path": path, "content": text}

@@ -124,7 +124,7 @@ class AgentRequests:
         """One of them; error: NotFound."""
         self._expire()
         if identifier not in self._requests:
-            raise NotFound("There is no such run of an agent (any more).", key="no_request")
+            raise NotFound("This agent run is unknown or has been removed.", key="no_request")
         return self._requests[identifier]
 
     async def allow(self, identifier: str, who: str) -> None:
@@ -143,7 +143,7 @@ class AgentRequests:
     def _waiting(self, identifier: str) -> AgentRequest:
         request = self.request(identifier)
         if request.status != "waiting":
-            raise NotFound("This run does not wait for an answer (any more).", key="not_waiting")
+            raise NotFound("This run is not waiting for an answer.", key="not_waiting")
         return request
 
     async def _answer(
@@ -182,9 +182,9 @@ class AgentRequests:
                 said = "said no to this" if request.status == "refused" else "did not answer in time"
                 raise NotAllowed(f"The owner {said}: {agent} of {module.name} does not run.", key=request.status)
         raise WaitsForOwner(
-            f"The agent {agent} of the module {module.name} is at work."
+            f"The agent {agent} of the module {module.name} is running."
             if request.status == "running"
-            else f"The agent {agent} of the module {module.name} runs once the owner has said yes.",
+            else f"The agent {agent} of the module {module.name} runs once the owner approves.",
             f"Ask the same again after the event {module.name}.agent.ended: the answer comes then. `parachute inbox` shows "
             "what waits.",
         )

@@ -69,9 +69,7 @@ class ContextChange:
     def read(cls, payload: dict[str, Any]) -> "ContextChange":
         """Read a payload; error: InvalidInput naming the field."""
         if unknown := payload.keys() - set(_FIELDS):
-            raise InvalidInput(
-                f"payload.{min(unknown)[:40]}: there is no such field; allowed are {', '.join(_FIELDS)}."
-            )
+            raise InvalidInput(f"payload.{min(unknown)[:40]}: unknown field; allowed are {', '.join(_FIELDS)}.")
         file, date, because = payload.get("file"), payload.get("date"), payload.get("because", [])
         if not isinstance(file, str) or len(file) > _LONGEST or file.rpartition("/")[2] not in NAMES:
             raise InvalidInput(f"payload.file: the path of an {' or '.join(NAMES)} in the vault is expected.")
@@ -98,5 +96,5 @@ def _content(name: str, value: object) -> str:
 
 def _origin(value: object) -> Origin:
     if value not in [each.value for each in Origin]:
-        raise InvalidInput("payload.origin: this is no origin.")
+        raise InvalidInput("payload.origin: unknown origin.")
     return Origin(value)

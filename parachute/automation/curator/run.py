@@ -117,7 +117,7 @@ class ReviewRun:
         said = [f"{files} has changed."] if files else []
         if any(each.startswith(CONVERSATION) for each in review.changed):
             said.append("A conversation for which it was chosen has ended.")
-        reasoning = " ".join(said) or "Somebody asked for a review of it."
+        reasoning = " ".join(said) or "A review was requested."
         source = Source(PART, AGENT, record.session)
         try:
             made = await services.suggestions.propose_context(source, change.as_payload(), reasoning)

@@ -13,10 +13,10 @@ from parachute.automation.suggestions.own_targets import OwnTarget
 from parachute.automation.suggestions.previews import Previewed, previewed
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
-from parachute.chat.changes.blobs import Blobs
-from parachute.chat.changes.contents import content_of
-from parachute.chat.changes.planning import Change
-from parachute.chat.changes.service import Changes
+from parachute.changes.blobs import Blobs
+from parachute.changes.contents import content_of
+from parachute.changes.planning import Change
+from parachute.changes.service import Changes
 from parachute.chat.contexts.discovery import is_searched
 from parachute.chat.contexts.models import LARGEST_FILE
 from parachute.chat.contexts.paths import place_of
@@ -110,9 +110,7 @@ class ContextTarget(OwnTarget):
         try:
             undone = await self._changes.undo(CHANGES, number)
         except NotFound as error:
-            raise Conflict(
-                f"What was in {change.file} before is not kept any more.", "Change the file itself."
-            ) from error
+            raise Conflict(f"What was in {change.file} before is no longer kept.", "Change the file itself.") from error
         if undone.conflicts:
             raise _changed_since(change.file)
         return (await asyncio.to_thread(self._read, change.file)).version
@@ -167,4 +165,4 @@ def _listed(change: ContextChange) -> str:
 
 
 def _changed_since(path: str) -> Conflict:
-    return Conflict(f"{path} was changed since.", "Look at it as it is now.", key="changed_meanwhile")
+    return Conflict(f"{path} was changed since.", "Reload it and look at the current state.", key="changed_meanwhile")

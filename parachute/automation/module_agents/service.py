@@ -178,8 +178,8 @@ class ModuleAgents:
         slots = self._slots.setdefault(module, set())
         if sum(slot.is_taken for slot in slots) >= RUNS_OF_MODULE:
             raise ParachuteError(
-                f"{RUNS_OF_MODULE} agents of the module {module} are at work already.",
-                "Wait until one of them has ended.",
+                f"{RUNS_OF_MODULE} agents of the module {module} are running already.",
+                "Wait until one of them ends.",
                 key="queue_full",
                 status=429,
             )

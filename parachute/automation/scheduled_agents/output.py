@@ -60,7 +60,7 @@ class Output:
             fields = None
         if not fields or fields.get("agent") != self._agent:
             raise Conflict(
-                f"{self.path} is there already, and was not written by the agent {self._agent}.",
+                f"{self.path} exists already and was not written by the agent {self._agent}.",
                 "Move it away if the agent shall write it.",
                 key="output_exists",
             )
@@ -71,7 +71,7 @@ class Output:
         content = self._composed(text).encode(errors="replace")
         if not await self._files.replace(self.path, content, expected):
             raise Conflict(
-                f"{self.path} was written by somebody else meanwhile; the answer is in the conversation only.",
+                f"{self.path} was changed while the agent worked; the answer is in the conversation only.",
                 key="output_exists",
             )
         return content

@@ -78,7 +78,7 @@ class ScheduledAgents:
             await asyncio.to_thread(self._recover)
         except ParachuteError as error:
             # No agent runs until it is mended, and everything else does.
-            log.error("What agents did last is not known: %s", error)
+            log.error("The last runs of agents are unknown: %s", error)
         self.scheduler.add(self._jobs)
         self._hosts.after_changes.append(self._modules_changed)
 
@@ -123,7 +123,7 @@ class ScheduledAgents:
         if agent.digest != digest:
             raise Conflict(
                 f"{agent.path} has changed since you saw it.",
-                "Read it again: what would be approved is not what you saw.",
+                "The file has changed since you read it. Read it again.",
                 key="agent_changed",
             )
         if agent.source == "vault":
@@ -145,7 +145,7 @@ class ScheduledAgents:
         if day > today + _DAY:  # an app in another zone may be a day ahead
             raise InvalidInput(f"date: {day} is still to come.")
         if agent.key in self._running:
-            raise Conflict(f"The agent {name} is at work already.", "Wait until it has ended.", key="busy")
+            raise Conflict(f"The agent {name} is running already.", "Wait until it has ended.", key="busy")
         task = asyncio.create_task(self._run(agent, definition, day, "person", force=force), name=f"agent {agent.key}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -155,7 +155,7 @@ class ScheduledAgents:
         """Take back the page that was written last, of all or for a day; errors: those of `get`, NotFound, Conflict."""
         agent = await self.get(module, name)
         if agent.key in self._running:
-            raise Conflict(f"The agent {name} is at work.", "Wait until it has ended.", key="busy")
+            raise Conflict(f"The agent {name} is running.", "Wait until it has ended.", key="busy")
         runs = await asyncio.to_thread(self.store.runs, agent.key)
         record = last_written(runs, day.isoformat() if day else None)
         before = await asyncio.to_thread(self.store.before, agent.key, record.id)
@@ -244,7 +244,7 @@ class ScheduledAgents:
         taken: date | None = None,
     ) -> RunRecord:
         if agent.key in self._running:
-            raise Conflict(f"The agent {agent.name} is at work already.", "Wait until it has ended.", key="busy")
+            raise Conflict(f"The agent {agent.name} is running already.", "Wait until it has ended.", key="busy")
         self._running.add(agent.key)
         try:
             record = RunRecord(str(uuid.uuid4()), day.isoformat(), trigger, now())

@@ -35,7 +35,7 @@ class AgentStore:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise Unavailable(
                 f"{self._path} cannot be read, so that no agent runs: {error}.",
-                "Remove the file: the agents then begin anew.",
+                "Remove the file; the agents then start without a history.",
                 key="agent_runs_unreadable",
             ) from error
 
@@ -63,7 +63,7 @@ class AgentStore:
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            log.warning("The runs of %s cannot be read, and begin anew: %s", key, error)
+            log.warning("The runs of %s cannot be read and start without a history: %s", key, error)
             return []
 
     def keep_before(self, key: str, run: str, content: bytes) -> None:

@@ -86,7 +86,7 @@ class Proposal:
     def read(cls, document: Mapping[str, Any]) -> "Proposal":
         """Check what somebody proposes; error: InvalidInput naming the field."""
         if unknown := document.keys() - _PROPOSED:
-            raise InvalidInput(f"{min(unknown)[:40]}: there is no such field; allowed are {', '.join(_PROPOSED)}.")
+            raise InvalidInput(f"{min(unknown)[:40]}: unknown field; allowed are {', '.join(_PROPOSED)}.")
         action, target = document.get("action"), document.get("target_module")
         if not isinstance(action, str) or action not in ACTIONS:
             raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.")

@@ -115,7 +115,7 @@ def _problem_of_object(value: dict[str, Any], schema: Mapping[str, Any], field: 
     for name, each in value.items():
         form = known.get(name, others)
         if form is False:
-            return f"{field}.{name[:40]}: there is no such field; allowed are {', '.join(known) or 'none'}."
+            return f"{field}.{name[:40]}: unknown field; allowed are {', '.join(known) or 'none'}."
         if isinstance(form, dict) and (problem := _problem(each, form, f"{field}.{name[:40]}")):
             return problem
     return None

@@ -167,4 +167,4 @@ def _text(value: object) -> str | None:
     return without_unseen(whole(value)) if isinstance(value, str) else None
 
 
-_DECIDE_AGAIN = "Whether the change was made is not known; deciding again finds out first."
+_DECIDE_AGAIN = "It is unknown whether the change was made; decide again to check."

@@ -10,7 +10,7 @@ from parachute.automation.transcription.process.settings import VoiceSettings
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.sandbox.engines.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
 from parachute.sandbox.engines.launch import become
-from parachute.supervisor.transcriber_unit import SETTINGS
+from parachute.supervisor.specifications.transcriber_unit import SETTINGS
 
 LIBRARIES = "/opt/parachute/lib"
 _PACKAGES = ("parachute", "numpy", "av", "sherpa_onnx")

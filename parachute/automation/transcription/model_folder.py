@@ -66,7 +66,7 @@ def _known(kind: str) -> VoiceModelKind:
     for known in KINDS:
         if kind == known:
             return known
-    raise ModelUnavailable(f"The kind {kind!r} is none of {', '.join(KINDS)}.", "Correct `voice.model_kind`.")
+    raise ModelUnavailable(f"Unknown kind {kind!r}; allowed are {', '.join(KINDS)}.", "Correct `voice.model_kind`.")
 
 
 def _guessed(folder: Path, networks: list[str]) -> VoiceModelKind:

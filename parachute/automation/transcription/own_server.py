@@ -127,7 +127,7 @@ def _read(answer: bytes, address: str) -> Transcription:
         text = document["text"].strip()
         language, seconds = document.get("language"), document.get("duration")
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        raise Unavailable(f"What {address} answered is no transcription.", "Correct `voice.server`.") from error
+        raise Unavailable(f"The answer of {address} is not a transcription.", "Correct `voice.server`.") from error
     return Transcription(
         text.replace("\0", ""),
         language[:40] if isinstance(language, str) and language else None,

@@ -115,7 +115,7 @@ class Worker:
         if job.entry is not None and not await self._journal.write(job, result):
             error = {
                 "key": "entry_kept",
-                "message": "The entry has a text of its own, which was kept, or is gone.",
+                "message": "The entry already has a text, or is gone.",
                 "hint": "The text of the recording is in this record.",
             }
         elif job.entry is not None:

@@ -96,7 +96,7 @@ class Orchestrator:
 
     def _check_free(self) -> None:
         if self._is_running:
-            raise Conflict("The orchestrator is at work already.", "Wait until it has ended.", key="busy")
+            raise Conflict("The orchestrator is running already.", "Wait until it has ended.", key="busy")
 
     async def _jobs(self) -> Sequence[Job]:
         state = await asyncio.to_thread(self._store.state, KEY)

@@ -140,7 +140,7 @@ class OrchestratorTools:
     def _known(self, identifier: str) -> Suggestion:
         found = self._seen.get(identifier)
         if found is None:
-            raise Conflict(f"{identifier[:40]!r} is none of the suggestions that you have read with {LIST}.")
+            raise Conflict(f"{identifier[:40]!r} is not a suggestion that you have read with {LIST}.")
         return found
 
     def _shown(self, suggestion: Suggestion) -> dict[str, Any]:

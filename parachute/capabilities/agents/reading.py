@@ -27,9 +27,9 @@ def read_agent(folder: Folder, path: Path, source: Source) -> Agent:
         if not _NAME.fullmatch(agent.name):
             raise InvalidInput("name: expected at most 64 of A-Z, a-z, 0-9, - and _.", key="invalid_name")
         if not agent.prompt:
-            raise InvalidInput("There is no text below its fields.", key="empty")
+            raise InvalidInput("The text below its fields is missing.", key="empty")
     except (OSError, ParachuteError) as error:
-        reason = str(error) if isinstance(error, ParachuteError) else f"It cannot be read: {error.strerror}."
+        reason = str(error) if isinstance(error, ParachuteError) else f"The file cannot be read: {error.strerror}."
         return replace(agent, problem=reason)
     return agent
 

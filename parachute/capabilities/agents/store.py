@@ -104,7 +104,7 @@ class AgentStore(AnsweringAgents):
         if not agent.prompt:
             raise InvalidInput("prompt: say what the agent is and does.", key="empty")
         if any(each.name == name for each in self.found()):
-            raise Conflict(f"There is an agent {name} already.", key="exists")
+            raise Conflict(f"The agent {name} already exists.", key="exists")
         try:
             with Folder.open(self._vault.root) as vault, vault.folder(f".claude/{KIND}", make=True) as folder:
                 if folder.status(f"{name}.md") is not None:
@@ -178,7 +178,7 @@ class AgentStore(AnsweringAgents):
         return self.before(agent) is not None
 
     def approve(self, agent: Agent) -> None:
-        """Let these words steer conversations that run directly; error: InvalidInput."""
+        """Approve an agent's instructions for unsandboxed conversations; error: InvalidInput."""
         self._approvals.approve(self.approval_name(agent), agent.content)
 
     def find(self, agent_path: str) -> AnsweringAgent:

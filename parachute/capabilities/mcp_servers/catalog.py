@@ -132,7 +132,7 @@ class Catalog:
         if server.is_remote:
             if given := tuple(folders):
                 raise InvalidInput(
-                    f"The MCP server {name} runs elsewhere, and reads no folder such as {given[0][:200]}."
+                    f"The MCP server {name} is a remote server and cannot read the folder {given[0][:200]}."
                 )
             return Review(server, digest_of(server, {}), allowed, (), ())
         given = tuple(dict.fromkeys(self._folder(folder) for folder in folders))
@@ -166,7 +166,7 @@ class Catalog:
         if plugin := self._brought().get(name):
             raise NotAllowed(
                 f"{plugin.label} belongs to the plugin {plugin.plugin}.",
-                f"`parachute plugins remove {plugin.plugin}` removes it with everything else of it.",
+                f"`parachute plugins remove {plugin.plugin}` removes the whole plugin.",
             )
         self._configuration.remove(name)
         self._approvals.withdraw(name)

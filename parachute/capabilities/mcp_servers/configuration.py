@@ -74,7 +74,7 @@ class Configuration:
 
         def put(servers: dict[str, Any]) -> None:
             if name.casefold() in {known.casefold() for known in servers}:
-                raise Conflict(f"name: there is an MCP server called {name} already.", "Choose another name.")
+                raise Conflict(f"name: the MCP server {name} already exists.", "Choose another name.")
             if len(servers) >= _MOST:
                 raise Conflict(f"There are {_MOST} MCP servers already.", "Remove one that you do not need.")
             servers[name] = fields
@@ -126,7 +126,7 @@ def server_of(name: str, fields: Any) -> Server:
         return Server(
             name, problems=(*problems, "expected an object with `command`, `args` and `env`, or with a `url`.")
         )
-    problems += [f"{str(field)[:40]}: there is no such field." for field in fields if field not in _FIELDS]
+    problems += [f"{str(field)[:40]}: unknown field." for field in fields if field not in _FIELDS]
     kind = fields.get("type", "http" if "url" in fields else "stdio")
     if not isinstance(kind, str) or kind not in _KINDS:
         return Server(name, kind="unknown", problems=(*problems, "type: expected stdio, http or sse."))
@@ -149,7 +149,7 @@ def server_of(name: str, fields: Any) -> Server:
         if not _VARIABLE.fullmatch(variable) or not _is_text(value):
             problems.append(f"env.{variable[:40]}: expected text, under a name of letters, digits and _.")
         elif _UNKNOWN_REFERENCE.search(SECRET.sub("", value)):
-            problems.append(f"env.{variable[:40]}: of references only ${{secret:NAME}} is known.")
+            problems.append(f"env.{variable[:40]}: only references of the form ${{secret:NAME}} are allowed.")
     known = tuple((variable, value) for variable, value in env.items() if _is_text(value))
     return Server(name, "stdio", command, tuple(args), known, problems=tuple(problems))
 

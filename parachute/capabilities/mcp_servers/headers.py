@@ -60,4 +60,4 @@ def problems_of(headers: Any) -> Iterable[str]:
         elif not isinstance(value, str) or not is_value(value):
             yield f"headers.{name[:40]}: expected text of letters, digits and signs of ASCII."
         elif "${" in SECRET.sub("", value):
-            yield f"headers.{name[:40]}: of references only ${{secret:NAME}} is known."
+            yield f"headers.{name[:40]}: only references of the form ${{secret:NAME}} are allowed."

@@ -141,7 +141,7 @@ class Running:
             except BaseException as error:
                 await self._end(name)
                 if isinstance(error, ParachuteError) and not runnable.server.is_remote:
-                    raise Unavailable(error.message, f"`parachute logs mcp@{name}` shows what it said.") from error
+                    raise Unavailable(error.message, f"`parachute logs mcp@{name}` shows its output.") from error
                 raise
             return running
 
@@ -193,7 +193,7 @@ class Running:
             return
         idle = [name for name, each in self._running.items() if not each.calls and not self._locks[name].locked()]
         if not idle:
-            raise Conflict(f"{_MOST} MCP servers are at work already.", "Wait for their results.", key="busy")
+            raise Conflict(f"{_MOST} MCP servers are running already.", "Wait for their results.", key="busy")
         # Nobody holds its lock, so that it is ours at once; who calls it meanwhile waits, and starts it again.
         await self.end(min(idle, key=lambda name: self._running[name].used))
 

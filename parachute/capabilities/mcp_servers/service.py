@@ -230,7 +230,7 @@ class McpServers:
         """
         runnable = await asyncio.to_thread(self.catalog.runnable, name)
         if not runnable.server.is_remote:
-            raise Conflict(f"The MCP server {name} runs here, where nobody signs in.", key="no_login_needed")
+            raise Conflict(f"{name} is a local MCP server and needs no login.", key="no_login_needed")
         if hosts:
 
             def allow() -> Runnable:
@@ -288,7 +288,7 @@ class McpServers:
         if task.done() and not task.cancelled():
             return task.result()
         raise Unavailable(
-            f"The MCP server {name} has not said what it offers within {seconds:.0f} s.",
+            f"The MCP server {name} did not list its tools within {seconds:.0f} s.",
             "Try again in a minute."
             if runnable.server.is_remote
             else f"It may still be starting: try again in a minute. `parachute logs mcp@{name}` shows what it prints.",
@@ -301,7 +301,7 @@ class McpServers:
         try:
             said = await self._running.tools(runnable, _LIST_SECONDS)
         except ParachuteError as error:
-            log.warning("The MCP server %s does not say what it offers: %s", name, error)
+            log.warning("The MCP server %s does not list its tools: %s", name, error)
             if self._asking.get(name, (None, None))[1] is asyncio.current_task():
                 self._failed[name] = (runnable, self._clock.elapsed(), error)
                 self.statuses.note(runnable, error)

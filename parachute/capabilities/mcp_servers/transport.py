@@ -83,7 +83,7 @@ class SocketLink:
                 self._messages -= 1
                 self._bytes -= len(line)
                 if self._messages < 0 or self._bytes < 0:
-                    self.reason = f"The MCP server {self._name} said far more than it was asked, and was ended."
+                    self.reason = f"The MCP server {self._name} sent too much data and was stopped."
                     return
                 try:
                     message = parsed(line) if len(line) < _PARSED_HERE else await asyncio.to_thread(parsed, line)

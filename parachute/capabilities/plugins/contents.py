@@ -227,7 +227,7 @@ def _command(folder: Folder, path: str, name: str) -> Command:
         fields, body = read_fields(content)
         description = text_of(fields, "description")[:DESCRIPTION_LIMIT]
         if not body:
-            raise InvalidInput("There is no text below its fields.")
+            raise InvalidInput("The text below its fields is missing.")
         return Command(command.name, description, path, content)
     except ParachuteError as error:
         return Command(command.name[:64], "", path, problem=str(error))

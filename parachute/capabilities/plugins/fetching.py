@@ -96,7 +96,7 @@ def _check_plugin(folder: Path) -> None:
         if opened.status(MANIFEST) is not None:
             return
         if opened.status(MARKETPLACE) is None:
-            raise PluginInvalid(f"This is no plugin: it has no {MANIFEST}.", _ALLOWED, key="no_plugin")
+            raise PluginInvalid(f"This is not a plugin: {MANIFEST} is missing.", _ALLOWED, key="no_plugin")
         plugins = document_of(opened, MARKETPLACE).get("plugins")
     places = [each.get("source") for each in plugins if isinstance(each, dict)] if isinstance(plugins, list) else []
     folders = [each.removeprefix("./") for each in places if isinstance(each, str) and each.startswith("./")]

@@ -170,7 +170,7 @@ def _fetched(
 
 def _taken(slug: str) -> Conflict:
     return Conflict(
-        f"There is a plugin {slug} already.",
+        f"The plugin {slug} already exists.",
         f"`parachute plugins update {slug}` updates it; another slug lets both be.",
         key="slug_taken",
     )

@@ -107,7 +107,9 @@ class Library(ServerSource):
             def add(entry: Installed) -> Installed:
                 if (entry.hash, entry.texts, entry.programs) != (installed.hash, installed.texts, installed.programs):
                     raise Conflict(
-                        f"The plugin {plugin.slug} was changed meanwhile.", "Try again.", key="plugin_changed"
+                        f"The plugin {plugin.slug} has changed since you looked at it.",
+                        "Try again.",
+                        key="plugin_changed",
                     )
                 place(self.places, target, folder)
                 kept = tuple(each for each in entry.copies if each.holds != holds)

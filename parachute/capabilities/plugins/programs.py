@@ -62,7 +62,7 @@ def _hooks(where: str, event: str, group: Any, not_run: list[str]) -> Iterator[H
     matcher = group.get("matcher", "") if isinstance(group, dict) else ""
     is_known = event in _EVENTS and _is_text(matcher) and isinstance(group, dict) and set(group) <= {"hooks", "matcher"}
     if not is_known or not isinstance(hooks, list):
-        not_run.append(f"{shown}: this event, or how it is written, is not known here")
+        not_run.append(f"{shown}: unknown event or syntax")
         return
     for fields in hooks:
         if not isinstance(fields, dict) or fields.get("type") != "command" or set(fields) - _FIELDS:

@@ -94,7 +94,7 @@ def check_free(entries: Entries, new: Installed) -> None:
         names = (other.name.casefold(), other.slug)
         if other.slug != new.slug and (new.name.casefold() in names or new.slug in names):
             raise Conflict(
-                f"The plugin {other.slug} is called {new.name}, too, and their commands would be mixed up.",
+                f"The plugin {other.slug} is called {new.name}, too, and their commands would conflict.",
                 f"Remove it first: parachute plugins remove {other.slug}",
                 key="name_taken",
             )

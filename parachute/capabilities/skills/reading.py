@@ -107,4 +107,4 @@ def _listed(own: Folder) -> dict[str, Any]:
 
 
 def _reason(error: OSError | ParachuteError) -> str:
-    return str(error) if isinstance(error, ParachuteError) else f"It cannot be read: {error.strerror}."
+    return str(error) if isinstance(error, ParachuteError) else f"The file cannot be read: {error.strerror}."

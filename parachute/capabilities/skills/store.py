@@ -107,7 +107,7 @@ class SkillStore:
         if problem := described(Skill(name, "", "vault", path, text)).problem:
             raise InvalidInput(problem, key="skill_not_usable")
         if any(each.skill.name == name for each in self.found()):
-            raise Conflict(f"There is a skill {name} already.", key="exists")
+            raise Conflict(f"The skill {name} already exists.", key="exists")
         try:
             with Folder.open(self._vault.root) as vault, vault.folder(f".claude/{KIND}", make=True) as folder:
                 folder.make_folder(name)
@@ -216,8 +216,8 @@ class SkillStore:
         written = {own: hashlib.sha256(text.encode()).hexdigest(), **{file.name: file.sha256 for file in others}}
         if {file.name: file.sha256 for file in made.hashes} != written:
             raise Conflict(
-                f"Somebody else has written into {made.skill.path} meanwhile, so that it is not approved.",
-                f"Look at it, and approve it: parachute skills approve {name}",
+                f"{made.skill.path} was changed by another program, so the skill is not approved.",
+                f"Review it and approve it: parachute skills approve {name}",
                 key="changed",
             )
         self.approve(made)

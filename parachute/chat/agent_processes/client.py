@@ -172,9 +172,7 @@ class AgentClient:
                     await self._queue.put(message)
         except CLIJSONDecodeError as error:
             log.warning("The stream of session %s ended: %s", self.specification.session, error)
-            self._unreadable = (
-                f"It sent something that is no message, or one of more than {options.MAXIMUM_LINE // 1024**2} MB."
-            )
+            self._unreadable = f"It sent an invalid message, or one of more than {options.MAXIMUM_LINE // 1024**2} MB."
         except Exception as error:  # whatever broke the stream, the turn must hear of its end
             log.debug("The stream of session %s ended: %s", self.specification.session, error)
             self._runner_gone = getattr(error, "exit_code", None) in _NO_RUNNER

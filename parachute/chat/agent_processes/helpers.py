@@ -26,7 +26,7 @@ _READS = ("Read", "Glob", "Grep", "WebFetch", "WebSearch")
 _GENERAL, _EXPLORE = "general-purpose", "Explore"
 BUILT_IN = {
     _GENERAL: "Does a task of several steps by itself, with the same tools and rules as you.",
-    _EXPLORE: "Reads and searches many files, or pages, and says what it found; it changes nothing.",
+    _EXPLORE: "Reads and searches many files, or pages, and reports what it found; it changes nothing.",
 }
 """The computer's own helpers, with what the model reads about each."""
 

@@ -188,7 +188,7 @@ class AgentPool:
     async def _make_room(self, specification: AgentSpecification) -> None:
         if specification.execution.mode == "sandboxed" and not await self.trim():
             raise Unavailable(
-                "The agents that work now take all the memory that sandboxes may have together.",
+                "The running agents use all the memory that sandboxes may have.",
                 "Wait until one of them has answered, or raise `sandbox.total_memory_megabytes`.",
                 key="no_memory",
             )

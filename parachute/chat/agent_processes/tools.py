@@ -153,7 +153,7 @@ class ToolServer:
 
     async def _call(self, permit: Permit, *, is_busy: bool) -> str:
         if is_busy:
-            raise Conflict(f"{_CALLS} tools are at work already.", "Wait for their results.", key="busy")
+            raise Conflict(f"{_CALLS} tools are running already.", "Wait for their results.", key="busy")
         tool = self._offered[permit.tool]
         if isinstance(tool, OwnTool):
             work = tool.call(permit.arguments)

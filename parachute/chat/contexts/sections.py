@@ -34,7 +34,7 @@ def named(section: str) -> str:
     """The name of a section as somebody writes it; error: InvalidInput with those that there are."""
     found = "_".join(section.casefold().split())
     if found not in HEADINGS:
-        raise InvalidInput(f"section: {section[:40]!r} is none of {', '.join(HEADINGS)}.")
+        raise InvalidInput(f"section: {section[:40]!r} is not allowed; use {', '.join(HEADINGS)}.")
     return found
 
 

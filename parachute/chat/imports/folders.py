@@ -20,7 +20,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
 from parachute.base.steering.judging import is_told_in_vault
-from parachute.chat.changes.contents import Content
+from parachute.changes.contents import Content
 from parachute.chat.imports.models import Import
 from parachute.chat.imports.reading.brain import FOLDERS
 from parachute.config.vault.service import Vault

@@ -14,12 +14,12 @@ UNFINISHED: frozenset[State] = frozenset({"receiving", "waiting", "running", "un
 
 WHY = {
     "images": "pictures are not read",
-    "audio": "recordings are not read; what was transcribed of them is",
-    "files": "files that were sent along are not read, only text that the export has of them",
-    "tool_calls": "calls of tools and their results are not what was said",
+    "audio": "recordings are not imported, only their transcriptions",
+    "files": "attached files are not imported, only their text in the export",
+    "tool_calls": "tool calls and their results",
     "hidden_messages": "messages that were never shown, such as instructions of the other program",
     "thoughts": "what the model wrote to itself",
-    "unknown_content": "content of a kind that is not known here",
+    "unknown_content": "unknown kinds of content",
     "empty_conversations": "nothing was said in them",
     "branches": "a conversation brings its first fifty branches",
     "too_long": "a conversation has at most 48 MB",
@@ -30,9 +30,9 @@ WHY = {
     "too_many_waiting": "as many suggestions wait for you already as may",
     "contexts": "files that agents obey come only where they are asked for",
     "unsafe_names": "names that lead out of the archive, links, and entries with a password",
-    "files_of_others": "only somebody with admin rights puts files into the vault",
+    "files_of_others": "putting files into the vault needs admin rights",
     "other_files": "files that are not conversations",
-    "different_files": "another file of that name is there already, and stays",
+    "different_files": "another file of that name exists already and is kept",
 }
 """The reason why something is left out, by its key."""
 
@@ -147,7 +147,7 @@ class Import:
             if not all(_fits(getattr(found, each.name), getattr(_PLAIN, each.name)) for each in fields(cls)):
                 raise ValueError("wrong types")
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise InvalidInput(f"This is no record of an import: {error}.") from error
+            raise InvalidInput(f"This is not the record of an import: {error}.") from error
         return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.steering.judging import holds_obeyed, is_told, is_told_in_vault
-from parachute.chat.changes.lineage import Lineage
+from parachute.changes.lineage import Lineage
 from parachute.chat.imports import reader
 from parachute.chat.imports.folders import PLACE, ImportFolders
 from parachute.chat.imports.models import KINDS, WHY, Import
@@ -80,7 +80,7 @@ class Running:
             record.progress = max(record.progress, min(done, 1.0))
         if (kind := line.get("kind")) in KINDS:
             if kind != self._asked and (self._asked != "auto" or kind == "brain"):
-                raise InvalidInput(f"The export was taken for one of {kind}, which nobody has named.")
+                raise InvalidInput(f"The export looks like {kind}, which is not the kind you named.")
             record.kind = kind
         if line.get("archived") is True:
             self._archived = True

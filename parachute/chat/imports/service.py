@@ -15,7 +15,7 @@ from parachute.base.clock import now
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
-from parachute.chat.changes.lineage import Lineage
+from parachute.changes.lineage import Lineage
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.models import KINDS, Import, State
 from parachute.chat.imports.reading.notes import plain

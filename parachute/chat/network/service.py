@@ -88,7 +88,7 @@ class Networks:
         for host in AllowedHosts.parse(resolved(wanted.hosts, self.presets), private=True).texts():
             if not reached.cover(host):
                 raise InvalidInput(
-                    f"network: {host} is not among the hosts that this conversation may reach.",
+                    f"network: this conversation may not reach {host}.",
                     "The permissions of a conversation only narrow; allow it first: `parachute network allow HOST`.",
                     key="wider",
                 )
@@ -219,7 +219,7 @@ class Networks:
 
     def _take(self, asked: Asked) -> None:
         if self._asked.get((asked.workspace, asked.host)) is not asked:  # decided, and perhaps asked for again since
-            raise NotFound(f"{asked.host} does not wait for a decision any more.", key="not_waiting")
+            raise NotFound(f"{asked.host} is no longer waiting for a decision.", key="not_waiting")
         del self._asked[asked.workspace, asked.host]
         self._changed()
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parachute.base.errors import ParachuteError
-from parachute.chat.changes.contents import content_of
-from parachute.chat.changes.service import Changes
+from parachute.changes.contents import content_of
+from parachute.changes.service import Changes
 from parachute.chat.imports.folders import PLACE
 from parachute.chat.knowledge.service import INTERFACE
 from parachute.chat.origins.run_origin import RunOrigin

@@ -148,7 +148,7 @@ class SessionPermissions:
         if wrong:
             raise NotAllowed(
                 f"{wrong}, so that this conversation cannot run directly on this computer.",
-                "Leave it in its sandbox, or change what it may: `parachute sessions permit ID`.",
+                "Leave it in its sandbox, or change its permissions: `parachute sessions permit ID`.",
                 key="not_enforceable",
             )
 

@@ -1,4 +1,4 @@
-"""Files whose words steer conversations that run directly: as they are now, and as they were approved."""
+"""Instruction files for unsandboxed conversations: their current and their approved content."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

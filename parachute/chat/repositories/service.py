@@ -97,7 +97,7 @@ class Repositories:
     def allow_once(self, asked: Asked, who: str) -> None:
         """Let the session that asked use a repository until its sandbox ends, its next one if none is open; error: NotFound."""
         if self._asked.get((asked.workspace, asked.repository, asked.access)) is not asked:
-            raise NotFound(f"{asked.repository} does not wait for a decision any more.", key="not_waiting")
+            raise NotFound(f"{asked.repository} is no longer waiting for a decision.", key="not_waiting")
         once = self._once.setdefault((asked.session, asked.workspace), set())
         once |= {(asked.repository, access) for access in _including(asked.access)}
         what = f"allow once: {asked.access} {asked.repository}"

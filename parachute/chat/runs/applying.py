@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from parachute.chat.changes.models import Applied
-from parachute.chat.changes.service import Changes
+from parachute.changes.models import Applied
+from parachute.changes.service import Changes
 from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs.events import RunWarning
 

@@ -20,7 +20,7 @@ _SUFFIX = ".jsonl"
 
 
 class EventFiles:
-    """The files of a folder; every method waits for the disk. Errors: OSError, and then the file is as it was before."""
+    """The files of a folder; every method waits for the disk. Errors: OSError, and then the file is restored."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

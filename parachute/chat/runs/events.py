@@ -221,7 +221,7 @@ class Done(Event):
 
 @dataclass(frozen=True, slots=True)
 class Aborted(Event):
-    """Stopped, also with [all others](panic.md), or interrupted by a restart; `partialText` is the last text of the answer until then."""
+    """Stopped, also with [all others](security.md#stopping-everything), or interrupted by a restart; `partialText` is the last text of the answer until then."""
 
     type = "aborted"
     is_terminal = True

@@ -119,14 +119,14 @@ class History:
 
     def _report_missing(self) -> None:
         run, session = self._run, self._run.session
-        message = "The transcript of this conversation is not on this computer any more."
+        message = "The transcript of this conversation is no longer on this computer."
         run.log.append(
             events.SessionUnavailable(
                 reason="transcript_not_found",
                 session_id=session.id,
                 has_markdown_history=False,
                 message_count=session.message_count,
-                message=f"{message} Send the message again to go on with what is left of it, or start a new chat.",
+                message=f"{message} Send the message again to continue with the rest of it, or start a new chat.",
             )
         )
         run.status = "done"

@@ -204,7 +204,7 @@ class Interaction:
             seconds = min(seconds, self._inbox.seconds_watched)
         if seconds <= 0:
             instead = "" if by_grant else " You may also propose it with the tool `suggest`, if you have it."
-            return False, f"{reason} Nobody looks at the inbox now. {self._postpone(request)}{instead}"
+            return False, f"{reason} The owner is not watching the inbox. {self._postpone(request)}{instead}"
         self._run.permissions[identifier] = request
         self._run.log.append(
             events.PermissionRequest(

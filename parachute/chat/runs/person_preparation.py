@@ -229,7 +229,7 @@ class PersonPreparation:
             found.append(("Model", f"{wanted} is not used: {provider.model} answers, as the settings say."))
         if unknown := sorted(run.request.model_extra or ()):
             names = ", ".join(name[:40] for name in unknown[:5]) + (", …" if len(unknown) > 5 else "")
-            found.append(("Unknown fields", f"The message came with fields that are not known here: {names}."))
+            found.append(("Unknown fields", f"The message has unknown fields: {names}."))
         empty = [attachment.file_name for attachment in run.request.attachments if attachment.base64_data is None]
         if empty:
             found.append(("Attachment without content", f"The app sent only the name of {', '.join(empty)}."))
@@ -257,7 +257,7 @@ class PersonPreparation:
         return [
             (
                 "Instructions left out",
-                f"{name} is not approved for conversations that run directly, so this one goes on without it. "
+                f"{name} is not approved for direct conversations, so this one continues without it. "
                 f"`parachute prompts approve {shlex.quote(name)}` shows it, and asks.",
             )
             for name in names
@@ -279,8 +279,8 @@ class PersonPreparation:
         return [
             (
                 f"{each.kind.title()} left out",
-                f"The {each.kind} {each.name} is not approved for conversations that run directly, so this one goes on without "
-                f"it. `{each.command} {each.name}` shows it, and asks.",
+                f"The {each.kind} {each.name} is not approved for direct conversations, so this one continues "
+                f"without it. `{each.command} {each.name}` shows it, and asks.",
             )
             for each in left_out
         ]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.changes.service import Changes
 from parachute.chat.agent_processes.models import AgentSpecification, ModuleTools, OwnTool, shown_name
 from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
-from parachute.chat.changes.service import Changes
 from parachute.chat.contexts.service import Contexts
 from parachute.chat.origins.service import Origins
 from parachute.chat.permissions.models import EVERYTHING, SessionPermissions

@@ -1,4 +1,4 @@
-"""The project of a session: its folder, and how what an agent writes gets there."""
+"""The project folder of a session and its write mode."""
 
 import asyncio
 from pathlib import Path
@@ -32,7 +32,7 @@ async def project_folder(services: AgentServices, session: Session, workspace: W
         )
     path = services.vault.absolute(stored)
     if not await asyncio.to_thread(path.is_dir):
-        return ProjectFolder(problem=f"{path} does not exist any more; working without a project folder.")
+        return ProjectFolder(problem=f"{path} no longer exists; working without a project folder.")
     return ProjectFolder(services.sandboxes.check_directory(path))
 
 

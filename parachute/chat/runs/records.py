@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from parachute.base.errors import InvalidInput
 from parachute.base.redaction import redacted
+from parachute.changes.models import Entry
 from parachute.chat.agent_processes.models import ServerTool, shown_name
 from parachute.chat.agent_processes.permits import arguments_hash
-from parachute.chat.changes.models import Entry
 from parachute.chat.runs.run import Run
 from parachute.llm.gateway.models import used_in
 from parachute.modules.runtime.models import OfferedTool

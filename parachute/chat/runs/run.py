@@ -26,7 +26,7 @@ INJECTION_LIMIT = 10
 _SHOWN = 500
 """Characters of a tool that was at work."""
 
-STOPPED = "Stopped while it was at work."
+STOPPED = "Stopped before it finished."
 """The result of a tool in which a run was stopped; the agent's program says that it was refused."""
 
 

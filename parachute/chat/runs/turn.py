@@ -11,10 +11,10 @@ from typing import Any
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
+from parachute.changes.models import Applied
 from parachute.chat.agent_processes.client import AgentClient, AgentEnded
 from parachute.chat.agent_processes.options import COMPACTION_SECONDS
 from parachute.chat.agent_processes.pool import AgentPool
-from parachute.chat.changes.models import Applied
 from parachute.chat.origins.calls import CallOrigins
 from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs import attachments, events, failures

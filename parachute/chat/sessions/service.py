@@ -78,7 +78,7 @@ class Sessions:
         try:
             await self._store.insert(session)
         except sqlite3.IntegrityError as error:
-            raise Conflict(f"There is a session {session.id} already.") from error
+            raise Conflict(f"The session {session.id} already exists.") from error
         if session.trust_level == "direct" and approved_by is not None:
             # After the row, so that a taken id approves nothing for the session that has it.
             await self._trust.set_level(session.id, "direct", approved_by)
@@ -179,7 +179,7 @@ class Sessions:
 
         def change(found: Session) -> None:
             if version not in (None, found.version):
-                raise Conflict("The conversation has changed since.", "Look at its title, and whether it is put away.")
+                raise Conflict("The conversation has changed since.", "Check its title, and whether it is archived.")
             found.title = found.title if words is None else words
             found.archived = found.archived if archived is None else archived
 
@@ -350,7 +350,7 @@ class Sessions:
         async with self._reading:
             if not await asyncio.to_thread(has):
                 raise NotFound(
-                    "This message is not in the conversation any more.",
+                    "This message is no longer in the conversation.",
                     "Open the conversation again, or begin a new one.",
                     key="message_not_found",
                 )

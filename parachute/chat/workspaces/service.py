@@ -177,7 +177,7 @@ class Workspaces:
                 try:
                     await self._delete(workspace.slug)
                 except Conflict as error:
-                    log.warning("The workspace %s is not declared any more, and stays: %s", workspace.slug, error)
+                    log.warning("The workspace %s is no longer declared, and stays: %s", workspace.slug, error)
         for slug, said in self._declared.items():
             before = self._store.get(slug)
             new = replace(_new(slug, said.name), declared=True)

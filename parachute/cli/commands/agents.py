@@ -65,7 +65,7 @@ def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) ->
 def create(
     name: str = typer.Argument(metavar="NAME", help="What it shall be called: a-z, 0-9 and dashes."),
     prompt: list[str] = typer.Argument(None, metavar="PROMPT", help="What it is and does; without it an editor opens."),
-    description: str = typer.Option("", "--description", help="When work is to be given to it."),
+    description: str = typer.Option("", "--description", help="Tasks that it is good for."),
     tool: list[str] = typer.Option(None, "--tool", help="A tool that it may use; again for more, all without any."),
     model: str = typer.Option(None, "--model", help="The model that it asks."),
     as_json: bool = JSON,

@@ -108,10 +108,10 @@ def verify(as_json: bool = JSON) -> None:
         print_note(f"{counted(found['records'], 'record')} of {counted(found['days'], 'day')} were compared.{earlier}")
     if not found["is_whole"]:
         if not as_json:
-            print_error("The audit log is not as it was written.", "A backup has the days as they were.")
+            print_error("The audit log was altered.", "A backup has the days as they were.")
         raise typer.Exit(1)
     if not as_json:
-        print("The audit log is as it was written.")
+        print("The audit log is intact.")
 
 
 def export(since: str = _FROM, until: str = _TO, source: str = _SOURCE, module: str = _MODULE) -> None:

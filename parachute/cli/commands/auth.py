@@ -52,7 +52,7 @@ def login(
         kind = "token" if secret.startswith("sk-ant-oat") else "API key"
         print(f"The {kind} is stored in {home.credentials}, which only you can read.")
     if provider is None:
-        print_note("The computer is not running, so that it was not tried; `parachute start` starts it.")
+        print_note("The credential was not tested, since the computer is not running; `parachute start` starts it.")
         return
     print(f"Model  {model_line(provider)}")
     try:
@@ -128,7 +128,7 @@ def status(as_json: bool = JSON) -> None:
             # The server keeps what its shell said when it was started.
             print_note(
                 f"The running server uses {server.get('provider')}, credential {used or 'none'}. "
-                "It takes over what this shell says after `parachute restart`."
+                "`parachute restart` makes it use the credential of this shell."
             )
     if problem:
         raise problem

@@ -63,7 +63,7 @@ def init(as_json: bool = JSON) -> None:
     # Also of one that was there: who was killed between the two steps does not know it yet.
     print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
     print(
-        "without it nobody can read the backups, and it is in none of them. `parachute backup kit` shows a page for it."
+        "without it the backups cannot be read, and no backup contains it. `parachute backup kit` shows a page with it."
     )
     print_note("`parachute backup create` makes a backup; `parachute service install` makes one each night.")
 
@@ -106,7 +106,7 @@ def list_(as_json: bool = JSON) -> None:
         if not is_opened:
             print_error(NOT_PROTECTED, TO_PROTECT)
     else:
-        print("There is no backup in the repository yet.")
+        print("The repository contains no backup yet.")
 
 
 def verify(
@@ -118,7 +118,7 @@ def verify(
     result = _backups().verify(name, quick=quick)
     sentence = f"The backup {result.id} is what was backed up: {_held(result.files, result.bytes)}."
     if quick:
-        sentence = "The repository is sound, as far as can be told without reading its files."
+        sentence = "The structure of the repository is intact; its files were not read."
     found = {"id": result.id, "quick": quick, "files": result.files, "bytes": result.bytes}
     print_answer(found, as_json, sentence)
 
@@ -195,7 +195,7 @@ def prune(
         print("These backups would go:" if dry_run else "These backups are gone:")
         _print_backups(found, backups.places.installation)
     else:
-        print("Every backup is to be kept.")
+        print("No backup has expired.")
 
 
 def status(as_json: bool = JSON) -> None:
@@ -287,13 +287,13 @@ def _confirm_restore(backup: "Backup", backups: "Backups", trust: bool) -> None:
         what.append(f"keys, approvals, settings and modules in {backups.places.home}")
     made = f"{local(backup.made_at)} by the computer {clean(backup.computer)}"
     print(f"The backup {backup.id}, made {made}, will replace {' and '.join(what)}.")
-    print("What is there now is kept beside it.")
+    print("The current vault is kept beside it.")
     if trust:
         print(
             "Keys and approvals that were withdrawn since then count again: look at `parachute keys list` afterwards."
         )
     if not sys.stdin.isatty():
-        raise InvalidInput("Nobody is there to confirm it.", "`--yes` restores without asking.")
+        raise InvalidInput("Cannot ask: no terminal.", "`--yes` restores without asking.")
     if not agrees("Restore it?"):
         print_note("Nothing was restored.")
         raise typer.Exit(1)

@@ -13,7 +13,7 @@ from parachute.cli.output import clean, local, print_answer, print_json, print_n
 _PLATFORM = typer.Argument(metavar="PLATFORM", help="telegram, discord or matrix.")
 _CHAT = typer.Argument(metavar="CHAT", help="Id of a chat, as `parachute bots chats` shows it.")
 _ADDRESS = typer.Argument(metavar="ADDRESS", help="Such as https://matrix.example.org; '' for the platform's own.")
-_REQUEST = typer.Argument(metavar="CODE", help="The code that was told to the sender, or the id of the request.")
+_REQUEST = typer.Argument(metavar="CODE", help="The code that the sender received, or the id of the request.")
 _SECRET_LIMIT = 64 * 1024
 _NAMES = {"dm": "private", "group": "group"}
 
@@ -45,7 +45,7 @@ def status(as_json: bool = JSON) -> None:
     if undelivered:
         print_note("`parachute inbox` lets you try again, or give it up.")
     if waiting:
-        print_note("Somebody wants to talk to a bot: `parachute bots pairing list`.")
+        print_note("A new person wants to talk to a bot: `parachute bots pairing list`.")
 
 
 def set_token(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
@@ -127,7 +127,7 @@ def _list(as_json: bool = JSON) -> None:
             *(each["code"] or "", each["platform"], each["user_id"], each["name"] or each["title"]),
             *(_NAMES[each["chat_type"]], each["id"], local(each["since"])),
         ),
-        "Nobody waits to be let in.",
+        "No pairing request is waiting.",
     )
 
 
@@ -146,7 +146,9 @@ def _approve(
         body["response_mode"] = "all_messages" if all_messages else "mention_only"
     said = Api.find().post(f"/api/bots/pairing/{quoted(request)}/approve", body)
     print_answer(
-        said, as_json, f"{clean(said['chat']['title'] or said['chat']['chat_id'])} may talk to your bot, and is told."
+        said,
+        as_json,
+        f"{clean(said['chat']['title'] or said['chat']['chat_id'])} may talk to your bot now and is notified.",
     )
 
 

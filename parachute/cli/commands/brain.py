@@ -49,7 +49,7 @@ def list_(
 ) -> None:
     """List what is known, by name."""
     found = Api.find().get("/api/brain/entities", limit=limit, type=kind)["results"]
-    _print(found, as_json, "Brain knows nothing yet. `parachute brain create NAME --type person` adds somebody.")
+    _print(found, as_json, "Brain is empty. `parachute brain create NAME --type person` adds a person.")
 
 
 def show(name: str = _NAME, as_json: bool = JSON) -> None:
@@ -116,7 +116,7 @@ def duplicates(
         of="duplicates",
     )
     if found["duplicates"] and not as_json:
-        print_note("`parachute brain merge ID OTHER` makes two of them one.")
+        print_note("`parachute brain merge ID OTHER` merges two of them.")
     for each in found["merged"] if not as_json else ():
         undo = f"`parachute brain unmerge {each['para_id']}` takes it out again"
         print_note(f"{each['name']} is a part of {each['into_name']}: {undo}.")

@@ -30,7 +30,7 @@ def changes(
     yes: bool = YES,
     as_json: bool = JSON,
 ) -> None:
-    """List what a conversation changed in your project, and what of it waits for you."""
+    """List the changes of a conversation in your project, and those that wait for you."""
     if apply and throw_away:
         raise InvalidInput("--apply and --throw-away are two answers.", "Give one of them.")
     if file and not (apply or throw_away):

@@ -19,7 +19,7 @@ _FILES = {
 def completion(
     context: typer.Context, shell: Literal["bash", "zsh", "fish"] = typer.Argument(help="bash, zsh or fish.")
 ) -> None:
-    """Print what completes this program's commands with the Tab key in bash, zsh or fish."""
+    """Print the completion script for bash, zsh or fish."""
     file = _FILES[shell]
     folder = file.rpartition("/")[0]
     print_note(f"To keep it: mkdir -p {folder} && parachute completion {shell} > {file}")

@@ -97,7 +97,7 @@ def _print_new(home: Home, name: str) -> None:
     row = settings_file(home).row(name)
     value = as_text(row.value) or "empty"
     if row.source.startswith("PARACHUTE_"):
-        print(f"{name} is written, but the variable {row.source} goes over it: it stays {value}.")
+        print(f"{name} is saved, but the variable {row.source} overrides it: the value stays {value}.")
     else:
         print(f"{name} is now {value}.")
     print_when(home, name)

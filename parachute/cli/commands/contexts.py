@@ -58,7 +58,7 @@ def show(session: str = _SESSION, as_json: bool = JSON) -> None:
 
 def set_(
     session: str = _SESSION,
-    folder: list[str] = typer.Argument(None, help="Folders of the vault; without any, none is chosen any more."),
+    folder: list[str] = typer.Argument(None, help="Folders of the vault; none removes the choice."),
     as_json: bool = JSON,
 ) -> None:
     """Choose the folders that a conversation is told from its next message on."""

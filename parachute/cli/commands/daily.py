@@ -36,7 +36,7 @@ def add(words: list[str] = _WORDS, title: str | None = _TITLE, as_json: bool = J
     """Write an entry of today."""
     text = written(words, "")
     if not text.strip():
-        raise InvalidInput("There is nothing to write.", "parachute daily add Today I …")
+        raise InvalidInput("Nothing to write.", "parachute daily add Today I …")
     # Sent again after a lost answer, it is still one entry.
     body = {"content": text, "title": title or "", "idempotency_key": str(uuid.uuid4())}
     api = Api.find()
@@ -82,7 +82,7 @@ def ask(
 
 def today(as_json: bool = JSON) -> None:
     """Show the entries of today."""
-    _print(Api.find().get("/api/daily/today")["entries"], as_json, "There is no entry of today.")
+    _print(Api.find().get("/api/daily/today")["entries"], as_json, "No entry today.")
 
 
 def list_(
@@ -118,7 +118,7 @@ def edit(identifier: str = _ID, words: list[str] = _WORDS, title: str | None = _
     if words or title is None:
         text = written(words, entry["content"])
         if not text.strip():
-            raise InvalidInput("There is nothing to write.", "`parachute daily delete` takes an entry out.")
+            raise InvalidInput("Nothing to write.", "`parachute daily delete` takes an entry out.")
         body["content"] = text
     changed = api.put(_path(entry["id"]), body)
     print_answer(changed, as_json, f"Written: {changed['id']}")

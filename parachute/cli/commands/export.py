@@ -22,7 +22,7 @@ def export(
     ),
     as_json: bool = JSON,
 ) -> None:
-    """Write everything that is known here into one archive, readable without this computer.
+    """Export all data into one archive that is readable without this computer.
 
     Journal, entities, conversations, contexts and suggestions, as Markdown and JSON.
     """

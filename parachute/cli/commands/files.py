@@ -27,9 +27,9 @@ from parachute.cli.output import (
 
 _PATH = typer.Argument(metavar="PATH", help="Path in the vault, such as Notes/garden.md.")
 _IF_MATCH = typer.Option(
-    "", "--if-match", metavar="ETAG", help="Only if the file still has the ETag that `files show --json` said."
+    "", "--if-match", metavar="ETAG", help="Only if the file still has this ETag, from `files show --json`."
 )
-_NEW = typer.Option(False, "--new", help="Only if there is no such file yet.")
+_NEW = typer.Option(False, "--new", help="Only if the file does not exist yet.")
 _PARTS = {"directory": "folder", "symlink": "link", "file": ""}
 _SHOWN = 20
 
@@ -94,7 +94,7 @@ def write(
         try:
             text = sys.stdin.buffer.read().decode()
         except UnicodeDecodeError as error:
-            raise InvalidInput("What came is no text in UTF-8.", "Use `parachute files upload`.") from error
+            raise InvalidInput("The answer is not UTF-8 text.", "Use `parachute files upload`.") from error
     said = Api.find().put("/api/write", {"path": path, "content": text}, _conditions(if_match, new))
     _print_written(said, as_json)
 
@@ -222,7 +222,7 @@ def _target(path: str, to: str) -> Path | None:
 
 
 def _is_there(target: Path) -> Conflict:
-    return Conflict(f"There is {target} already.", "Name another place.", key="already_there")
+    return Conflict(f"{target} already exists.", "Name another place.", key="already_there")
 
 
 def _lines(each: dict[str, Any]) -> list[str]:

@@ -25,11 +25,11 @@ from parachute.web.tls.wanted import is_wanted
 
 
 def first_boot(
-    console: bool = typer.Option(False, "--console", help="Fill a console of 80 columns, also if it is no terminal."),
-    again: bool = typer.Option(False, "--again", help="Begin anew, also after set-up, with a new key."),
+    console: bool = typer.Option(False, "--console", help="Fill a console of 80 columns, even without a terminal."),
+    again: bool = typer.Option(False, "--again", help="Start over with a new key, even after set-up."),
     as_json: bool = JSON,
 ) -> None:
-    """Make the key with which a new computer is set up, and show it with its address and a code to scan."""
+    """Create the key that sets up a new computer, and show it with its address and a QR code."""
     refuse_journal()
     home = Home.find()
     host, port = listening(home)
@@ -109,6 +109,6 @@ def refuse_journal() -> None:
     # systemd names the journal's end of the pipe by its device and inode, systemd.exec(5).
     if os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}":
         raise InvalidInput(
-            "This would be written to the journal, which keeps it.",
+            "The key would be stored in systemd's journal.",
             "Show it on a terminal instead: StandardOutput=tty in the unit.",
         )

@@ -66,7 +66,7 @@ def forget(
 ) -> None:
     """Take decisions about a repository back: you are asked about it again."""
     said = Api.find().delete(f"{_DECISIONS}?repository={quoted(repository)}&workspace={quoted(workspace)}")
-    print_answer(said, as_json, f"Nothing is decided about {repository} any more.")
+    print_answer(said, as_json, f"The decision about {repository} is removed.")
 
 
 def _set(
@@ -88,7 +88,7 @@ def _list(as_json: bool = JSON) -> None:
         as_json,
         ["Host", "User", "Token", "Stored"],
         lambda each: (each["host"], each["user"], each["token"], local(each["set_at"])),
-        "There are no tokens. `parachute git token set HOST` keeps one.",
+        "No tokens are stored. `parachute git token set HOST` stores one.",
     )
 
 

@@ -39,7 +39,7 @@ _CONTEXTS = typer.Option(
 )
 _FOLDER = typer.Argument(..., metavar="FOLDER", help="The folder, or an archive of it.")
 _ID = typer.Argument(..., metavar="ID", help="Id of an import, as `parachute import list` shows it.")
-_DRY = typer.Option(False, "--dry-run", help="Only count what would come, and what would be left out.")
+_DRY = typer.Option(False, "--dry-run", help="Only count what would be imported and left out.")
 _ARCHIVED = typer.Option(False, "--archived", help="Put the conversations away at once: they can be searched.")
 
 
@@ -88,7 +88,7 @@ def undo(identifier: str = _ID, as_json: bool = JSON) -> None:
     """Remove what an import brought; what you have gone on with, or changed, stays."""
     api = Api.find()
     done = _follow(api, api.post(f"/api/imports/{quoted(identifier)}/undo"))
-    print_answer(done, as_json, "What this import brought is gone, but for what you have gone on with or changed:")
+    print_answer(done, as_json, "The import is undone, except for what you have continued or changed:")
     if not as_json:
         for each in done["kept"]:
             print(clean(f"  {each}"))

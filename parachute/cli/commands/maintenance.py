@@ -20,7 +20,7 @@ def maintenance(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print each event as a line of JSON."),
 ) -> None:
-    """Have the maintenance agent look into something: it reads logs and code, mends data, and has no network."""
+    """Ask the maintenance agent: it reads logs and code, repairs data, and has no network."""
     text = message_of(words, MAXIMUM_CHARACTERS)
     api = Api.find()
     identifier = session if session == "new" else whole_session(api, session)

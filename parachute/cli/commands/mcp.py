@@ -112,7 +112,7 @@ def approve(
 
 def remove(
     name: str = _NAME,
-    purge: bool = typer.Option(False, "--purge", help="Remove what it has written, too."),
+    purge: bool = typer.Option(False, "--purge", help="Remove its data, too."),
     as_json: bool = JSON,
 ) -> None:
     """Take a server out of .mcp.json and its approval back; what it has written stays."""
@@ -184,7 +184,7 @@ def login(
     if said := ask("The address at which it ended:"):
         _end_login(api, path, name, said, as_json)
     else:
-        print_note("Nobody is signed in.")
+        print_note("You are not signed in to any server.")
         raise typer.Exit(1)
 
 
@@ -192,7 +192,7 @@ def logout(name: str = _NAME, as_json: bool = JSON) -> None:
     """Sign out of a server elsewhere: what was kept for it is forgotten."""
     said = Api.find().delete(f"/api/mcps/{quoted(name)}/login")
     print_answer(
-        said, as_json, f"Signed out of {name}." if said["was_signed_in"] else f"Nobody was signed in to {name}."
+        said, as_json, f"Signed out of {name}." if said["was_signed_in"] else f"You were not signed in to {name}."
     )
 
 
@@ -214,7 +214,7 @@ def _list(as_json: bool = JSON) -> None:
     if as_json or names:
         print_answer(names, as_json, "\n".join(names))
     else:
-        print_note("There are no secrets. `parachute mcp secret set NAME` keeps one.")
+        print_note("No secrets are stored. `parachute mcp secret set NAME` stores one.")
 
 
 def _remove(name: str = _SECRET) -> None:
@@ -309,7 +309,7 @@ def _let_run(
         print(clean(_shown(review)))
     elif not yes:
         print_json(_as_json(found.get(name)))
-    question = "Let it run in a sandbox of its own, and agents use its tools?"
+    question = "Let it run in a sandbox of its own, and let agents use its tools?"
     if review.server.is_remote:
         question = "Let agents use its tools, and send it what they write into them?"
     confirm(question, f"{name} was not approved.", yes=yes, as_json=as_json)

@@ -100,7 +100,7 @@ def diff(name: str = _NAME, as_json: bool = JSON) -> None:
     elif problem:
         print_note(f"It could not be approved like this: {problem}")
     elif permissions:
-        print("\nWhat it may do changes:", *map(clean, permissions.as_text()), sep="\n")
+        print("\nIts permissions change:", *map(clean, permissions.as_text()), sep="\n")
 
 
 def approve(name: str = _NAME, yes: bool = YES, as_json: bool = JSON) -> None:
@@ -187,7 +187,7 @@ def apply(as_json: bool = JSON) -> None:
         print_note("Nothing is declared of modules on this computer.")
     for outcome in outcomes if not as_json else ():
         if outcome.problem:
-            print_error(f"The module {outcome.name} is not as declared: {outcome.problem}")
+            print_error(f"The module {outcome.name} differs from its declaration: {outcome.problem}")
         else:
             print(clean(f"The module {outcome.name} is {outcome.done or 'as declared'}."))
     if any(outcome.problem for outcome in outcomes):
@@ -221,7 +221,7 @@ def set_(
     found = setting_of(manifest, setting)
     if found.type == "secret" and value not in (None, "-"):
         raise InvalidInput(
-            f"{setting} is a secret, and what stands on a command line is seen by other programs and kept by the shell.",
+            f"{setting} is a secret, and other programs and the shell's history can see a command line.",
             f"Leave the value out to be asked for it, or pipe it: parachute modules set {name} {setting} -",
         )
     text = _asked(name, found) if value is None else _from_input() if value == "-" else value

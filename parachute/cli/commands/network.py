@@ -43,7 +43,7 @@ def refuse(host: str = _HOST, workspace: str = _WORKSPACE, as_json: bool = JSON)
 def forget(host: str = _HOST, workspace: str = _WORKSPACE, as_json: bool = JSON) -> None:
     """Take a decision back: you are asked about the host again."""
     said = Api.find().delete(f"{_PATH}?host={quoted(host)}&workspace={quoted(workspace)}")
-    print_answer(said, as_json, f"Nothing is decided about {host} any more.")
+    print_answer(said, as_json, f"The decision about {host} is removed.")
 
 
 app = group(list_, allow, refuse, forget)

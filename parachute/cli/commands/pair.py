@@ -15,13 +15,13 @@ from parachute.web.first_boot.screen import code_lines
 
 
 def pair(
-    name: str | None = typer.Option(None, "--name", help="What the browser shall be called, such as kitchen tablet."),
+    name: str | None = typer.Option(None, "--name", help="Name of the browser, such as kitchen tablet."),
     scopes: list[str] = typer.Option(
         [], "--scopes", help="MODULE:read,write,admin; several are possible, * is every module. All rights if none."
     ),
     as_json: bool = JSON,
 ) -> None:
-    """Show a code with which a browser signs in, once and within five minutes, with its address and a picture to scan."""
+    """Show a code, an address and a QR code that sign one browser in within five minutes."""
     refuse_journal()
     made = new_code(Api.find(), name, scopes)
     if as_json:

@@ -205,7 +205,7 @@ def _print_differences(staged: "Staged") -> None:
     print_changes(staged.changes())
     rights = staged.rights()
     if not any(rights.values()):
-        print_note("What it may do stays the same.")
+        print_note("Its permissions stay the same.")
     for word, lines in rights.items():
         for line in lines:
             print(clean(f"{word}: {line}"))

@@ -1,4 +1,4 @@
-"""`parachute prompts`: files whose words steer conversations that run directly, and the prompt of a next turn."""
+"""`parachute prompts`: instruction files for unsandboxed conversations, and the prompt of a next turn."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def approve(
     for prompt in waiting if not as_json else ():
         print_changes([text_change(prompt.name, prompt.before, prompt.content, is_whole=True)])
     names = [prompt.name for prompt in waiting]
-    question = "Let these words steer conversations that have all your rights?"
+    question = "Let these instructions apply to conversations with all your rights?"
     confirm_approval(names, question, yes=yes, as_json=as_json)
     for prompt in waiting:
         prompt.approve()
@@ -60,7 +60,7 @@ def withdraw(file: str = typer.Argument(help="A file that was approved.")) -> No
     if prompt.name not in prompt.approvals.names():
         raise NotFound(f"{prompt.name} is not approved.", "`parachute prompts list` shows what is.")
     prompt.approvals.withdraw(prompt.name)
-    print(f"{clean(prompt.name)} is not approved any more.")
+    print(f"{clean(prompt.name)} is no longer approved.")
 
 
 def preview(

@@ -21,7 +21,7 @@ from parachute.cli.output import (
 )
 
 _WAIT_SECONDS = 200.0
-_AGENT = typer.Argument(help="Module and agent, such as daily/reflection; the agent alone if only one is called so.")
+_AGENT = typer.Argument(help="Module and agent, such as daily/reflection; or the agent alone if the name is unique.")
 
 
 def list_(as_json: bool = JSON) -> None:
@@ -92,7 +92,7 @@ def run(
     elif answer["status"] == "completed":
         print(clean(f"{_key(found)} wrote {answer['output_path']}."))
     elif answer["status"] == "running":
-        print_note(f"It is still at work; `parachute schedule log {_key(found)}` shows how it goes on.")
+        print_note(f"It is still running; `parachute schedule log {_key(found)}` shows its progress.")
     else:
         print(clean(f"{_key(found)}: {answer['status'].replace('_', ' ')}. {answer.get('error') or ''}".rstrip()))
     if answer["status"] == "failed":
@@ -107,7 +107,7 @@ def undo(
     """Take back what an agent wrote: the version before comes back, or the page is removed if there was none."""
     api = Api.find()
     done = api.post(f"{_path(_find(api, agent))}/undo", {"date": date} if date else {})
-    print_answer(done, as_json, f"{done['output_path']} is as it was before.")
+    print_answer(done, as_json, f"{done['output_path']} is restored.")
 
 
 def reset(agent: str = _AGENT) -> None:

@@ -74,7 +74,7 @@ def stop() -> None:
 
 
 def restart(port: int | None = _PORT, host: str | None = _HOST) -> None:
-    """Stop and start the computer, with the settings and the environment as they are now, on the address of the start."""
+    """Restart the computer with the current settings and environment, on the same address."""
     _check_environment(port)
     _finish_restore()
     home = Home.find()
@@ -98,7 +98,7 @@ def _check_environment(port: int | None) -> None:
     """Refuse to start with another vault than somebody means who uses the old names; error: InvalidInput."""
     if os.environ.get("VAULT_PATH") and not os.environ.get("PARACHUTE_VAULT"):
         raise InvalidInput(
-            "VAULT_PATH is set, and the computer does not read it: it would start with another vault.",
+            "VAULT_PATH is set but not used: the computer would start with another vault.",
             'Write PARACHUTE_VAULT="$VAULT_PATH" parachute start, or leave VAULT_PATH out: env -u VAULT_PATH parachute start',
             key="old_variable",
         )
@@ -118,7 +118,7 @@ def _finish_restore() -> None:
         said = swap.recover(home.root)
     except OSError as error:
         raise Unavailable(
-            f"What was restored cannot be put in place: {error.strerror or error}.", "What was there is as it was."
+            f"What was restored cannot be put in place: {error.strerror or error}.", "Your files are unchanged."
         ) from error
     if said:
         print_note(said)
@@ -159,7 +159,7 @@ def _runs_already(home: Home) -> bool:
         where = f" on {address(status['main_server_host'], status['main_server_port'])}"
     except Unavailable:
         where = ""  # started by somebody else a moment ago
-    print(f"The computer is running already{where}. `parachute status` shows it, `parachute restart` starts it anew.")
+    print(f"The computer is running already{where}. `parachute status` shows it, `parachute restart` restarts it.")
     return True
 
 

@@ -16,7 +16,7 @@ from parachute.web.discovery.announcement import service_file
 
 
 def install(
-    keeps_running: bool = typer.Option(False, "--keep-running", hidden=True, help="Start nothing anew: an update did."),
+    keeps_running: bool = typer.Option(False, "--keep-running", hidden=True, help="Restart nothing: an update did."),
     as_json: bool = JSON,
 ) -> None:
     """Write the units, start them, and keep them running while nobody is logged in."""
@@ -86,4 +86,4 @@ def _install_launch_agent(home: Home, found: Settings, *, as_json: bool) -> None
     print("The computer runs as a service, and starts when you log in.")
     print_note(free)
     if found.backup.repository:
-        print_note("Nothing makes backups by itself here: `parachute backup create` makes one.")
+        print_note("No automatic backups here: `parachute backup create` makes one.")

@@ -32,7 +32,7 @@ _LIMIT = typer.Option(50, "--limit", "-n", min=1, max=_MOST, help="How many, the
 
 
 def list_(
-    search: str = typer.Option("", "--search", help="Only those in which this is said."),
+    search: str = typer.Option("", "--search", help="Only those that contain these words."),
     archived: bool = _ARCHIVED,
     workspace: str = _WORKSPACE,
     limit: int = _LIMIT,
@@ -43,7 +43,7 @@ def list_(
 
 
 def search(
-    words: list[str] = typer.Argument(metavar="WORDS", help="What was said, or stands in the title."),
+    words: list[str] = typer.Argument(metavar="WORDS", help="Words of a message or of the title."),
     archived: bool = _ARCHIVED,
     workspace: str = _WORKSPACE,
     limit: int = _LIMIT,
@@ -82,7 +82,7 @@ def show(session: str = _ID, as_json: bool = JSON) -> None:
 
 def rename(
     session: str = _ID,
-    title: list[str] = typer.Argument(metavar="TITLE", help="What it is called from now on."),
+    title: list[str] = typer.Argument(metavar="TITLE", help="The new title."),
     as_json: bool = JSON,
 ) -> None:
     """Give a conversation another title."""
@@ -128,7 +128,7 @@ def reindex() -> None:
     """Build the index for searching anew, from the transcripts."""
     # It reads every transcript: an hour is more than that takes, and less than forever.
     Api.find().post("/api/chat/reindex", seconds=3600)
-    print("The index is built anew.")
+    print("The index was rebuilt.")
 
 
 app = group(list_, search, show, rename, permit, end, archive, unarchive, delete, reindex)
@@ -147,7 +147,7 @@ def _list(search: str, archived: bool, workspace: str, limit: int, as_json: bool
             str(session.get("messageCount") or 0),
             session.get("trustLevel") or "",
         ),
-        f'Nothing found for "{search}".' if search else "There are no such conversations.",
+        f'Nothing found for "{search}".' if search else "No conversation matches.",
     )
 
 

@@ -143,7 +143,9 @@ def _facts(core: dict[str, Any]) -> list[tuple[str, str]]:
     if declared := core.get("declared_modules"):
         if name := declared["installing"]:
             facts.append(("Modules", f"installing {name}, which is declared"))
-        facts += [("Modules", f"{name} is not as declared: {said}") for name, said in declared["problems"].items()]
+        facts += [
+            ("Modules", f"{name} differs from its declaration: {said}") for name, said in declared["problems"].items()
+        ]
     if sessions := core.get("sessions"):
         facts.append(("Sessions", f"{sessions['total']}, {sessions['active']} active"))
     if agents := core.get("agents"):

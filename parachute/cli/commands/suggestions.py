@@ -43,7 +43,7 @@ def list_(
         print_json(found["suggestions"])
         return
     if not found["suggestions"]:
-        print_note("No suggestions are waiting." if status == "pending" else "There are no such suggestions.")
+        print_note("No suggestions are waiting." if status == "pending" else "No suggestion matches.")
         return
     print(f"{status.capitalize()} suggestions ({found['total']})")
     for each in found["suggestions"]:
@@ -148,7 +148,7 @@ def orchestrate(as_json: bool = JSON) -> None:
     if as_json:
         print_json(answer)
     elif answer["status"] == "running":
-        print_note("It is still at work; `parachute suggestions runs` shows how it goes on.")
+        print_note("It is still running; `parachute suggestions runs` shows its progress.")
     else:
         print(clean(_outcome(answer)))
     if answer["status"] == "failed":
@@ -253,7 +253,7 @@ def _payload(payload: dict[str, Any], whole: bool) -> list[str]:
 def _changed(preview: dict[str, Any], whole: bool) -> list[str]:
     """Return the differences, line by line."""
     lines = [line for line in preview["diff"].splitlines() if not line.startswith("@@")]
-    problem = [f"  It cannot be applied now: {preview['problem']}"] if preview["problem"] else []
+    problem = [f"  Cannot be applied: {preview['problem']}"] if preview["problem"] else []
     return [*problem, *_cut(lines, whole)]
 
 

@@ -63,7 +63,7 @@ def show(as_json: bool = JSON) -> None:
 
 def renew(
     authority: bool = typer.Option(
-        False, "--authority", help="Make another authority, too: every device has to trust it anew."
+        False, "--authority", help="Also replace the authority; every device must then trust the new one."
     ),
     yes: bool = YES,
     as_json: bool = JSON,
@@ -72,7 +72,10 @@ def renew(
     api = Api.find()
     if authority:
         confirm(
-            "Make another authority? Every device has to trust it anew.", "Nothing was made.", yes=yes, as_json=as_json
+            "Replace the authority? Every device must then trust the new one.",
+            "Nothing was made.",
+            yes=yes,
+            as_json=as_json,
         )
     made = api.post("/api/tls/renew", {"authority": authority}, _SECONDS)
     print_answer(made, as_json, f"The new certificate is valid until {local(made['certificate']['expires_at'])}.")
@@ -99,10 +102,10 @@ def trust(
     if as_json:
         print_json({"authority": authority.name, "databases": done, "trusted": not remove})
         return
-    print(clean(f"{authority.name} is {'not trusted any more' if remove else 'trusted'} by browsers with:"))
+    print(clean(f"{authority.name} is {'no longer trusted' if remove else 'trusted'} by browsers with:"))
     for each in done:
         print(clean(f"  {each}"))
-    print_note("Start browsers that run anew. Other programs: docs/tls.md.")
+    print_note("Restart running browsers. Other programs: docs/tls.md.")
 
 
 app = group(status, show, renew, trust)

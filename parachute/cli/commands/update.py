@@ -37,7 +37,7 @@ def update(
         help="A clone of the repository or a wheel; without it, from where it came last.",
     ),
     unrehearsed: bool = typer.Option(
-        False, "--unrehearsed", help="Go on as well where nothing can be rehearsed, as without user namespaces."
+        False, "--unrehearsed", help="Update without a rehearsal, such as without user namespaces."
     ),
     follow: bool = typer.Option(True, "--follow/--no-follow", help="Stay and show how far it is."),
     as_json: bool = JSON,
@@ -69,7 +69,7 @@ def status(as_json: bool = JSON) -> None:
         return
     _print(situation.update, is_under_way=situation.is_under_way)
     if situation.can_go_back:
-        print_note("`parachute update back` puts the version before in place again.")
+        print_note("`parachute update back` restores the version before.")
 
 
 def back(
@@ -136,7 +136,9 @@ def _followed(orders: Orders, before: Update | None, *, quiet: bool) -> Situatio
                 raise Conflict("The update did not begin.", "`parachute logs update` shows why.")
             time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
-        print_note("It goes on. `parachute update status` shows how far it is, `parachute update cancel` ends it.")
+        print_note(
+            "The update continues. `parachute update status` shows its progress, `parachute update cancel` ends it."
+        )
         raise typer.Exit(130) from None
 
 
@@ -158,8 +160,8 @@ def _print(found: Update, *, is_under_way: bool) -> None:
     if not is_under_way and found.phase not in IN_PLACE:
         print("It was cut off; nothing has changed.")
     elif not is_under_way:
-        hint = "`parachute update` takes it up, `parachute restart` takes it back."
-        print_error("Nobody is watching over this update.", rooted().hint if found.manager == "nixos" else hint)
+        hint = "`parachute update` resumes it, `parachute restart` takes it back."
+        print_error("The update was interrupted.", rooted().hint if found.manager == "nixos" else hint)
 
 
 def _print_end(found: Update) -> None:

@@ -68,7 +68,7 @@ def limit(
 def unlimit(subject: str = _SUBJECT, as_json: bool = JSON) -> None:
     """Take a limit away."""
     said = Api.find().delete(f"/api/usage/limits/{quoted(subject)}")
-    print_answer(said, as_json, f"{subject} has no limit of its own any more.")
+    print_answer(said, as_json, f"{subject} no longer has a limit of its own.")
 
 
 app = group(show, limits, limit, unlimit)

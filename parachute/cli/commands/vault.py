@@ -19,7 +19,7 @@ def show(context: typer.Context) -> None:
 
 def set_(
     path: Path = typer.Argument(help="The folder."),
-    create: bool = typer.Option(False, "--create", help="Make the folder if it is not there."),
+    create: bool = typer.Option(False, "--create", help="Create the folder if it does not exist."),
 ) -> None:
     """Name another folder as the vault; nothing is moved."""
     home = Home.find()

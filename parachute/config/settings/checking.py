@@ -64,7 +64,7 @@ def validate(home: Home, text: str, changing: str | None = None, on_disk: str | 
             return ConfigError(f"{declaration.path}: settings.{name}: {message}.")
         if changing and f"{name}.".startswith(f"{changing}."):
             # The file does not say this yet, so there is no line to name.
-            return ConfigError(f"{name}: {message}.", f"`parachute config get {changing}` shows what it is now.")
+            return ConfigError(f"{name}: {message}.", f"`parachute config get {changing}` shows the current value.")
         line = _line_of(text if on_disk is None else on_disk, location)
         return ConfigError(f"{home.config}, line {line}: {name}: {message}.", hint)
 
@@ -106,7 +106,8 @@ def check_value(name: str, value: object) -> None:
         first = error.errors()[0]
         first["loc"] = (*path, *first["loc"])
         raise ConfigError(
-            f"{'.'.join(_location(first))}: {_sentence(first)}.", f"`parachute config get {name}` shows what it is now."
+            f"{'.'.join(_location(first))}: {_sentence(first)}.",
+            f"`parachute config get {name}` shows the current value.",
         ) from error
 
 
@@ -114,7 +115,7 @@ def _settings(document: Mapping[str, Any], wrong: Callable[[list[str], str], Con
     for name in document:
         # Checked before the model sees them: its constructor takes names of its own, and texts only.
         if not isinstance(name, str) or name not in Settings.model_fields:
-            raise wrong([str(name)], "there is no such setting")
+            raise wrong([str(name)], "unknown setting")
     try:
         return Settings(**document)
     except ValidationError as error:
@@ -141,7 +142,7 @@ def _sentence(error: ErrorDetails) -> str:
     path = _location(error)
     field = field_of(path)
     if error["type"] == "extra_forbidden":
-        return "there is no such setting"
+        return "unknown setting"
     if error["type"] == "value_error":
         said = error["msg"].removeprefix("Value error, ").rstrip(".")
         if repr(error["input"]) in said:

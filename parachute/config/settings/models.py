@@ -36,7 +36,8 @@ class Settings(BaseSettings):
     )
     port: int = Field(default=3333, ge=1, le=65535, description="Port to listen on.")
     auth_mode: AuthMode = Field(
-        default="remote", description="Who needs a key: callers from other machines, everybody, or nobody."
+        default="remote",
+        description="Callers that need a key: those from other machines (remote), all (always), or none (disabled).",
     )
     hostnames: list[str] = Field(default=[], description="Further names under which this computer may be called.")
     origins: list[str] = Field(default=[], description="Web pages (scheme://host:port) that may call the API.")
@@ -76,7 +77,7 @@ class Settings(BaseSettings):
         gt=0,
         le=LONGEST_MINUTES,
         allow_inf_nan=False,
-        description="A session that nobody closes counts as ended after so long.",
+        description="A session without activity counts as ended after so many minutes.",
     )
     sandbox: SandboxSettings = SandboxSettings()
     network: NetworkSettings = NetworkSettings()

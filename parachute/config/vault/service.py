@@ -81,5 +81,5 @@ class Vault:
         try:
             path = Path(stored).expanduser()
         except RuntimeError as error:
-            raise InvalidInput(f"path: {stored[:80]!r} names a user who does not exist.") from error
+            raise InvalidInput(f"path: {stored[:80]!r} names an unknown user.") from error
         return path if path.is_absolute() else self.root / path

@@ -113,7 +113,7 @@ async def unlink(
     request: Request, platform: str, chat: str, service: BotsDependency, who: CallerDependency
 ) -> dict[str, bool]:
     """Let a chat in no longer; its conversation stays."""
-    await require_owner(request, "Letting somebody in no longer")
+    await require_owner(request, "Unlinking a chat")
     await service.unlink(_platform(platform), chat, f"{who.kind} {who.name}")
     return {"success": True}
 

@@ -220,7 +220,7 @@ class Bots:
         """Let a chat in no longer: what it wrote and was still to be told is forgotten, its conversation stays. Error: NotFound."""
         found = await self.chats.get(platform, chat)
         if found is None or not await self.chats.remove(platform, chat):
-            raise NotFound("There is no such chat.", "`parachute bots chats` lists them.", key="no_chat")
+            raise NotFound("This chat is unknown.", "`parachute bots chats` lists them.", key="no_chat")
         await self.conversations.forget(found)
         await self.updates.forget(platform, chat)
         await self.deliveries.forget(platform, chat)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError
-from parachute.chat.runs.broken_off import Begun, BrokenOff
+from parachute.chat.runs.interrupted import Begun, InterruptedAnswers
 from parachute.chat.runs.request import Attachment, TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.runs.service import Runs
@@ -73,7 +73,7 @@ class Conversations:
     commands: Commands
     kill_switch: KillSwitch
     voice_notes: VoiceNotes
-    broken_off: BrokenOff
+    interrupted: InterruptedAnswers
     clock: Clock = SYSTEM
     _working: dict[_Key, asyncio.Task[None]] = field(default_factory=dict, init=False)
     _arrived: dict[_Key, asyncio.Event] = field(default_factory=dict, init=False)
@@ -249,7 +249,7 @@ class Conversations:
         begun: Begun | None = None
         if batch.tries:
             _, notes = await attachments_of(self.connectors.files(chat.platform), updates, language)
-            begun = await self.broken_off.take_up(session.id, batch.run or 0, text_of(chat, updates, notes))
+            begun = await self.interrupted.take_up(session.id, batch.run or 0, text_of(chat, updates, notes))
         if begun is not None:
             await answer.resume(begun.said)
         if refusal := await self._refusal(session, batch):

@@ -71,7 +71,7 @@ class PairingRequest:
 def not_waiting() -> NotFound:
     """The error for a request that somebody has answered, or whose time is over."""
     return NotFound(
-        "This request does not wait (any more).",
+        "This request is not waiting.",
         "`parachute bots pairing list` shows those that do.",
         key="not_waiting",
     )

@@ -30,7 +30,7 @@ from parachute.web.pairing.models import new_code, shown
 log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 20.0
-_NOT_KEPT = "Somebody wants to talk to your bot. What was written is not kept until you let them in."
+_NOT_KEPT = "A new person wants to talk to your bot. Their messages are not stored until you let them in."
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class OneSession:
 
     def _begun(self) -> Session:
         if self._session is None:
-            raise ConnectionError(f"The connection to {self.name} is not there yet.")
+            raise ConnectionError(f"{self.name} is not connected yet.")
         return self._session
 
 

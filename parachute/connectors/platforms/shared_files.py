@@ -53,7 +53,7 @@ def open_file(folder: Path, file: File) -> BinaryIO:
         with Folder.open(folder) as shared:
             return shared.file(file.path)
     except (OSError, InvalidInput) as error:
-        raise FileNotFoundError(f"The file {file.name} is not there any more.") from error
+        raise FileNotFoundError(f"The file {file.name} no longer exists.") from error
 
 
 async def remove_files(folder: Path, names: Sequence[str]) -> None:

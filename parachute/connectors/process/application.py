@@ -100,7 +100,7 @@ def _record(kind: type[Record], document: Any) -> Record:
     try:
         return record_of(kind, document)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"This is no {kind.__name__}: {error}.") from error
+        raise InvalidInput(f"This is not a valid {kind.__name__}: {error}.") from error
 
 
 async def _send(status: int, document: dict[str, Any], send: Send) -> None:

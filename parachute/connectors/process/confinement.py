@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from parachute.sandbox.engines import own_process
-from parachute.supervisor.connector_specification import ConnectorSpecification, connector_folder, specification_path
+from parachute.supervisor.specifications.connector import ConnectorSpecification, connector_folder, specification_path
 
 PROGRAM = "parachute.connectors.process"
 _PACKAGES = ("parachute", "parachute_runner")

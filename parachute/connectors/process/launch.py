@@ -7,7 +7,7 @@ from parachute.base.errors import ParachuteError, Unavailable
 from parachute.connectors.process.confinement import command
 from parachute.sandbox.engines.launch import become
 from parachute.security.kill_switch.switch import KillSwitch
-from parachute.supervisor.connector_specification import ConnectorSpecification, connector_folder
+from parachute.supervisor.specifications.connector import ConnectorSpecification, connector_folder
 
 
 def main() -> None:

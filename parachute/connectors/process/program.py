@@ -24,10 +24,10 @@ from parachute.modules.host_process.egress_proxy import open_proxy
 from parachute.modules.host_process.starting import check_confined
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
-from parachute.supervisor.connector_specification import ConnectorSpecification, connector_folder
 from parachute.supervisor.idle_server import IdleServer
-from parachute.supervisor.main_process import announce
 from parachute.supervisor.notify import feed_watchdog, notify
+from parachute.supervisor.specifications.connector import ConnectorSpecification, connector_folder
+from parachute.supervisor.systemd.main_process import announce
 
 log = logging.getLogger("parachute.connector")
 

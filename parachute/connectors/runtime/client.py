@@ -37,7 +37,7 @@ class ConnectorClient:
         except (ConnectionError, TimeoutError, local_http.TooLong, local_http.NotJson) as error:
             raise ConnectorDown(
                 f"The connector for {self._platform} does not answer.",
-                f"`parachute logs {self._platform}` shows what it said.",
+                f"`parachute logs {self._platform}` shows its output.",
             ) from error
         if status == ConnectorDown.status:
             raise ConnectorDown(error_from_document(answer).message)

@@ -58,7 +58,7 @@ def read_identity(document: Any) -> Identity:
 def _check(update: Update) -> None:
     for field, text in (("id", update.id), ("chat", update.chat.id), ("sender", update.sender.id)):
         if not text:
-            raise InvalidInput(f"{field}: an update without one cannot be told from others.")
+            raise InvalidInput(f"{field}: required to identify an update.")
         _short(field, text, _ID)
     _short("message", update.message, _ID)
     _short("title", update.chat.title, _NAME)
@@ -66,7 +66,7 @@ def _check(update: Update) -> None:
     _short("text", update.text, _TEXT)
     _short("button", update.button, _ID)
     if not 0 <= update.seconds < _SECONDS:
-        raise InvalidInput("seconds: it is no time.")
+        raise InvalidInput("seconds: not a duration.")
     if len(update.files) > _FILES:
         raise InvalidInput(f"files: at most {_FILES} come with one message.")
     for file in update.files:
@@ -82,14 +82,14 @@ def _check_file(file: File) -> None:
     if not file.path and not file.problem:
         raise InvalidInput("path: it is missing, and nothing says why.")
     if not 0 <= file.size < 1 << 40:
-        raise InvalidInput("size: it is no size.")
+        raise InvalidInput("size: not a size in bytes.")
 
 
 def _record(kind: type[Record], document: Any) -> Record:
     try:
         record = record_of(kind, document)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"This is no {kind.__name__}: {error}.") from error
+        raise InvalidInput(f"This is not a valid {kind.__name__}: {error}.") from error
     _check_words(record)
     return record
 

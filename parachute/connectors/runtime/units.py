@@ -21,7 +21,7 @@ from parachute.sandbox.egress.models import Target
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.layout import EGRESS_SOCKET
 from parachute.supervisor import control
-from parachute.supervisor.connector_specification import ConnectorSpecification, connector_folder
+from parachute.supervisor.specifications.connector import ConnectorSpecification, connector_folder
 from parachute.web.http.unix_server import UnixListener, UnixServer
 
 CORE_SOCKET = "core.sock"

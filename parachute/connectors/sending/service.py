@@ -66,7 +66,7 @@ class FileSending(ReadingTools):
         # As it is now: the chat may have another conversation, or may have been let out.
         chat = await self.chats.of_session(session)
         if chat is None:
-            raise NotAllowed("This conversation belongs to no chat any more.", key="no_chat")
+            raise NotAllowed("This conversation is no longer linked to a chat.", key="no_chat")
         # One after the other: together they must not fill the folder.
         async with self._sending:
             return await self._take(session, directory, chat, wanted)

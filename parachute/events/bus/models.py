@@ -107,7 +107,7 @@ def checked_name(name: str) -> str:
     """The name, if it can be one of an event; error: InvalidInput."""
     if len(name) > _NAME_CHARACTERS or not _NAME.fullmatch(name):
         raise InvalidInput(
-            f"event name: {name[:_NAME_CHARACTERS]!r} is none; write two or more parts of small letters, digits, `-` "
+            f"event name: {name[:_NAME_CHARACTERS]!r} is not valid; write two or more parts of small letters, digits, `-` "
             "and `_`, such as `daily.entry.created`."
         )
     return name

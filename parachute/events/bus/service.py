@@ -114,7 +114,9 @@ class Events:
         """
         store = self._durable()
         if kind not in self._kinds:
-            raise InvalidInput(f"kind: {kind!r} is none of {', '.join(sorted(self._kinds)) or 'those registered'}.")
+            raise InvalidInput(
+                f"kind: {kind!r} is unknown; allowed are {', '.join(sorted(self._kinds)) or 'those registered'}."
+            )
         deliver, limits = self._kinds[kind]
         asked = checked_patterns(list(patterns() if callable(patterns) else patterns))
         known = self._subscribers.get(name)

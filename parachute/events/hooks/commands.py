@@ -185,7 +185,7 @@ def _read(index: int, path: Path, limit: int, prefix: str | None = "") -> File |
         # O_NONBLOCK: opening a named pipe would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except PermissionError as error:
-        raise CannotRun(f"{path} cannot be read, so it is not known what would run.") from error
+        raise CannotRun(f"{path} cannot be read, so the hook is not run.") from error
     except OSError:
         return None  # a word that names no file
     status = os.fstat(descriptor)

@@ -63,7 +63,7 @@ def _remember(name: str, question: str, least_messages: int, session: str, vault
         return "The conversation is not one of the owner; no notes are made of it."
     state, words = _State(name), _words(conversation)
     if not words or state.has_read(session, words):
-        return "Nothing was said since this conversation was last read."
+        return "The conversation has no new messages."
     prompt = f"<notes>\n{memory.newest(vault)}\n</notes>\n\n<conversation>\n{words}\n</conversation>"
     asked = {"prompt": prompt, "system": f"{question.strip()}\n{_FORM.strip()}", "max_tokens": _ANSWER_TOKENS}
     lines = _lines(_call("POST", "/api/ask", asked)["text"])
@@ -169,7 +169,7 @@ class _State:
         except FileNotFoundError:
             return {}
         except (ValueError, TypeError, AttributeError) as error:
-            raise ParachuteError(f"{self._path} cannot be read: {error}.", "Remove it to begin anew.") from error
+            raise ParachuteError(f"{self._path} cannot be read: {error}.", "Remove it to start over.") from error
 
 
 def _hash(words: str) -> str:

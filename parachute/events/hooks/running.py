@@ -90,7 +90,7 @@ async def run(
         duration = int((time.monotonic() - started) * 1000)
         complaint = stderr.text()
         if code == NOT_FOUND and not complaint:
-            complaint = f"It cannot be started: {arguments[0]} is not there.\n"
+            complaint = f"Cannot start: {arguments[0]} does not exist.\n"
         return Ran(code, stdout.text(), complaint, duration, stdout.is_cut or stderr.is_cut)
     finally:
         await asyncio.to_thread(shutil.rmtree, copies, True)

@@ -324,7 +324,7 @@ class Hooks:
         if ran.exit_code is None:
             self._fail(hook.name, event, f"It was ended after {hook.timeout:g} seconds. {said}".strip())
         elif ran.exit_code == _BLOCKED:
-            self._fail(hook.name, event, f"It wanted to stop {event}, which cannot be stopped. {said}".strip())
+            self._fail(hook.name, event, f"It tried to stop {event}, which cannot be stopped. {said}".strip())
         elif ran.exit_code != 0:
             self._fail(hook.name, event, said or f"It ended with exit code {ran.exit_code}.")
         # Other text is for people: programs often say that they are done.

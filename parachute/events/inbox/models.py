@@ -116,9 +116,7 @@ class Answer:
 
 def not_waiting() -> NotFound:
     """The error for an item that somebody has answered, or that has changed since it was shown."""
-    return NotFound(
-        "This does not wait for an answer (any more).", "`parachute inbox` shows what does.", key="not_waiting"
-    )
+    return NotFound("This is no longer waiting for an answer.", "`parachute inbox` shows what does.", key="not_waiting")
 
 
 class Source(ABC):

@@ -156,7 +156,7 @@ class Inbox:
     @contextlib.contextmanager
     def _taken(self, identifier: str) -> Iterator[None]:
         if identifier in self._busy:
-            raise Conflict("This is being answered by somebody else.", "Wait a moment.", key="busy")
+            raise Conflict("This is being answered on another device.", "Wait a moment.", key="busy")
         self._busy.add(identifier)
         try:
             yield

@@ -23,7 +23,7 @@ _SESSION = "meaning"
 _LARGEST_ANSWER = 16 << 20
 _TOO_MUCH = (400, 413, 422)
 _UNKNOWN_PATH = (404, 405, 501)
-_MEANWHILE = "Words are searched meanwhile; it is tried again."
+_MEANWHILE = "Search uses words only until it works again."
 
 
 @dataclass(slots=True)

@@ -59,7 +59,7 @@ def create_spending_limits(connection: sqlite3.Connection) -> None:
 def checked_subject(text: str) -> str:
     """The subject that a text names; error: InvalidInput."""
     if not _SUBJECT.fullmatch(text):
-        raise InvalidInput(f"subject: {text[:80]!r} is none.", f"Use one of: {', '.join(SUBJECTS)}.")
+        raise InvalidInput(f"subject: {text[:80]!r} is unknown.", f"Use one of: {', '.join(SUBJECTS)}.")
     return text
 
 

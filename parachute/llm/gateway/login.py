@@ -140,7 +140,7 @@ class Login:
             what = f"{error.strerror or error}: {error.filename or folder}"
             problem = Unavailable(
                 f"The login in {self.path} cannot be refreshed: {what}.",
-                "The computer has to be able to write this folder.",
+                "The computer must be able to write to this folder.",
                 key="login_not_refreshed",
             )
         if problem is not None:
@@ -227,7 +227,7 @@ class Login:
         except (ValueError, KeyError, TypeError, RecursionError):
             login = None
         if not isinstance(login, dict):
-            raise _unavailable(f"{self.path} holds no login any more")
+            raise _unavailable(f"{self.path} no longer holds a login")
         return raw, login
 
 

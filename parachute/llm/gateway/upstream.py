@@ -158,7 +158,7 @@ def reason_of(error: BaseException) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, socket.gaierror):
-            return "its name is not known on this network"
+            return "its name cannot be resolved"
         if isinstance(cause, ConnectionRefusedError):
             return "nothing listens at this address"
         if isinstance(cause, TimeoutError):

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from parachute.core.telling import telling
+from parachute.core.stopwords import keywords
 from parachute.llm.meaning.store import Store
 
 FILES = "files"
@@ -61,7 +61,7 @@ def search(store: Store, collection: str, question: str, limit: int) -> list[Hit
         "JOIN texts ON texts.number = full_text.rowid WHERE full_text MATCH ? AND texts.collection = ? "
         "ORDER BY full_text.rank LIMIT ?"
     )
-    for joint, wanted in ((" AND ", words), (" OR ", telling(words))):
+    for joint, wanted in ((" AND ", words), (" OR ", keywords(words))):
         quoted = [f'"{word}"' for word in wanted]
         if wanted[-1] is words[-1] and len(words[-1]) >= _BEGINNING:
             quoted[-1] += "*"

@@ -55,7 +55,7 @@ class Gguf:
         self._kind = tensor.kind
         sizes = {_F32: self.width * 4, _F16: self.width * 2, _Q8_0: self.width // _BLOCK * 34}
         if self._kind not in sizes or not 0 < self.width <= _WIDEST or self.width % _BLOCK:
-            raise BadModel(f"The token embeddings of {path.name} have a form that is not known here.")
+            raise BadModel(f"The token embeddings of {path.name} have an unknown format.")
         self._row_bytes = sizes[self._kind]
         if not 0 < self.tokens <= _MOST_VALUES or self._start + self.tokens * self._row_bytes > len(self._data):
             raise BadModel(f"{path.name} ends before its token embeddings do.")

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 _WORK_SECONDS = 1.0
 _AGAIN_SECONDS = 60.0
 _BUSY_SECONDS = 2.0
-"""So often it is looked whether chats have ended: nothing waits for the index."""
+"""Poll interval for chat activity; indexing yields to chats."""
 _ANSWER_SECONDS, _FIND_SECONDS = 60.0, 2.0
 _LARGEST_ANSWER = 4 << 20
 _LONGEST_TEXT, _LONGEST_KEY, _MOST_TEXTS = 64_000, 300, 1_000

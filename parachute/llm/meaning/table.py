@@ -138,7 +138,7 @@ def _tokenizer_of(model: Gguf) -> str:
     fields = model.fields
     tokens, merges = fields.get("tokenizer.ggml.tokens"), fields.get("tokenizer.ggml.merges")
     if fields.get("tokenizer.ggml.model") != "gpt2" or not tokens or not merges:
-        raise BadModel("The vocabulary of the model file has a form that is not known here.")
+        raise BadModel("The vocabulary of the model file has an unknown format.")
     pairs = [tuple(merge.split(" ", 1)) for merge in merges]
     tokenizer = Tokenizer(models.BPE(vocab={token: number for number, token in enumerate(tokens)}, merges=pairs))
     # A word begins with a blank in this vocabulary, and each digit is a token of its own.

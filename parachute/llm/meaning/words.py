@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from parachute.core.telling import telling
+from parachute.core.stopwords import keywords
 from parachute.llm.meaning.models import Near
 from parachute.llm.meaning.ranking import nearest
 from parachute.llm.meaning.store import Model, Store
@@ -143,7 +143,7 @@ class Collection:
         """The texts that are nearest to a question, the nearest first; none below `least`."""
         import numpy
 
-        asked = list(dict.fromkeys(telling(words_of(question))))[:_MOST_ASKED]
+        asked = list(dict.fromkeys(keywords(words_of(question))))[:_MOST_ASKED]
         if not asked or not self._keys:
             return []
         vectors, weights = self._asked(table, asked)

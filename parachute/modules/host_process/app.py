@@ -80,7 +80,7 @@ class HostApp:
             try:
                 await core.refresh_interfaces()
             except ParachuteError as error:
-                log.warning("It is not known who provides which interface: %s", error)
+                log.warning("The providers of interfaces are unknown: %s", error)
             self._refreshed = time.monotonic()
 
     async def _route(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:

@@ -98,7 +98,7 @@ class ApprovedChanges:
                 # A change that cannot be read is none that the module could be asked about.
                 is_applied, result = await self._application.applied_suggestion(identifier, record["change"])
             except (ParachuteError, KeyError) as error:
-                log.warning("Whether the suggestion %s was applied is not known: %s", identifier, error)
+                log.warning("It is unknown whether the suggestion %s was applied: %s", identifier, error)
                 return {"applied": None}
             if is_applied:
                 return {"applied": True, "result": await self._applied(identifier, result)}

@@ -8,7 +8,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.sandbox.engines import own_process
 from parachute.sandbox.engines.own_process import FIRST_FREE
-from parachute.supervisor.host_specification import HostSpecification, specification_path
+from parachute.supervisor.specifications.host import HostSpecification, specification_path
 
 # What the host process imports outside of Python's own library.
 _PACKAGES = ("parachute", "parachute_runner", "yaml", "uvicorn", "h11", "httptools", "click")

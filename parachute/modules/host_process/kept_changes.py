@@ -41,7 +41,7 @@ class KeptChanges:
         try:
             return await self._application.preview_suggestion(change)
         except ParachuteError as error:
-            log.info("What a change would make is not known: %s", error)
+            log.info("The preview of a change failed: %s", error)
             return None
 
     def keep(self, identifier: str, change: Record, preview: Preview) -> None:

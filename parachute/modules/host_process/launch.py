@@ -7,7 +7,7 @@ import sys
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.modules.host_process.confinement import command
 from parachute.sandbox.engines.launch import become
-from parachute.supervisor.host_specification import HostSpecification
+from parachute.supervisor.specifications.host import HostSpecification
 
 
 def main() -> None:

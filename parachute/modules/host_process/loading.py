@@ -24,7 +24,7 @@ from parachute.modules.host_process.checks import check_application, check_class
 from parachute.modules.manifest.loading import load as load_manifest
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry.hashing import TreeHash, hash_tree, verify
-from parachute.supervisor.host_specification import HostSpecification
+from parachute.supervisor.specifications.host import HostSpecification
 
 STORAGE = "storage.db"
 

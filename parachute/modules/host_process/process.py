@@ -24,10 +24,10 @@ from parachute.modules.host_process.refusal import refuse_waiting
 from parachute.modules.host_process.starting import ask_to_start, check_confined, tell_failure
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
-from parachute.supervisor.host_specification import HostSpecification, specification_path
 from parachute.supervisor.idle_server import IdleServer
-from parachute.supervisor.main_process import announce
 from parachute.supervisor.notify import feed_watchdog, notify
+from parachute.supervisor.specifications.host import HostSpecification, specification_path
+from parachute.supervisor.systemd.main_process import announce
 
 log = logging.getLogger("parachute.module")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parachute.base.errors import NotAllowed, ParachuteError
 from parachute.modules.host_process.client import CoreClient, CoreGone
-from parachute.supervisor.host_specification import HostSpecification
+from parachute.supervisor.specifications.host import HostSpecification
 
 _PRIVATE = ("modules.yaml", "config.yaml", "keys.yaml", "logs")
 _OWN_INTERFACE = "lo"

@@ -11,7 +11,7 @@ from parachute.modules.manifest.interface_rights import in_words, level_of
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.manifest.untrusted import shut_in, taken
 
-_AGENTS, _SCHEDULED = "Agents this module can run", "Agents that work once a day"
+_AGENTS, _SCHEDULED = "Agents this module can run", "Scheduled agents"
 _DETAIL = "  - "
 _LONGEST = 200
 """Characters of an author's words that the screen shows."""
@@ -183,7 +183,7 @@ def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...], *, untr
         free = tuple(name for name, agent in manifest.agents.items() if agent.sandbox is None)
         no_effect = (
             *taken(manifest),
-            *(f"agents/{each.name}.md: an untrusted module has no agents that work once a day" for each in scheduled),
+            *(f"agents/{each.name}.md: an untrusted module has no scheduled agents" for each in scheduled),
             *(f"agents.{name}: an untrusted module has none without a sandbox" for name in free),
         )
         manifest, scheduled = shut_in(manifest), ()

@@ -7,7 +7,7 @@ from parachute.modules.manifest.interface_rights import without_permission
 from parachute.modules.manifest.models import Manifest
 
 _ASKING = {
-    "AskUserQuestion": "nobody is there whom it could ask",
+    "AskUserQuestion": "agents of modules cannot ask questions",
     "Computer": "no agent operates a screen",
 }
 _NO_FOLDER = "an agent of a module has no working directory of yours"
@@ -17,7 +17,9 @@ _PLAIN = SandboxConfig()
 def without_effect(manifest: Manifest) -> tuple[str, ...]:
     """Return a line for each field that changes nothing, with the reason."""
     found = [line for name, agent in manifest.agents.items() for line in _of_agent(f"agents.{name}", agent)]
-    found += [f"hooks: async of {hook.event}: nobody waits for events" for hook in manifest.hooks if hook.is_async]
+    found += [
+        f"hooks: async of {hook.event}: events are always asynchronous" for hook in manifest.hooks if hook.is_async
+    ]
     if manifest.ui is not None and manifest.ui.entry:
         found.append("ui.entry: no app shows a module's own page")
     return (*found, *without_permission(manifest))

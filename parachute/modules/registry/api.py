@@ -40,7 +40,7 @@ class Live:
                 units = await self._hosts.unit_states()
             except ParachuteError as error:
                 # What is installed is known without a supervisor, too.
-                log.warning("The units of modules are not known: %s", error)
+                log.warning("The units of modules are unknown: %s", error)
         pairs = [(status, units.get(status.name, {})) for status in found]
         return [status.with_unit(unit, unit.get("confinement") or ()).as_json() for status, unit in pairs]
 

@@ -126,7 +126,7 @@ def _parsed(folder: Path, relative: str) -> ast.Module:
     except (ValueError, RecursionError, MemoryError) as error:
         raise ModuleInvalid(f"{relative}: this is not Python ({str(error) or type(error).__name__}).") from error
     except FileNotFoundError as error:
-        raise ModuleInvalid(f"{relative}: the file that the manifest names is not there.") from error
+        raise ModuleInvalid(f"{relative}: the file named in the manifest does not exist.") from error
     except OSError as error:
         raise ModuleInvalid(f"{relative} cannot be read: {error.strerror}.") from error
 

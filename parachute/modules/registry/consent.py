@@ -68,7 +68,7 @@ class Question:
             assert self.previous is not None
             before, now = self.previous.version, self.module.version
             lines = [f"{self.module.name} {before} -> {now}" if before != now else f"{self.module.name} {now}"]
-            lines += ["What it may do changes:", *changes.as_text()] if changes else ["What it may do stays the same."]
+            lines += ["Its permissions change:", *changes.as_text()] if changes else ["Its permissions stay the same."]
         if self.lock.packages and (changes is None or changes):
             packages = ", ".join(f"{each.name} {each.version}" for each in self.lock.packages)
             lines += ["", f"Packages, exactly: {packages}"]
@@ -84,7 +84,7 @@ class Question:
         }[self.module.trust]
         if self.module.dev:
             lines.append(
-                f"It runs in place, from {self.module.dev}: its changes are not asked about again, unless what it may do changes."
+                f"It runs in place, from {self.module.dev}: changes need no new approval unless its permissions change."
             )
         if not is_enforced():
             lines.append(

@@ -91,7 +91,7 @@ def _rendered(module: InstalledModule) -> dict[str, Any]:
 
 
 def _modules(root: Value) -> dict[str, InstalledModule]:
-    modules = root.fields(("modules",), ("modules",))["modules"].named(NAME, "This is no name of a module.")
+    modules = root.fields(("modules",), ("modules",))["modules"].named(NAME, "This is not a valid name of a module.")
     return {name: _module(name, value) for name, value in modules.items()}
 
 
@@ -125,7 +125,7 @@ def _folder(value: Value) -> Path:
 
 
 def _agents(value: Value) -> dict[str, AgentLimit]:
-    named = value.named(NAME, "This is no name of an agent.")
+    named = value.named(NAME, "This is not a valid name of an agent.")
     return {name: read_limit(limit) for name, limit in named.items()}
 
 

@@ -229,7 +229,7 @@ def check_declared_hash(wanted: DeclaredModule, found: str) -> None:
         listed = ", ".join(verified_hashes(wanted.name)) or "none"
         raise NotAsDeclared(
             f"The hash of {wanted.source} is {found}, and the one that came with this program is {listed}.",
-            "Install this program anew, or declare the hash.",
+            "Reinstall this program, or declare the hash.",
         )
 
 

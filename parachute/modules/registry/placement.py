@@ -81,7 +81,7 @@ def check_place_is_free(places: Places, name: str) -> None:
     target = places.source(name)
     if os.path.lexists(target):
         raise Conflict(
-            f"{target} is there already, and not installed on this computer.",
+            f"{target} exists already and is not installed on this computer.",
             f"To install what is in it: parachute modules install {target}",
             key="already_there",
         )

@@ -74,6 +74,6 @@ class ReconcileWorker:
 
     def _log(self, outcome: Outcome) -> None:
         if outcome.problem:
-            log.error("The module %s is not as declared: %s", outcome.name, outcome.problem)
+            log.error("The module %s differs from its declaration: %s", outcome.name, outcome.problem)
         elif outcome.done:
             log.info("The module %s is as declared: %s.", outcome.name, outcome.done)

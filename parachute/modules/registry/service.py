@@ -314,9 +314,7 @@ class Modules:
         if name in installed:
             found = self._status(installed[name])
         elif name in folders:
-            reason = (
-                f"Nobody approved it on this computer. To install it: parachute modules install {folder}; or delete it."
-            )
+            reason = f"It was not approved on this computer. To install it: parachute modules install {folder}; or delete it."
             found = ModuleStatus(name, State.NOT_INSTALLED, folder, reason)
         elif self.declared.find(name):
             found = ModuleStatus(name, State.NOT_INSTALLED, folder)

@@ -189,7 +189,9 @@ def _checked(setting: Setting, value: object) -> Any:
         try:
             checked.encode()
         except UnicodeEncodeError as error:
-            raise InvalidInput(f"{setting.name}: half of a character is no text.", key="half_a_character") from error
+            raise InvalidInput(
+                f"{setting.name}: an incomplete character is not valid text.", key="half_a_character"
+            ) from error
         if setting.type == "secret" and not checked:
             raise InvalidInput(f"{setting.name}: a secret cannot be empty.", "Remove it instead, to set none.")
     return checked
@@ -223,5 +225,5 @@ def _reason(error: Exception) -> str:
 def _unreadable(name: str, message: str, path: Path) -> SettingsUnreadable:
     return SettingsUnreadable(
         f"The settings of {name} cannot be used: {message}",
-        f"Put {path} right, or remove it, so that every setting has its default again.",
+        f"Fix {path}, or remove it to return to the defaults.",
     )

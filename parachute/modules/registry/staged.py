@@ -110,7 +110,7 @@ class StagedModules:
         for each in self.list():
             if each.id == identifier:
                 return each
-        raise NotFound("There is no such staged module (any more).", "Stage it again.", key="not_staged")
+        raise NotFound("This module is no longer staged.", "Stage it again.", key="not_staged")
 
     def stage(self, source: str, path: str | None = None, *, untrusted: bool = False) -> StagedModule:
         """Begin to fetch a module; errors: InvalidInput, NotFound, Conflict when too many are staged."""
@@ -247,7 +247,7 @@ class StagedModules:
             identifier = folder.name.removeprefix(_WAITING)
             try:
                 if not _ID.fullmatch(identifier):
-                    raise InvalidInput("This is no name of a staged module.")
+                    raise InvalidInput("This is not a valid name of a staged module.")
                 with Folder.open(folder) as opened:
                     document = json.loads(opened.read(_DOCUMENT, _DOCUMENT_BYTES))
                 self._staged[identifier] = StagedModule(**document, id=identifier, status="waiting")

@@ -35,7 +35,7 @@ def check_tree(root: Path, limits: Limits) -> None:
         check_size(limits, count, total, relative)
         if relative.endswith(_COMPILED):
             raise TreeNotAllowed(
-                f"{relative} is compiled Python, which nobody can read.",
+                f"{relative} is compiled Python, which cannot be reviewed.",
                 "Bring the source instead.",
                 key="compiled_python",
             )

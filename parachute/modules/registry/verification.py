@@ -40,7 +40,7 @@ def verify(places: Places, module: InstalledModule) -> Runnable:
             _compare(module, code, module.hash)
         if module.packages_hash is None:
             if any(packages.iterdir()):
-                raise _damaged(module, f"{packages} holds packages that nobody approved")
+                raise _damaged(module, f"{packages} holds packages that were not approved")
         else:
             _compare(module, packages, module.packages_hash)
     except OSError as error:
@@ -68,7 +68,7 @@ def approved_manifest(places: Places, module: InstalledModule) -> Manifest:
         again = (
             f"install it again: parachute modules install {module.dev} --dev"
             if module.dev
-            else f"`parachute modules approve {module.name}` makes the copy anew."
+            else f"`parachute modules approve {module.name}` renews the copy."
         )
         raise Damaged(
             f"The approved manifest of the module {module.name} is gone.", again.capitalize(), key="manifest_gone"
@@ -101,6 +101,6 @@ def _damaged(module: InstalledModule, problem: str) -> Damaged:
     option = " --dev" if module.dev else ""
     return Damaged(
         f"The module {module.name} does not start: {problem}.",
-        f"`parachute modules approve {module.name}` makes the copy anew, or install it again: "
+        f"`parachute modules approve {module.name}` renews the copy, or reinstall it: "
         f"parachute modules install {again}{option}",
     )

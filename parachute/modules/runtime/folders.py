@@ -9,7 +9,7 @@ from typing import Any
 
 from parachute.base.errors import InvalidInput, NotAllowed
 from parachute.base.folders import Folder
-from parachute.supervisor.host_specification import HostSpecification
+from parachute.supervisor.specifications.host import HostSpecification
 
 
 def make(specification: HostSpecification) -> None:

@@ -49,7 +49,7 @@ class Interfaces:
         wanted = next((each for each in module.manifest.optional_requires if each.name == interface), None)
         if wanted is None:
             raise NotAllowed(
-                f"The manifest of {caller} does not say that it uses {interface[:60]}, or the module is not trusted.",
+                f"The manifest of {caller} does not list {interface[:60]}, or the module is not trusted.",
                 f"Add it to optional_requires in manifest.yaml, and approve {caller} again.",
                 key="interface_not_named",
             )
@@ -92,7 +92,7 @@ class Interfaces:
     ) -> Any:
         provider = self._provider(wanted)
         if provider is None:
-            raise Unavailable(f"Nobody provides {wanted} now.", "Install or enable a module that does.")
+            raise Unavailable(f"No module provides {wanted}.", "Install or enable a module that does.")
         if self._calls[caller] >= _AT_ONCE:
             raise Unavailable(f"The module {caller} has made {_AT_ONCE} calls that are not answered yet.")
         self._calls[caller] += 1

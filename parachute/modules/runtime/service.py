@@ -24,8 +24,8 @@ from parachute.modules.runtime.specifications import Wanted, wanted
 from parachute.modules.runtime.units import HostUnits
 from parachute.sandbox.egress.service import Egress
 from parachute.supervisor import units
-from parachute.supervisor.host_specification import module_folder
 from parachute.supervisor.logs import log_path
+from parachute.supervisor.specifications.host import module_folder
 
 log = logging.getLogger(__name__)
 
@@ -343,7 +343,7 @@ class Hosts(RunningModules):
             if not host.wanted.specification.dev:
                 await asyncio.to_thread(description.store, host.description_file, host.wanted, said)
         except (ParachuteError, OSError) as error:
-            log.warning("What the module %s offers is not known: %s", name, error)
+            log.warning("The tools and routes of the module %s are unknown: %s", name, error)
 
     def _known(self, name: str) -> Host | None:
         return self._hosts.get(name) or self._opening.get(name) or self._leaving.get(name)

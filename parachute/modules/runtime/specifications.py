@@ -13,7 +13,7 @@ from parachute.modules.registry.models import InstalledModule
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.verification import Runnable
 from parachute.modules.runtime.models import ApprovedModule
-from parachute.supervisor.host_specification import HostSpecification, module_folder
+from parachute.supervisor.specifications.host import HostSpecification, module_folder
 
 CORE_SOCKET, EGRESS_SOCKET = "core.sock", "egress.sock"
 

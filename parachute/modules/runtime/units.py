@@ -15,7 +15,7 @@ from parachute.modules.runtime import folders
 from parachute.modules.runtime.specifications import EGRESS_SOCKET, Wanted, core_folder
 from parachute.sandbox.egress.service import Egress
 from parachute.supervisor import control
-from parachute.supervisor.host_specification import HostSpecification, specification_path
+from parachute.supervisor.specifications.host import HostSpecification, specification_path
 from parachute.web.http.unix_server import UnixListener, UnixServer
 
 _PREFIX = "module@"

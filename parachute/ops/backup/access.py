@@ -106,7 +106,7 @@ def find(
     if access.folder is not None:
         for name, root in (("the vault", places.vault), ("the state directory", places.home)):
             if access.folder.resolve().is_relative_to(root.resolve()):
-                said = f"backup.repository: {access.folder} lies in {name}, which a backup has to survive."
+                said = f"backup.repository: {access.folder} lies in {name}, which it is meant to back up."
                 raise InvalidInput(said, "Name a folder on another disk.", key="same_disk")
     return access
 

@@ -110,7 +110,7 @@ def chosen(backups: Sequence[Backup], name: str, installation: str, last: str | 
     if name == "latest":
         if not finished:
             raise NotFound(
-                "There is no backup in the repository yet.", "`parachute backup create` makes one.", key="no_backup"
+                "The repository contains no backup yet.", "`parachute backup create` makes one.", key="no_backup"
             )
         own = [backup for backup in finished if backup.is_of(installation)]
         return next((backup for backup in own if backup.id == last), (own or finished)[-1])

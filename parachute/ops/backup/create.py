@@ -33,7 +33,7 @@ def make(repository: Repository) -> bool:
     """Make the repository, and the password that opens it unless there is one; whether it was made. Error: Conflict."""
     folder, shown = repository.access.folder, repository.access.shown
     hint = "`parachute backup create` makes a backup in it."
-    there = Conflict(f"There is a repository at {shown} already.", hint, key="repository_exists")
+    there = Conflict(f"{shown} already contains a repository.", hint, key="repository_exists")
     with repository.alone():
         if folder is not None and not folder.parent.is_dir():
             hint = "If it is on a USB disk, plug that in; else make it."

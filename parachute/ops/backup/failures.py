@@ -47,7 +47,7 @@ def is_broken_off(said: str) -> bool:
 
 
 def is_gone(access: Access) -> bool:
-    """Return whether a repository on this machine is not there any more, as when its disk was unplugged."""
+    """Return whether a repository on this machine no longer exists, as when its disk was unplugged."""
     return access.folder is not None and not (access.folder / "config").exists()
 
 
@@ -55,7 +55,7 @@ def failure(access: Access, doing: str, code: int, said: str) -> ParachuteError:
     """The error for a restic that has ended with a code other than 0; `doing` completes `restic could not …`."""
     where, last = access.shown, _last(said)
     if code == _PASSWORD or _is("wrong password or no key found", said):
-        hint = "Write the copy you have kept into that file; without the right one nobody can read the backups."
+        hint = "Write the password from the emergency kit into that file; without it the backups cannot be read."
         return WrongPassword(f"The password in {access.password_file} does not open the repository {where}.", hint)
     for pattern, sentence, hint in _FAILED:
         if _is(pattern, said):
@@ -71,7 +71,7 @@ def failure(access: Access, doing: str, code: int, said: str) -> ParachuteError:
         )
         return Damaged(f"The repository {where} is damaged: {last}.", hint)
     if is_closed:
-        hint = "Who owns that folder, and is it read-only?"
+        hint = "Check the owner of that folder, and whether it is read-only."
         return BackupFailed(f"The repository {where} cannot be used: {last}.", hint)
     return BackupFailed(f"restic could not {doing}: {last or f'it ended with {code}'}.")
 
@@ -103,7 +103,7 @@ def _is_gone(holder: str) -> str | None:
     try:
         os.kill(int(match[1]), 0)
     except (ProcessLookupError, OverflowError):
-        return f"No process {match[1]} runs on this computer any more."
+        return f"No process {match[1]} runs on this computer."
     except PermissionError:
         pass  # it is somebody else's, and lives
     return None

@@ -109,7 +109,7 @@ def _compared(found: Backup, part: str, back: Rebuilt, result: Proved, progress:
     progress.step(f"Opening the databases of {part}")
     broken = [f"{path}: {said}" for path in back.databases if (said := problem(back.root / path))]
     if problems := back.problems or broken:
-        said = f"The backup {found.id} does not come back as it was ({part})"
+        said = f"The backup {found.id} was not restored correctly ({part})"
         hint = "Make a new backup, and look at the disk of the repository: `parachute backup verify`."
         raise damaged(said, problems, hint)
     result.files += back.files

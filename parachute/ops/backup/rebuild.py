@@ -79,7 +79,7 @@ def _restored(repository: Repository, snapshot: Snapshot, part: str, place: Path
                     source.rename(path, folder, name)
                 databases.append(path)
             elif not stat.S_ISDIR(status.st_mode):
-                said = f"This backup holds {path!r} among its databases, which is no file."
+                said = f"This backup holds {path!r} as a database, but it is not a file."
                 raise Damaged(said, "Take an older backup.")
     if part == TRUST:
         remove_tree(root / FOLDER)

@@ -84,7 +84,7 @@ class Repository:
                         self._restic.unlock()
                 yield
         except Taken as error:
-            said = f"Another backup command is at work on this computer (process {error.process or 'unknown'})."
+            said = f"Another backup command is running on this computer (process {error.process or 'unknown'})."
             raise Locked(said, "Wait until it has ended, and try again.") from error
 
     def make(self) -> None:
@@ -101,7 +101,7 @@ class Repository:
         try:
             return str(found["id"])
         except (TypeError, KeyError) as error:
-            raise BackupFailed("What the repository says of itself cannot be read.") from error
+            raise BackupFailed("The description of the repository cannot be read.") from error
 
     def snapshots(self) -> list[Snapshot]:
         """Return our snapshots, oldest first."""

@@ -31,7 +31,7 @@ _VARIABLES = ("HOME", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOM
 
 def no_such_problem() -> NotFound:
     """Return the error for a problem that is not there, or not the same, any more."""
-    return NotFound("There is no such problem (any more).", "Look again.", key="no_such_problem")
+    return NotFound("This problem is already solved or unknown.", "Look again.", key="no_such_problem")
 
 
 class Examiner:
@@ -99,7 +99,7 @@ class Examiner:
         try:
             fixed = json.loads(said[said.index("{") :])["fixed"]
         except (ValueError, KeyError, TypeError) as error:
-            raise Unavailable("The doctor did not say what it did.", "Look again.", key="doctor_failed") from error
+            raise Unavailable("The fix gave no answer.", "Look again.", key="doctor_failed") from error
         if not fixed:
             raise no_such_problem()
         if not fixed[0]["done"]:

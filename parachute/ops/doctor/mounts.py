@@ -54,5 +54,5 @@ def vault(computer: Computer) -> Path:
     """The vault, if it is there; error: NotApplicable."""
     settings = settings_of(computer, "the vault")
     if not settings.vault.is_dir():
-        raise NotApplicable(f"The vault {settings.vault} is not there.")
+        raise NotApplicable(f"The vault {settings.vault} does not exist.")
     return settings.vault

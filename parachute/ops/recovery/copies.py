@@ -55,7 +55,7 @@ def copy_if_due(database: Path, *, closing_now: bool = False) -> bool:
     try:
         if inspected(f"{incoming.absolute().as_uri()}?immutable=1", thorough=True) == "damaged":
             suspicion(database).touch(mode=0o600)
-            raise sqlite3.DatabaseError(f"{database} is damaged; the next start puts it aside")
+            raise sqlite3.DatabaseError(f"{database} is damaged; the next start replaces it")
         # What is written while it is copied is newer than the copy.
         os.utime(incoming, (changed, changed))
         incoming.replace(target)

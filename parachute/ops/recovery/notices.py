@@ -15,16 +15,16 @@ _KEPT = 50
 
 _WAS = {"damaged": "was damaged", "empty": "was empty", "gone": "was gone", "whole": "was replaced"}
 _MADE_ANEW = {
-    "sessions.db": "It was made anew from the transcripts: titles and contexts that were chosen, archived conversations and links are lost.",
-    "runs.db": "It was made anew: answers that were cut off are in no list any more.",
-    "events.db": "It was made anew: events that modules had not taken yet are lost, and recordings that waited for their text.",
-    "suggestions.db": "It was made anew: suggestions that waited, and what was decided before, are lost.",
-    "changes.db": "It was made anew: what runs changed before cannot be undone, and what waited of it stays in their views.",
+    "sessions.db": "It was rebuilt from the transcripts: chosen titles and contexts, archived states and links are lost.",
+    "runs.db": "It was recreated: interrupted answers are no longer listed.",
+    "events.db": "It was recreated: undelivered events and recordings that waited for transcription are lost.",
+    "suggestions.db": "It was recreated: waiting suggestions and earlier decisions are lost.",
+    "changes.db": "It was recreated: earlier changes of runs cannot be undone, and waiting changes stay in their views.",
     "vault-id": "This is another vault than before, such as one that was restored: its conversations are sandboxed.",
-    "keys.yaml": "Nobody is let in from other devices. Put the file back from a backup, or make keys anew with "
+    "keys.yaml": "No other device can connect. Restore the file from a backup, or create new keys with "
     "`parachute keys create NAME`.",
-    "trust.db": "It was made anew: all conversations are sandboxed and without grants, workspaces are as the vault's copies of "
-    "them say, and what was spent today is forgotten.",
+    "trust.db": "It was recreated: all conversations are sandboxed and without grants, workspaces come from the vault's copies "
+    "of them, and today's spending is forgotten.",
 }
 
 
@@ -48,7 +48,7 @@ class Notice:
             said += f" It is kept as {self.put_aside}."
         if self.copy:
             return f"{said} Its copy {self.copy} took its place; what changed after {self.copied_at} is not in it."
-        return f"{said} {_MADE_ANEW.get(name, 'It was made anew.')}"
+        return f"{said} {_MADE_ANEW.get(name, 'It was recreated.')}"
 
     def as_json(self) -> dict[str, Any]:
         """The form for apps and of the file; `message` is for people."""

@@ -115,7 +115,7 @@ class Checking:
             return False
         unknown = _unknown(document, names)
         for name in unknown:
-            self._changed(f"The setting {name} is not known any more.")
+            self._changed(f"The setting {name} is no longer known.")
         if unknown:
             sentence = f"The new version does not know these settings, and would not start: {', '.join(unknown)}."
             said = "\n".join(f"`parachute config unset {name}` takes it out." for name in unknown)

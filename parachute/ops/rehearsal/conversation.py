@@ -51,7 +51,7 @@ class Conversation:
         results = [event for event in events if event.get("type") == "tool_result"]
         if not any(self.name in str(result.get("content")) and not result.get("isError") for result in results):
             said = str(results[-1].get("content"))[:300] if results else "no tool was called"
-            return self._failed(f"The agent's command did not do its work: {said}")
+            return self._failed(f"The agent's command failed: {said}")
         level = next((event.get("trustLevel") for event in events if event.get("trustLevel")), None)
         if level != "sandboxed":
             return self._failed(f"It was held at the level {level}, not in a sandbox.")
@@ -62,7 +62,7 @@ class Conversation:
         except OSError as error:
             return self._failed(f"What the agent wrote is not in its project: {error.strerror}.")
         if written.strip() != self.name:
-            return self._failed("What the agent wrote is not in its project as it was written.")
+            return self._failed("The agent's file is missing from the project or differs.")
         return Check("conversation", True, "A conversation was held in a sandbox: a command, a file and an answer.")
 
     @staticmethod

@@ -78,7 +78,7 @@ def compared(before: dict[Path, Content], after: dict[Path, Content]) -> Iterabl
         yield f"{path.name} is migrated: {', '.join(new)}. The present version cannot open it after that."
         for table, count in then.rows.items():
             if count and not now.rows.get(table):
-                state = "is empty" if table in now.rows else "is not there any more"
+                state = "is empty" if table in now.rows else "no longer exists"
                 yield f"In {path.name} the table {table}, which has {count:,} rows, {state}."
 
 

@@ -59,7 +59,7 @@ def _declared(scratch: Scratch, path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (ValueError, AttributeError) as error:
-        raise InvalidInput(f"{path} cannot be read: {error}.", "It is the system's: build that anew.") from error
+        raise InvalidInput(f"{path} cannot be read: {error}.", "It belongs to the system: rebuild that.") from error
     copy = scratch.folder / "declared.json"
     atomic_write(copy, json.dumps(document))
     return {VARIABLE: str(copy)}

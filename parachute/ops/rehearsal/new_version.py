@@ -104,7 +104,7 @@ class NewVersion:
             if code != 0:
                 return f"It ended with {code}, not with 0."
             left = [process for process in family if Path(f"/proc/{process}").exists() and not _is_zombie(process)]
-            return f"{len(left)} of its processes did not end with it." if left else None
+            return f"{len(left)} of its processes kept running." if left else None
         except subprocess.TimeoutExpired:
             return f"It did not end within {_END_SECONDS:.0f} seconds."
         finally:

@@ -125,7 +125,7 @@ def _followed(scratch: Scratch, plan: Plan, deadline: float, found: Callable[[Ch
             return changes
         if time.monotonic() >= deadline:
             sentence = f"The rehearsal did not come to an end within {SECONDS / 60:.0f} minutes."
-            found(Check("time", False, sentence, "This machine may be very busy; try again when it is not."))
+            found(Check("time", False, sentence, "This machine may be too busy; try again later."))
         else:
             process.wait()
             said = log.read_text(errors="replace").strip()[-2000:]
@@ -141,8 +141,8 @@ def _probed(scratch: Scratch, plan: Plan, deadline: float) -> str | None:
             return f"No sandbox starts in a rehearsal here: {reason}" if reason else None
         process.kill()
         process.wait()
-        said = log.read_text(errors="replace").strip().splitlines() or ["it did not say why."]
-        return f"The namespaces of a rehearsal cannot be made here: {said[-1][:300]}"
+        said = log.read_text(errors="replace").strip().splitlines() or ["no reason was given."]
+        return f"Namespaces for a rehearsal cannot be created here: {said[-1][:300]}"
 
 
 @contextmanager

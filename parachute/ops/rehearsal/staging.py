@@ -167,7 +167,7 @@ class _Staging:
             if time.monotonic() > self._deadline:
                 raise TooSlow(
                     "The copies were not made in time.",
-                    "This disk may be very busy; try again when it is not.",
+                    "This disk may be too busy; try again later.",
                 )
             return part.is_left_out(path) or part.is_database(path)
 

@@ -78,7 +78,7 @@ def source_of(settings: Settings) -> Path:
     named = settings.updates.source or (Path(running().source) if running().source else None)
     if named is None:
         raise Conflict(
-            "Where new versions come from is not known.",
+            "The source of updates is unknown.",
             "Name a clone of the repository or a wheel: `parachute update --from PATH`, or `parachute config set updates.source PATH`.",
             key="no_source",
         )

@@ -94,7 +94,7 @@ async def _followed(clone: Path) -> Followed:
         branch = await git(clone, "symbolic-ref", "--quiet", "HEAD")
     except Unavailable as error:
         raise UpdateFailed(
-            f"{clone} is on no branch, so that nobody can tell what comes next.",
+            f"{clone} is not on a branch, so there is nothing to follow.",
             f"Check one out: git -C {clone} checkout main",
             key="no_branch",
         ) from error

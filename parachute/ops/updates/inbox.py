@@ -41,7 +41,7 @@ class UpdatesSource(Source):
         if update.phase is Phase.BACK and update.problem:
             return [_item(update, f"The update came back: {update.problem}")]
         if update.phase in IN_PLACE and not self._journal.is_held():
-            return [_item(update, "Nobody watches over the update: `parachute update` takes it up.")]
+            return [_item(update, "The update was interrupted. Run `parachute update` to resume it.")]
         return []
 
     def _was_seen(self, update: Update) -> bool:

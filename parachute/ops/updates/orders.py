@@ -107,7 +107,7 @@ class Orders:
         if situation.update.phase in IN_PLACE:
             raise Conflict(
                 "It is in place already.",
-                "`parachute update back` puts the version before in place again.",
+                "`parachute update back` restores the version before.",
                 key="too_late",
             )
         if situation.update.manager == "nixos":

@@ -15,7 +15,8 @@ from parachute.config.settings.home import Home
 from parachute.ops.updates.models import UpdateFailed, Version
 from parachute.ops.updates.state import State
 from parachute.sandbox.image import programs
-from parachute.supervisor import control, installed, pid_file, rendering
+from parachute.supervisor import control, installed, pid_file
+from parachute.supervisor.systemd import rendering
 
 log = logging.getLogger(__name__)
 

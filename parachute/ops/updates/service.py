@@ -140,7 +140,7 @@ class Updates:
             update = replace(update, changes=rehearsal.changes)
             if rehearsal.impossible and not self._unrehearsed:
                 raise UpdateFailed(
-                    f"It cannot be rehearsed on this machine: {rehearsal.impossible}",
+                    f"The update cannot be rehearsed on this machine: {rehearsal.impossible}",
                     "`parachute update --unrehearsed` updates all the same: it is on probation, and what was before can come back.",
                 )
             if not rehearsal.impossible and not rehearsal.ok:
@@ -206,7 +206,7 @@ class Updates:
         except (
             OSError
         ) as error:  # a full disk is no reason to stay; what is written down brings the old version back as well
-            log.error("It cannot be written down: %s", error)
+            log.error("The state of the update cannot be saved: %s", error)
         since: list[str] = []
         try:
             since = await place.put_back(update.old)
@@ -255,7 +255,7 @@ class Updates:
             if health is not None and health.program == str(version.prefix):
                 restarts = health.restarts if restarts is None else restarts
                 if health.has_failed or health.restarts - restarts >= _RESTARTS:
-                    return f"Version {version.name} ended again and again: {health.problem or 'it was started anew'}."
+                    return f"Version {version.name} ended repeatedly: {health.problem or 'it was restarted'}."
                 if not health.problem:
                     well = moment
             if moment - well > _ILL_SECONDS:

@@ -16,7 +16,7 @@ from parachute.ops.updates.versions import Versions
 
 log = logging.getLogger(__name__)
 
-_CUT_OFF = "The computer was ended, or started anew, before the new version had proven itself."
+_CUT_OFF = "The computer was stopped or restarted during the probation of the new version."
 
 
 def finish(home: Home, vault: Path) -> None:
@@ -39,7 +39,7 @@ def finish(home: Home, vault: Path) -> None:
     try:
         _ended(home, journal, update, since)
     except OSError as error:  # a full disk; the next start notes it
-        log.error("It cannot be written down that an update was taken back: %s", error)
+        log.error("The end of the update cannot be saved: %s", error)
 
 
 def _ended(home: Home, journal: Journal, update: Update, since: list[str]) -> None:

@@ -29,7 +29,7 @@ def split(text: str, port: int | None = None) -> tuple[str, int | None]:
     """`host`, `host:port` or `[address]:port` as (normal host, port); errors: ValueError with the reason."""
     match = _SHAPE.fullmatch(text)
     if match is None:
-        raise ValueError("it is not a host name, with `:port` at most; an IPv6 address stands in brackets")
+        raise ValueError("not a host name, optionally with `:port`; write an IPv6 address in brackets")
     if match[2] is not None:
         port = int(match[2])
         if not 1 <= port <= 65535:
@@ -48,7 +48,7 @@ def normal(host: str) -> str:
                 raise ValueError("it has no closing bracket")
             return str(ipaddress.IPv6Address(host[1:-1]))  # with a zone it is refused as not public
         except ValueError as error:
-            raise ValueError("what stands in brackets is not an IPv6 address") from error
+            raise ValueError("the text in brackets is not an IPv6 address") from error
     if not host.isascii():
         try:
             host = idna.encode(host, uts46=True).decode()

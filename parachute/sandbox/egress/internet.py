@@ -87,7 +87,7 @@ class Internet:
         except OSError as error:
             if found:
                 raise Unreachable(f"{target} cannot be reached: {error.strerror or error}.") from error
-            raise Unreachable(f"{target.host} is not known: {error.strerror or error}.") from error
+            raise Unreachable(f"{target.host} cannot be resolved: {error.strerror or error}.") from error
 
     async def _first(
         self, target: Target, found: Sequence[str], tls: ssl.SSLContext | None, *, private: bool, own: bool

@@ -36,7 +36,7 @@ def unavailable(trial: Specification | None) -> str | None:
     if not shutil.which("podman"):
         return "Podman is not installed."
     if trial is None:
-        return "There is no image for containers yet; `parachute sandbox build` makes it."
+        return "No container image yet; `parachute sandbox build` makes it."
     try:
         attempt(trial)
     except InvalidInput as error:
@@ -117,7 +117,7 @@ def attempt(trial: Specification) -> None:
         raise InvalidInput("The image for containers is gone; `parachute sandbox build` makes it again.")
     if done.returncode != 0:
         said = done.stdout.strip() or " / ".join(done.stderr.splitlines()[-3:])
-        raise InvalidInput(f"Podman may not be used here: {said[-400:] or 'it did not say why'}.", _HINT)
+        raise InvalidInput(f"Podman may not be used here: {said[-400:] or 'no reason was given'}.", _HINT)
 
 
 def remove_all(installation: str) -> None:

@@ -273,4 +273,4 @@ class OpenSandboxes:
 
 
 def _closed_meanwhile() -> ClosedMeanwhile:
-    return ClosedMeanwhile("The sandbox is closed, perhaps since a moment ago.", "Try again.")
+    return ClosedMeanwhile("The sandbox is closed.", "Try again.")

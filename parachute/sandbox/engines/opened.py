@@ -38,6 +38,6 @@ def _open(mount: Mount) -> int:
     # O_PATH opens a pipe or a device without a word: only a file is given as one.
     if mount.is_file and not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.ELOOP, "it is not a regular file any more")
+        raise OSError(errno.ELOOP, "it is no longer a regular file")
     os.set_inheritable(descriptor, True)
     return descriptor

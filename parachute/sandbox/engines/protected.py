@@ -120,7 +120,7 @@ def _git(mount: Mount, root: Folder) -> dict[str, Mount]:
             raise InvalidInput(
                 f"{mount.source}/.git/{_COMMON} leads git to hooks and a configuration that lie somewhere else, so that this "
                 "project cannot be given to an agent.",
-                "Look at it; in a repository of its own there is no such file, and it can be removed.",
+                "Check the file; an independent repository does not have it, and you can remove it.",
             )
         for name in _IN_GIT_FOLDERS:
             _place_folder(git, name)

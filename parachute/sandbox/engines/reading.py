@@ -1,4 +1,4 @@
-"""Reading a file of a sandbox through its runner: inside, so that the agent's mounts and nothing else say what there is."""
+"""Read a file from inside a sandbox, through its runner, so that the agent's mounts decide access."""
 
 import socket
 import time

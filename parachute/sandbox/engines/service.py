@@ -217,7 +217,7 @@ class Sandboxes:
         if directory.is_relative_to(vault) and is_no_project(directory.relative_to(vault)):
             raise InvalidInput(
                 f"workingDirectory: {directory.relative_to(vault).parts[0]} in the vault holds instructions of other "
-                "agents, and is no project.",
+                "agents, and is not a project.",
                 "Choose another folder.",
                 key="not_a_project",
             )

@@ -161,7 +161,7 @@ def unavailable(folder: Path) -> str | None:
         with suppress(OSError):
             View(folder / _TRIED).remove()
     if probe.returncode != 0:
-        said = (probe.stderr.strip().splitlines() or ["it did not say why"])[-1]
+        said = (probe.stderr.strip().splitlines() or ["no reason was given"])[-1]
         return f"Copy-on-write views cannot be mounted here: {said[:200]}."
     return None
 

@@ -49,7 +49,7 @@ async def run(
     if code:
         last = [line for line in text.splitlines() if line.strip()][-3:]
         raise Unavailable(
-            f"{name} ended with status {code}: {' / '.join(last)[-500:] or 'it did not say why'}.",
+            f"{name} ended with status {code}: {' / '.join(last)[-500:] or 'no reason was given'}.",
             hint,
             key="program_failed",
         )

@@ -69,8 +69,8 @@ class Seals:
         except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise SealsUnreadable(
                 f"{path} cannot be read: {error}.",
-                "Without it nobody can say whether the end of a day is missing from the audit log. Restore it from a backup, "
-                "or remove it: then the days are sealed anew as they are.",
+                "Without it a missing end of a day cannot be detected. Restore it from a backup, "
+                "or remove it to seal the days again as they are.",
             ) from error
 
     def put_open(self, day: str, seal: Seal) -> None:

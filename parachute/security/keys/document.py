@@ -85,7 +85,9 @@ def parse_document(data: bytes, path: Path, form: Form = KEYS) -> Document:
     try:
         return read_document(data, "the file", lambda root: _document(root, path, form), _BOUNDS)
     except DocumentInvalid as error:
-        raise KeysUnreadable(f"{path}, {error.problems[0]}", "Until this is put right nobody is let in.") from error
+        raise KeysUnreadable(
+            f"{path}, {error.problems[0]}", "Until this is fixed, every request is refused."
+        ) from error
 
 
 def _document(root: Value, path: Path, form: Form) -> Document:
@@ -97,7 +99,7 @@ def _document(root: Value, path: Path, form: Form) -> Document:
         key = alone.attempt(lambda entry: _key(entry, form), None)
         if key is None or alone.problems:
             problems += alone.problems
-            refused.append(Refused(f"{path}, {alone.problems[0]} This entry lets nobody in.", value.raw))
+            refused.append(Refused(f"{path}, {alone.problems[0]} This entry is ignored.", value.raw))
             continue
         if key.id in keys:
             # Which of the two somebody means to revoke could not be told.

@@ -100,7 +100,7 @@ class Policy:
         action = ACTION_BY_NAME.get(tool_name)
         if action is None:
             unknown = Effect.ASK if self._asks else Effect.DENY
-            reason = f"The tool {tool_name!r} is not known."
+            reason = f"The tool {tool_name!r} is unknown."
             return self._listed(tool_name) or Decision(unknown, reason, "unknown-tool")
         listed = self._listed(tool_name, action.also_requires)
         if tool_name == "WebFetch" and urlsplit(action.text(tool_input, "url")).scheme not in ("http", "https"):

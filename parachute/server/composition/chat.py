@@ -20,11 +20,10 @@ from parachute.capabilities.skills.inbox import SkillsSource
 from parachute.capabilities.skills.runtime_plugin import RuntimePlugins
 from parachute.capabilities.skills.service import Skills
 from parachute.capabilities.skills.store import SkillStore
+from parachute.changes.service import Changes
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
-from parachute.chat.changes.inbox import ChangesSource
-from parachute.chat.changes.service import Changes
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.contexts.service import Contexts
@@ -45,9 +44,10 @@ from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.service import Repositories
 from parachute.chat.repositories.store import RepositoryDecisions
 from parachute.chat.runs.admission import Admission
-from parachute.chat.runs.broken_off import BrokenOff
+from parachute.chat.runs.changes_inbox import ChangesSource
 from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
+from parachute.chat.runs.interrupted import InterruptedAnswers
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.postponed import PostponedCalls
 from parachute.chat.runs.preparation import AgentServices, ProposingTools
@@ -96,7 +96,7 @@ class ChatServices:
     agents: AgentServices
     preparation: PersonPreparation
     runs: Runs
-    broken_off: BrokenOff
+    interrupted: InterruptedAnswers
     prewarming: Prewarming
     workspaces: Workspaces
     pool: AgentPool
@@ -250,7 +250,7 @@ async def build_chat(
         agents=agents,
         preparation=preparation,
         runs=runs,
-        broken_off=BrokenOff(runs, stored, sessions.sessions),
+        interrupted=InterruptedAnswers(runs, stored, sessions.sessions),
         prewarming=prewarming,
         workspaces=workspaces,
         pool=pool,

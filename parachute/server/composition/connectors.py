@@ -110,7 +110,7 @@ async def build_connectors(
         commands,
         events.switch,
         VoiceNotes(automation.transcriptions, storage.vault, clock),
-        chat.broken_off,
+        chat.interrupted,
         clock,
     )
     bots = Bots(

@@ -11,7 +11,7 @@ from parachute.automation.transcription import store as transcription_store
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.database import Database
 from parachute.base.unfinished import remove_unfinished
-from parachute.chat.changes import store as change_store
+from parachute.changes import store as change_store
 from parachute.chat.network.store import create_host_decisions
 from parachute.chat.repositories.store import create_repository_decisions
 from parachute.chat.runs import store as run_store

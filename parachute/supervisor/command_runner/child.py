@@ -39,7 +39,7 @@ def main() -> NoReturn:
     except FileNotFoundError:
         code = NOT_FOUND
     except OSError as error:
-        sys.stderr.write(f"It cannot be started: {error}\n")
+        sys.stderr.write(f"Cannot start: {error}\n")
         code = CANNOT
     finally:
         processes.end_all(whole_namespace=False)

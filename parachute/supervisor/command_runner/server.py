@@ -111,7 +111,7 @@ def _run(connection: socket.socket) -> int:
     except (OSError, subprocess.SubprocessError) as error:
         if isinstance(error, FileNotFoundError) and error.filename == header["command"][0]:
             return _NOT_FOUND
-        os.write(descriptors[2], f"It cannot be started: {error}\n".encode())
+        os.write(descriptors[2], f"Cannot start: {error}\n".encode())
         return _CANNOT
     for descriptor in descriptors:
         os.close(descriptor)

@@ -226,7 +226,7 @@ def _key_needed(client: Client) -> KeyNeeded:
 
 def _without_path(error: KeysUnreadable) -> KeysUnreadable:
     # Where the owner's files lie is not for strangers.
-    return KeysUnreadable("The keys of this computer cannot be read, so nobody is let in.", "Its log says why.")
+    return KeysUnreadable("The keys of this computer cannot be read, so every request is refused.", "Its log says why.")
 
 
 def _not_allowed(caller: Caller, need: Need) -> NotAllowed:

@@ -33,7 +33,7 @@ def presented_session(cookies: Iterable[bytes], scheme: str) -> Presented | None
     values = found[SECURE if over_tls else PLAIN]
     if len(values) > 1:
         raise WrongCredential(
-            "This browser has two sign-ins for this computer, and one of them may be somebody else's.",
+            "This browser has two sign-ins for this computer, and one of them may not be yours.",
             "Delete the cookies of this page, and sign in again.",
             key="two_sign_ins",
         )

@@ -61,6 +61,6 @@ class Recognition:
         """The browser whose cookie this is; errors: SignedOut, KeysUnreadable."""
         found = self.browsers.authenticate(secret)
         if found is None:
-            raise SignedOut("This browser is not signed in any more.", "Sign in again: `parachute pair` shows a code.")
+            raise SignedOut("This browser is no longer signed in.", "Sign in again: `parachute pair` shows a code.")
         is_confirmed = self.browsers.confirmed_for(found.id) > 0
         return Caller("browser", found.label, found.scopes, True, found.id, is_confirmed)

@@ -33,7 +33,7 @@ def check_exposure(
     """
     if not is_auth_mode(auth_mode):
         raise NotSafe(
-            f"auth_mode: {auth_mode[:40]!r} is not known; allowed are {', '.join(get_args(AuthMode))}.",
+            f"auth_mode: {auth_mode[:40]!r} is unknown; allowed are {', '.join(get_args(AuthMode))}.",
             "Set it with: parachute config set auth_mode remote",
             key="unknown_auth_mode",
         )

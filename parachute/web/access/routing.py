@@ -1,4 +1,4 @@
-"""The capability that a request needs: one table, read from top to bottom."""
+"""The capability that a request needs: one table, of which the line with the most of a path holds."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +27,8 @@ class Need:
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One line of the table: paths at or below `path`, where what stands in braces is any one segment.
+
+    Of the lines that fit a path the most precise one holds, wherever it stands.
 
     `written` is the module whose scope is needed to change something, where that reaches further than `module`. What
     `is_confirmed` is changed from a browser only for some minutes after its owner has signed in or confirmed, and what
@@ -189,7 +191,15 @@ def _segments(path: str) -> tuple[str, ...]:
     return tuple(path[1:].split("/")) if path != "/" else ()
 
 
-_COMPILED = tuple((("",) if rule.is_exact and rule.path == "/" else _segments(rule.path), rule) for rule in RULES)
+def _precedence(compiled: tuple[tuple[str, ...], Rule]) -> tuple[int, ...]:
+    """A sort key by which written parts precede those in braces, longer paths shorter ones, and exact paths what is below them."""
+    segments, rule = compiled
+    return (*(int(segment.startswith("{")) for segment in segments), 2 if rule.is_exact else 3)
+
+
+_COMPILED = sorted(
+    ((("",) if rule.is_exact and rule.path == "/" else _segments(rule.path), rule) for rule in RULES), key=_precedence
+)
 _DEEPEST = max(len(segments) for segments, _ in _COMPILED)
 
 

@@ -92,7 +92,7 @@ class FirstBoot:
             has_browser = any(browser.is_admin for browser in browsers)
             if not has_browser and not any(key.is_admin for key in self._others()):
                 raise Conflict(
-                    "There is no other key with admin rights yet, and no browser, so that nobody could administer this computer any more.",
+                    "There is no other key with admin rights yet, and no browser, so this computer could no longer be administered.",
                     "Sign a browser in, or make a key for your app first.",
                     key="no_other_key",
                 )
@@ -114,7 +114,7 @@ class FirstBoot:
             return None
         return Invitation(
             None,
-            "Somebody is setting this computer up: the key was used. Restarting the machine shows a new one, and so does "
+            "This computer is being set up: the key was used. To show a new one, restart the machine or run "
             "`parachute first-boot --again`.",
         )
 

@@ -34,7 +34,7 @@ class ProgressStore:
         except (OSError, ValueError, TypeError, RecursionError, ParachuteError) as error:
             raise SetupUnreadable(
                 f"{self.path} cannot be read: {str(error).rstrip('.')}.",
-                "`parachute first-boot --again` begins anew.",
+                "`parachute first-boot --again` starts over.",
             ) from error
 
     def write(self, progress: Progress) -> None:

@@ -22,6 +22,12 @@ def part_of(path: str) -> str:
     return f"/{parts[1]}" if len(parts) > 1 else "/"
 
 
+def _precedence(route: BaseRoute) -> list[int]:
+    """A sort key by which `/chat/permissions` precedes `/chat/{session}`, and that what takes any rest of a path."""
+    segments = getattr(route, "path", "").split("/")
+    return [2 if ":path}" in segment else int(segment.startswith("{")) for segment in segments]
+
+
 class LateRoutes:
     """An ASGI application for what `app` has no route for yet: it adds the routes of that part of `table`, once, and asks again.
 
@@ -83,5 +89,6 @@ class LateRoutes:
             if part not in self._found:
                 # A router that is included has each of its routes made once more, with its validators: 4 MB, and 80 ms.
                 routes = [route for find in self._table[part] for route in find().routes]
-                self._found[part] = [route for route in routes if part_of(getattr(route, "path", "")) == part]
+                here = [route for route in routes if part_of(getattr(route, "path", "")) == part]
+                self._found[part] = sorted(here, key=_precedence)
             return self._found[part]

@@ -16,7 +16,7 @@ _BETWEEN = re.compile(r"[\s-]+")
 
 
 class WrongCode(ParachuteError):
-    """There is no such code; why is nobody's business who guesses."""
+    """An unknown code; the reason is not disclosed to the caller."""
 
     status = 403
     key = "wrong_code"

@@ -129,7 +129,7 @@ class Pairing:
             return _Shown(code.scopes, code=code)
         self._tries.note(proof.address)
         raise WrongCode(
-            "This is not valid here, or not any more.",
+            "This code or key is wrong or has expired.",
             "A code holds five minutes, once; `parachute pair` or a browser that is signed in shows a new one.",
         )
 
@@ -140,7 +140,7 @@ class Pairing:
             self._tries.note(address)
             raise WrongCode(
                 "This is not the password on the emergency kit that has opened the backups.",
-                "Type it as it stands there; a code or a key will do as well.",
+                "Type it exactly as printed, or use a code or a key.",
             )
 
     def _is_makers(self, code: Code) -> bool:

@@ -204,7 +204,7 @@ def _read_authority(path: Path, now: datetime) -> _Pair | None:
 def _unreadable(path: Path, reason: str) -> ParachuteError:
     return ParachuteError(
         f"{path} cannot be read: {reason.rstrip('.')}.",
-        "Put it back from a backup; or make another with `parachute tls renew --authority`, which each device has to trust anew.",
+        "Put it back from a backup; or make another with `parachute tls renew --authority`, which each device must then trust.",
         key="authority_unreadable",
     )
 

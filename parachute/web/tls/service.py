@@ -56,7 +56,7 @@ class Tls:
         if self.issued is not None and self.issued.left_out:
             found.append(
                 f"The authority may not sign {', '.join(self.issued.left_out)}: it was made for other names. "
-                "`parachute tls renew --authority` makes another, which every device has to trust anew."
+                "`parachute tls renew --authority` makes another, which every device must then trust."
             )
         return [each for each in found if each]
 

@@ -25,7 +25,7 @@ def test_services_are_installed_without_what_cannot_be_and_somebody_says_so(user
     computer = Services(user)
     try:
         installed = json.loads(computer.run("parachute service install --json"))
-        assert "without being held back" in installed["not_held_back"]
+        assert "unconfined" in installed["not_held_back"]
         assert computer.run(f"curl -sf --max-time 60 {URL}/api/health")
         shown = computer.run("systemctl --user show parachute-supervisor --property=PrivateUsers,NoNewPrivileges")
         assert sorted(shown.splitlines()) == ["NoNewPrivileges=yes", "PrivateUsers=no"]

@@ -65,7 +65,7 @@ def test_what_was_changed_since_is_not_written_over(server: MaintenanceServer) -
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("sandbox.nothing", "1", "there is no such setting"),
+        ("sandbox.nothing", "1", "unknown setting"),
         ("sandbox.idle_minutes", '"soon"', "idle_minutes"),
         ("sandbox.idle_minutes", "soon", "JSON is expected"),
         ("port", "70000", "port"),

@@ -121,7 +121,7 @@ async def test_a_reader_that_is_cancelled_stops_the_agent(place: Place, api: Mes
     gate = Gate()
     api.script(hold(gate, text("late")))
     running = asyncio.create_task(place.agents.run_agent(module, "reader", "Go!"))
-    await api.until(lambda api: len(api.conversation) == 1)
+    await api.happens(lambda: len(api.conversation) == 1, "a request has come")
     (session,) = place.core.runs.active()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -135,12 +135,12 @@ async def test_only_so_many_runs_at_a_time(place: Place, api: MessagesAPI) -> No
     gate = Gate()
     api.default(hold(gate, text("done")))
     running = [asyncio.create_task(place.agents.run_agent(module, "reader", "Go!")) for _ in range(4)]
-    await api.until(lambda api: len(api.conversation) == 4)
+    await api.happens(lambda: len(api.conversation) == 4, "4 requests have come")
     with pytest.raises(ParachuteError) as full:
         await place.agents.run_agent(module, "reader", "Go!")
     assert (full.value.status, full.value.key) == (429, "queue_full")
     other = asyncio.create_task(place.agents.run_agent(place.module("other", agents=AGENTS), "reader", "Go!"))
-    await api.until(lambda api: len(api.conversation) == 5)
+    await api.happens(lambda: len(api.conversation) == 5, "5 requests have come")
     gate.open()
     assert await asyncio.gather(*running, other) == ["done"] * 5
     assert await place.agents.run_agent(module, "reader", "Go!") == "done"
@@ -152,7 +152,7 @@ async def test_a_module_that_is_disabled_has_its_runs_ended(place: Place, api: M
     api.default(hold(gate, text("done")))
     running = [asyncio.create_task(place.agents.run_agent(module, "reader", "Go!")) for _ in range(2)]
     kept = asyncio.create_task(place.agents.run_agent(other, "reader", "Go!"))
-    await api.until(lambda api: len(api.conversation) == 3)
+    await api.happens(lambda: len(api.conversation) == 3, "3 requests have come")
     await place.agents.close_module("letters")
     assert len(place.core.runs.active()) == 1
     for ended in await asyncio.gather(*running, return_exceptions=True):
@@ -176,7 +176,7 @@ async def test_a_person_puts_no_message_into_a_modules_run(place: Place, api: Me
     gate = Gate()
     api.script(hold(gate, text("done")))
     running = asyncio.create_task(place.agents.run_agent(module, "reader", "Go!"))
-    await api.until(lambda api: len(api.conversation) == 1)
+    await api.happens(lambda: len(api.conversation) == 1, "a request has come")
     (session,) = place.core.runs.active()
     with pytest.raises(Conflict) as refused:
         await place.core.runs.inject(session, "Do something else!")

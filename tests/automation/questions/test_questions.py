@@ -116,7 +116,7 @@ async def test_whoever_stops_waiting_ends_the_agent(made: Core, questions: Quest
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    await api.until(lambda seen: seen.disconnects == 1)
+    await api.happens(lambda: api.disconnects == 1, "the client has left")
     assert left(made) == []
 
 

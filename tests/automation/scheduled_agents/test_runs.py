@@ -136,7 +136,7 @@ def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(garden: Garden, 
         garden.ask_and_leave(f"{AGENTS}/page/run", {"date": "2026-02-06"}, gate)
         assert garden.agent("page")["status"] == "running"
         second = garden.run("page", date="2026-02-06")
-        assert (second["status"], second["error"]) == ("skipped", "The agent page is at work already.")
+        assert (second["status"], second["error"]) == ("skipped", "The agent page is running already.")
         assert garden.value(f"{AGENTS}/page/runs")["runs"][0]["status"] == "running"
     finally:
         gate.open()

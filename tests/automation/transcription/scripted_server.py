@@ -8,6 +8,7 @@ from email import message_from_bytes
 from email.message import Message
 from typing import Any
 
+from tests.support.changes import Changes
 from tests.support.http_server import answering
 
 SAID: dict[str, Any] = {
@@ -32,13 +33,16 @@ class Asked:
 
 
 @dataclass
-class ScriptedServer:
-    """`answers` are given in turn, the last one for ever; while `held` is set, nobody gets one."""
+class ScriptedServer(Changes):
+    """`answers` are given in turn, the last one for ever; nobody gets one until it is `free`. Tests wait for what it is asked."""
 
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
     answers: list[tuple[int, Any]] = field(default_factory=lambda: [(200, SAID)])
     free: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        super().__init__()
 
     def next(self) -> tuple[int, Any]:
         """The answer for this request."""
@@ -67,6 +71,7 @@ def scripted_server() -> Iterator[ScriptedServer]:
             else:
                 fields[str(given)] = value.decode()
         script.asked.append(Asked(headers, fields, name, content))
+        script.tell()
         script.free.wait(60)
         return script.next() if path == "/v1/audio/transcriptions" else (404, {})
 

@@ -70,7 +70,7 @@ def test_a_recording_of_the_journal_gets_its_text_from_the_model_here(
     journal: ModuleComputer, with_model: None, tmp_path: Path
 ) -> None:
     entry = record(journal, write(tmp_path / "browser.webm", 3))
-    found = journal.eventually(f"/api/daily/entries/{entry['id']}", lambda each: each["content"], "it has a text")
+    found = journal.heard(f"/api/daily/entries/{entry['id']}", lambda each: each["content"], "it has a text")
     assert set(found["content"].split()) <= set(WORDS)
     job = of_entry(journal, entry)
     assert (job["state"], job["text"], job["error"]) == ("done", found["content"], None)
@@ -95,7 +95,7 @@ def test_what_an_app_pushes_becomes_text_too(
     ):
         body = {"root": "Daily", "files": [{"path": path, "content": content, "is_binary": is_binary}]}
         assert journal.post("/api/sync/push", json=body).json()["pushed"] == 1
-    found = journal.eventually("/api/daily/entries/para:abc123", lambda each: each["content"], "it has a text")
+    found = journal.heard("/api/daily/entries/para:abc123", lambda each: each["content"], "it has a text")
     assert (found["content"], found["fields"]["language"]) == (TEXT, "german")
     (asked,) = with_server.asked
     assert (asked.data, asked.name, asked.fields["model"]) == (sound, "recording.m4a", "whisper-1")
@@ -107,7 +107,7 @@ def test_an_entry_with_words_of_its_own_is_left_alone(
 ) -> None:
     own = record(journal, write_wav(tmp_path / "app.wav", 1), content="My own words.")
     after = record(journal, write_wav(tmp_path / "app.wav", 1))
-    journal.eventually(f"/api/daily/entries/{after['id']}", lambda each: each["content"], "the next one has a text")
+    journal.heard(f"/api/daily/entries/{after['id']}", lambda each: each["content"], "the next one has a text")
     assert journal.value(f"/api/daily/entries/{own['id']}")["content"] == "My own words."
     assert journal.value(f"/api/voice/transcriptions?entry={own['id']}") == {"transcriptions": []}
     body = {"path": own["audio_path"], "entry": own["id"], "again": True}
@@ -120,13 +120,13 @@ def test_it_is_transcribed_again_when_somebody_asks_for_that(
 ) -> None:
     entry = record(journal, write_wav(tmp_path / "app.wav", 1))
     address = f"/api/daily/entries/{entry['id']}"
-    found = journal.eventually(address, lambda each: each["content"] == TEXT, "it has a text")
+    found = journal.heard(address, lambda each: each["content"] == TEXT, "it has a text")
     of_entry(journal, entry)
     with_server.answers[:] = [(200, {**SAID, "text": "Better heard."})]
     body = {"path": found["audio_path"], "entry": entry["id"]}
     assert journal.post("/api/voice/transcriptions", json=body).json()["key"] == "has_text"
     assert journal.post("/api/voice/transcriptions", json={**body, "again": True}).status_code == 200
-    journal.eventually(address, lambda each: each["content"] == "Better heard.", "it has the new text")
+    journal.heard(address, lambda each: each["content"] == "Better heard.", "it has the new text")
 
 
 def test_a_killed_server_loses_no_recording_and_writes_each_text_once(
@@ -134,11 +134,11 @@ def test_a_killed_server_loses_no_recording_and_writes_each_text_once(
 ) -> None:
     with_server.free.clear()
     entries = [record(journal, write_wav(tmp_path / "app.wav", 1)) for _ in range(3)]
-    journal.wait_until(lambda: with_server.asked, "the first one is being transcribed")
+    with_server.wait(lambda: with_server.asked, "the first one is being transcribed", journal.logs)
     journal.kill_core()
     with_server.free.set()
     for entry in entries:
-        journal.eventually(f"/api/daily/entries/{entry['id']}", lambda each: each["content"] == TEXT, "it has a text")
+        journal.heard(f"/api/daily/entries/{entry['id']}", lambda each: each["content"] == TEXT, "it has a text")
         assert of_entry(journal, entry)["state"] == "done"
     assert len(with_server.asked) == 4
     day = (journal.vault / "Daily" / "journals" / f"{entries[0]['date']}.md").read_text()
@@ -154,11 +154,11 @@ def test_a_server_that_fails_is_asked_again_and_a_refusal_is_told(
     (journal.vault / "again.wav").write_bytes(write_wav(tmp_path / "app.wav", 1).read_bytes())
     job = journal.post("/api/voice/transcriptions", json={"path": "again.wav"}).json()
     address = f"/api/voice/transcriptions/{job['id']}"
-    waits = journal.eventually(address, lambda each: each["error"], "it has failed once")
+    waits = journal.heard(address, lambda each: each["error"], "it has failed once")
     assert (waits["state"], waits["attempts"]) == ("waiting", 1)
     assert "out of memory" in waits["error"]["message"]
     assert journal.post(f"{address}/retry").status_code == 200
-    assert journal.eventually(address, lambda each: each["state"] == "done", "it is done")["text"] == TEXT
+    assert journal.heard(address, lambda each: each["state"] == "done", "it is done")["text"] == TEXT
 
     with_server.answers[:] = [(400, {"error": {"message": "Invalid file format."}})]
     failed = journal.command("voice", "transcribe", str(journal.vault / "again.wav"))
@@ -174,8 +174,8 @@ def test_an_answer_that_is_none_changes_nothing(
     (journal.vault / f"{word}.wav").write_bytes(write_wav(tmp_path / "app.wav", 1).read_bytes())
     job = journal.post("/api/voice/transcriptions", json={"path": f"{word}.wav"}).json()
     address = f"/api/voice/transcriptions/{job['id']}"
-    waits = journal.eventually(address, lambda each: each["error"], "it has failed")
-    assert (waits["text"], "is no transcription" in waits["error"]["message"]) == (None, True)
+    waits = journal.heard(address, lambda each: each["error"], "it has failed")
+    assert (waits["text"], "is not a transcription" in waits["error"]["message"]) == (None, True)
     assert journal.ask("DELETE", address).json()["state"] == "cancelled"
 
 
@@ -187,13 +187,13 @@ def test_one_is_cancelled_in_its_middle_and_the_next_one_has_its_turn(
         (journal.vault / name).write_bytes(write_wav(tmp_path / "app.wav", 1).read_bytes())
     first = journal.post("/api/voice/transcriptions", json={"path": "one.wav"}).json()
     assert journal.post("/api/voice/transcriptions", json={"path": "one.wav"}).json()["id"] == first["id"]
-    journal.wait_until(lambda: with_server.asked, "it is being transcribed")
+    with_server.wait(lambda: with_server.asked, "it is being transcribed", journal.logs)
     second = journal.post("/api/voice/transcriptions", json={"path": "two.wav"}).json()
-    journal.eventually(f"/api/voice/transcriptions/{first['id']}", lambda each: each["progress"] == 0.5, "it was sent")
+    journal.heard(f"/api/voice/transcriptions/{first['id']}", lambda each: each["progress"] == 0.5, "it was sent")
     assert json.loads(journal.command("voice", "cancel", first["id"], "--json").stdout)["state"] == "cancelled"
     with_server.free.set()
     address = f"/api/voice/transcriptions/{second['id']}"
-    assert journal.eventually(address, lambda each: each["state"] == "done", "the next one is done")["text"] == TEXT
+    assert journal.heard(address, lambda each: each["state"] == "done", "the next one is done")["text"] == TEXT
     assert journal.value(f"/api/voice/transcriptions/{first['id']}")["text"] is None
 
 
@@ -204,11 +204,11 @@ def test_nothing_is_sent_while_everything_is_stopped(
     (journal.vault / "later.wav").write_bytes(write_wav(tmp_path / "app.wav", 1).read_bytes())
     job = journal.post("/api/voice/transcriptions", json={"path": "later.wav"}).json()
     address = f"/api/voice/transcriptions/{job['id']}"
-    waits = journal.eventually(address, lambda each: each["error"], "it waits")
+    waits = journal.heard(address, lambda each: each["error"], "it waits")
     assert (waits["state"], waits["error"]["key"], with_server.asked) == ("waiting", "panic", [])
     assert journal.command("resume").returncode == 0
     assert journal.post(f"{address}/retry").status_code == 200
-    journal.eventually(address, lambda each: each["state"] == "done", "it is done")
+    journal.heard(address, lambda each: each["state"] == "done", "it is done")
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def of_entry(computer: ModuleComputer, entry: dict[str, Any]) -> dict[str, Any]:
     def over(found: dict[str, Any]) -> bool:
         return bool(found["transcriptions"]) and found["transcriptions"][0]["state"] in ("done", "failed")
 
-    found = computer.eventually(f"/api/voice/transcriptions?entry={entry['id']}", over, "it is over")
+    found = computer.heard(f"/api/voice/transcriptions?entry={entry['id']}", over, "it is over")
     whole: dict[str, Any] = computer.value(f"/api/voice/transcriptions/{found['transcriptions'][0]['id']}")
     return whole
 

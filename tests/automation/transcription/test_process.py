@@ -154,7 +154,8 @@ def test_it_ends_when_nobody_asks_and_begins_again(folder: Path, process: Proces
     short = Process(own, folder / "sherpa-onnx-nemo-ctc-tiny", PARACHUTE_VOICE_IDLE_SECONDS="0.2")
     recording = write_wav(tmp_path / "a.wav", 1)
     first = short.ask(recording)
-    wait_until(lambda: short.activator.exits == [0], "it has ended")
+    short.activator.wait_ended()
+    assert short.activator.exits == [0]
     assert short.ask(recording) == first
     assert short.activator.end()
 

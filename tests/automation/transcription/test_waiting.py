@@ -22,7 +22,7 @@ from parachute.config.settings.groups.local_models import VoiceSettings
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
 from parachute.supervisor import units
-from parachute.supervisor.rendering import render
+from parachute.supervisor.systemd.rendering import render
 from tests.automation.transcription.scripted_server import SAID, ScriptedServer, scripted_server
 from tests.automation.transcription.sounds import write_wav
 from tests.support.clock import ManualClock

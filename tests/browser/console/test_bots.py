@@ -123,7 +123,7 @@ def test_matrix_is_set_up_with_the_address_of_its_home_server(make_person: MakeP
 def test_a_stranger_is_let_in_talks_and_is_let_in_no_longer(person: Person, bot: Bot) -> None:
     name = f"Kevin {bot.person}"
     page = person.open("bots")
-    expect(page.get_by_text("Nobody waits.")).to_be_visible()
+    expect(page.get_by_text("No requests.")).to_be_visible()
     request = knock(bot, bot.person, name)
     row = rows(page, "Want to talk").filter(has_text=name)
     expect(row).to_contain_text(request["code"])

@@ -94,7 +94,7 @@ def test_an_agent_is_changed_and_the_change_taken_back(person: Person, house: Ho
     house.ask("PUT", "/api/agents/cook", {"prompt": "You bake."})
     form.get_by_label("Prompt").fill("You fry.")
     form.get_by_role("button", name="Save").click()
-    asked = page.get_by_role("dialog", name="Replace what somebody else wrote?")
+    asked = page.get_by_role("dialog", name="Replace the other changes?")
     asked.get_by_role("button", name="Cancel").click()
     assert house.ask("GET", "/api/agents/cook")["system_prompt"] == "You bake."
     form.get_by_role("button", name="Save").click()

@@ -221,7 +221,7 @@ def test_a_key_that_may_only_read_changes_nothing(make_person: MakePerson) -> No
     expect(page.get_by_role("button", name=re.compile("What to do with"))).to_have_count(0)
     expect(page.get_by_role("link", name="New", exact=True)).to_have_count(0)
     page.goto(re.sub("#.*", "#/conversations/import", page.url))
-    expect(page.get_by_text("Only somebody with all rights can import.")).to_be_visible()
+    expect(page.get_by_text("Importing needs all rights.")).to_be_visible()
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")], ids=["phone", "desktop"])

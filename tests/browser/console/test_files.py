@@ -106,7 +106,7 @@ def test_what_another_device_wrote_is_not_replaced_unseen(
     (furnished / folder / "page.md").write_text("theirs\n")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("Somebody else has changed this file")
-    expect(page.get_by_role("region", name="What is there now")).to_contain_text("theirs")
+    expect(page.get_by_role("region", name="Current version")).to_contain_text("theirs")
     expect(page.get_by_label("Your text")).to_have_value("mine\n")
     assert (furnished / folder / "page.md").read_text() == "theirs\n"
     page.get_by_role("button", name="Write mine").click()

@@ -107,7 +107,7 @@ def test_it_is_typed_back_by_keyboard_alone(make_person: MakePerson, computer: C
     (computer.home.root / "backup" / "kit.json").write_text("{}")
     expect(page.get_by_text("Not protected yet")).to_be_visible()
     page = person.open("inbox")
-    expect(page.get_by_text("nobody has shown that the emergency kit opens them")).to_be_visible()
+    expect(page.get_by_text("the emergency kit has not been tested")).to_be_visible()
 
 
 def test_it_is_scanned_with_the_camera(browser: Browser, computer: Computer, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     place = page.get_by_label("Where backups go")
     place.fill(str(fresh.vault / "backups"))
     page.get_by_role("button", name="Make it").click()
-    expect(page.get_by_text("which a backup has to survive")).to_be_visible()
+    expect(page.get_by_text("which it is meant to back up")).to_be_visible()
     place.fill(str(tmp_path / "backups"))
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("article", name="Emergency kit")).to_be_visible()
@@ -152,7 +152,7 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     page.goto(f"{fresh.url}/setup")
     expect(page).to_have_url(re.compile(r"/#/inbox$"))
     page.goto(shown["link"])
-    expect(page.get_by_text("This is not valid here")).to_be_visible()
+    expect(page.get_by_text("This code or key is wrong or has expired")).to_be_visible()
     # The browser itself notes what was refused.
     assert [problem for problem in phone.problems if "Failed to load resource" not in problem] == []
     secrets = (shown["key"], key, SECRET, password)
@@ -173,7 +173,7 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
 def test_what_is_skipped_is_over_and_a_key_may_be_typed(fresh: Computer, browser: Browser, phone: Person) -> None:
     page = phone.page
     page.goto(f"{fresh.url}/setup#key=para_wrong")
-    expect(page.get_by_text("This is not valid here")).to_be_visible()
+    expect(page.get_by_text("This code or key is wrong or has expired")).to_be_visible()
     expect(page.get_by_role("heading", name="Sign in to your computer")).to_be_visible()
     assert "para_wrong" not in page.url
     for hidden in ("Parachute", str(fresh.vault)):

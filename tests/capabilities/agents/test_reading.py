@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-import pytest
-
 from parachute.base.folders import Folder
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.reading import read_agent
@@ -46,9 +44,8 @@ def test_an_empty_list_of_tools_and_no_commands_are_kept_as_such(tmp_path: Path)
     assert (agent.tools, agent.commands) == ((), ())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_cannot_be_obeyed_is_a_problem(tmp_path: Path) -> None:
+    for text in (
         "---\nname: ../evil\n---\nx",
         "---\nname: [a]\n---\nx",
         "---\ntools: {a: 1}\n---\nx",
@@ -62,10 +59,8 @@ def test_an_empty_list_of_tools_and_no_commands_are_kept_as_such(tmp_path: Path)
         "---\nname: 'a\n---\nx",
         "---\ndescription: " + "x" * 5_000 + "\n---\nx",
         "---\n" + "a: b\n" * 3_000_000 + "---\nx",
-    ],
-)
-def test_what_cannot_be_obeyed_is_a_problem(tmp_path: Path, text: str) -> None:
-    assert read(tmp_path, text).problem
+    ):
+        assert read(tmp_path, text).problem
 
 
 def test_links_and_pipes_are_not_followed(tmp_path: Path) -> None:

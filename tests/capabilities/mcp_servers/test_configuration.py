@@ -38,9 +38,8 @@ def test_a_sound_server(configuration: Configuration) -> None:
     assert (server.secrets, dict(server.env)["MODE"]) == (("NOTES",), "fast")
 
 
-@pytest.mark.parametrize(
-    ("fields", "kind", "url"),
-    [
+def test_a_sound_server_elsewhere(configuration: Configuration) -> None:
+    for fields, kind, url in (
         ({"url": "https://example.org/mcp"}, "http", "https://example.org/mcp"),
         ({"url": "https://Example.ORG:443/mcp?a=b"}, "http", "https://example.org/mcp?a=b"),
         ({"url": "https://example.org", "type": "streamable-http"}, "http", "https://example.org"),
@@ -49,13 +48,11 @@ def test_a_sound_server(configuration: Configuration) -> None:
         ({"url": "http://192.168.1.20/mcp"}, "http", "http://192.168.1.20/mcp"),
         ({"url": "http://[::1]:8000/mcp"}, "http", "http://[::1]:8000/mcp"),
         ({"url": "http://nas.local/mcp"}, "http", "http://nas.local/mcp"),
-    ],
-)
-def test_a_sound_server_elsewhere(configuration: Configuration, fields: Any, kind: str, url: str) -> None:
-    write(configuration, {"notes": {**fields, "headers": {"Authorization": "Bearer ${secret:NOTES}"}}})
-    (server,) = configuration.load().servers
-    assert (server.kind, server.shown, server.problems) == (kind, url, ())
-    assert server.secrets == ("NOTES",)
+    ):
+        write(configuration, {"notes": {**fields, "headers": {"Authorization": "Bearer ${secret:NOTES}"}}})
+        (server,) = configuration.load().servers
+        assert (server.kind, server.shown, server.problems) == (kind, url, ())
+        assert server.secrets == ("NOTES",), (fields, kind, url)
 
 
 WRONG: list[tuple[Any, str]] = [
@@ -66,15 +63,15 @@ WRONG: list[tuple[Any, str]] = [
     ({"command": 7}, "command: expected"),
     ({"command": "a\0b"}, "command: expected"),
     ({"command": "a\ud800"}, "command: expected"),
-    ({"command": "a", "cwd": "/"}, "cwd: there is no such field"),
+    ({"command": "a", "cwd": "/"}, "cwd: unknown field"),
     ({"command": "a", "args": "b"}, "args: expected a list"),
     ({"command": "a", "args": ["b", 1]}, "args: expected a list"),
     ({"command": "a", "args": ["b"] * 101}, "args: expected a list"),
     ({"command": "a", "env": ["b"]}, "env: expected an object"),
     ({"command": "a", "env": {"A B": "c"}}, "env.A B: expected text"),
     ({"command": "a", "env": {"A": 1}}, "env.A: expected text"),
-    ({"command": "a", "env": {"A": "${HOME}"}}, "env.A: of references only ${secret:NAME} is known"),
-    ({"command": "a", "env": {"A": "${secret:../x}"}}, "env.A: of references"),
+    ({"command": "a", "env": {"A": "${HOME}"}}, "env.A: only references of the form ${secret:NAME} are allowed"),
+    ({"command": "a", "env": {"A": "${secret:../x}"}}, "env.A: only references"),
     ({"command": "a", "url": "https://example.org"}, "command: a server with a url has none"),
     ({"type": 7, "command": "a"}, "type: expected stdio, http or sse"),
     ({"type": "websocket", "url": "https://example.org"}, "type: expected stdio, http or sse"),
@@ -102,23 +99,23 @@ WRONG: list[tuple[Any, str]] = [
     ({"url": "https://example.org", "headers": {"Host": "c"}}, "headers.Host: the connection sets"),
     ({"url": "https://example.org", "headers": {"Content-Length": "1"}}, "headers.Content-Length: the connection sets"),
     ({"url": "https://example.org", "headers": {"A": "1", "a": "2"}}, "headers: a name stands there twice"),
-    ({"url": "https://example.org", "headers": {"A": "${HOME}"}}, "headers.A: of references"),
+    ({"url": "https://example.org", "headers": {"A": "${HOME}"}}, "headers.A: only references"),
     ({"url": "https://example.org", "headers": {str(n): "" for n in range(21)}}, "headers: expected an object"),
     ({"type": "stdio", "command": "a", "headers": {}}, "headers: a server with a command has none"),
 ]
 
 
-@pytest.mark.parametrize(("fields", "problem"), WRONG)
-def test_what_is_wrong_with_one_server_keeps_no_other(configuration: Configuration, fields: Any, problem: str) -> None:
-    write(configuration, {"wrong": fields, "sound": SOUND})
-    sound, wrong = configuration.load().servers
-    assert sound.problems == ()
-    assert any(problem in each for each in wrong.problems), wrong.problems
+def test_what_is_wrong_with_one_server_keeps_no_other(configuration: Configuration) -> None:
+    for fields, problem in WRONG:
+        write(configuration, {"wrong": fields, "sound": SOUND})
+        sound, wrong = configuration.load().servers
+        assert sound.problems == (), (fields, problem)
+        assert any(problem in each for each in wrong.problems), wrong.problems
 
 
-@pytest.mark.parametrize("name", [*BAD_NAMES, "a__b", "a_", "_a", "a" * 41, "parachute", "IDE", "claude-x"])
-def test_names_that_cannot_be(name: str) -> None:
-    assert server_of(name, SOUND).problems[0].startswith("name: ")
+def test_names_that_cannot_be() -> None:
+    for name in (*BAD_NAMES, "a__b", "a_", "_a", "a" * 41, "parachute", "IDE", "claude-x"):
+        assert server_of(name, SOUND).problems[0].startswith("name: ")
 
 
 def test_names_that_differ_in_case_only(configuration: Configuration) -> None:
@@ -126,9 +123,8 @@ def test_names_that_differ_in_case_only(configuration: Configuration) -> None:
     assert [bool(server.problems) for server in configuration.load().servers] == [False, True]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_file_that_cannot_be_read_is_a_problem_and_not_changed(configuration: Configuration) -> None:
+    for text in (
         "",
         "[]",
         "{",
@@ -139,16 +135,14 @@ def test_names_that_differ_in_case_only(configuration: Configuration) -> None:
         '"' + "x" * 300_000 + '"',
         "\x00\xff",
         json.dumps({"mcpServers": {f"s{number}": SOUND for number in range(51)}}),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_a_problem_and_not_changed(configuration: Configuration, text: str) -> None:
-    configuration.path.write_text(text)
-    loaded = configuration.load()
-    assert loaded.servers == ()
-    assert loaded.problem
-    with pytest.raises((InvalidInput, Conflict)):
-        configuration.add("another", SOUND)
-    assert configuration.path.read_text() == text
+    ):
+        configuration.path.write_text(text)
+        loaded = configuration.load()
+        assert loaded.servers == (), text
+        assert loaded.problem, text
+        with pytest.raises((InvalidInput, Conflict)):
+            configuration.add("another", SOUND)
+        assert configuration.path.read_text() == text
 
 
 def test_neither_links_nor_pipes_are_followed(configuration: Configuration, tmp_path: Path) -> None:

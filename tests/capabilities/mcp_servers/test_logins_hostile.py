@@ -98,22 +98,17 @@ async def test_the_server_of_these_tests_is_sound_else(servers: RemoteServers, a
     assert await servers.service.call("notes", "act", {}) == "done"
 
 
-@pytest.mark.parametrize(
-    ("description", "key"),
-    [
+async def test_a_description_of_somebody_else(servers: RemoteServers, authority: Authority) -> None:
+    for description, key in (
         ({"resource": "https://bank.example.org/mcp"}, "wrong_resource"),
         ({"resource": "http://127.0.0.1:1/mcp"}, "wrong_resource"),
         ({"authorization_servers": ["https://login.example.org"]}, "host_not_allowed"),
         ({"authorization_servers": ["http://169.254.169.254/"]}, "login_refused"),
         ({"authorization_servers": ["http://192.168.1.1/"]}, "host_not_allowed"),
         ({"authorization_servers": ["http://login.example.org/"]}, "login_refused"),
-    ],
-)
-async def test_a_description_of_somebody_else(
-    servers: RemoteServers, authority: Authority, description: dict[str, Any], key: str
-) -> None:
-    authority.description = description
-    assert await refused(servers) == key
+    ):
+        authority.description = description
+        assert await refused(servers) == key
 
 
 async def test_a_host_that_nobody_can_allow_is_not_offered(servers: RemoteServers, authority: Authority) -> None:
@@ -124,9 +119,8 @@ async def test_a_host_that_nobody_can_allow_is_not_offered(servers: RemoteServer
         assert (error.value.key, "--host" in (error.value.hint or "")) == ("host_not_allowed", can_be_allowed)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "key"),
-    [
+async def test_metadata_of_somebody_else(servers: RemoteServers, authority: Authority) -> None:
+    for metadata, key in (
         ({"issuer": "https://login.example.org"}, "wrong_issuer"),
         ({"token_endpoint": "https://evil.example.org/token"}, "host_not_allowed"),
         ({"token_endpoint": "http://127.0.0.1:1/token"}, "host_not_allowed"),
@@ -138,13 +132,9 @@ async def test_a_host_that_nobody_can_allow_is_not_offered(servers: RemoteServer
         ({"registration_endpoint": None}, "no_registration"),
         ({"more": "x" * 1_000_000}, "login_refused"),
         ({"issuer": 7}, "no_metadata"),
-    ],
-)
-async def test_metadata_of_somebody_else(
-    servers: RemoteServers, authority: Authority, metadata: dict[str, Any], key: str
-) -> None:
-    authority.metadata = metadata
-    assert await refused(servers) == key
+    ):
+        authority.metadata = metadata
+        assert await refused(servers) == key
 
 
 async def test_a_description_on_another_host(servers: RemoteServers, authority: Authority) -> None:
@@ -162,9 +152,8 @@ async def test_a_host_that_the_owner_allows(servers: RemoteServers, authority: A
     assert servers.catalog.get("notes").approval.hosts == ("login.example.org",)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    ("token", "status"),
-    [
+async def test_what_is_no_token(servers: RemoteServers, authority: Authority) -> None:
+    for token, status in (
         ({"access_token": "a\r\nb"}, 200),
         ({"access_token": ""}, 200),
         ({"access_token": 7}, 200),
@@ -172,18 +161,14 @@ async def test_a_host_that_the_owner_allows(servers: RemoteServers, authority: A
         ({"token_type": "mac"}, 200),
         ({"error": "invalid_grant"}, 400),
         ({"error": "x" * 100_000}, 500),
-    ],
-)
-async def test_what_is_no_token(
-    servers: RemoteServers, authority: Authority, token: dict[str, Any], status: int
-) -> None:
-    authority.token, authority.token_status = token, status
-    pending = await servers.service.begin_login_here("notes")
-    with pytest.raises(ParachuteError) as failed:
-        await servers.service.remote.logins.finish(Callback(pending.state, "code"))
-    assert failed.value.key == "login_failed"
-    assert len(str(failed.value)) < 1000
-    assert servers.catalog.logins.secrets() == ()
+    ):
+        authority.token, authority.token_status = token, status
+        pending = await servers.service.begin_login_here("notes")
+        with pytest.raises(ParachuteError) as failed:
+            await servers.service.remote.logins.finish(Callback(pending.state, "code"))
+        assert failed.value.key == "login_failed"
+        assert len(str(failed.value)) < 1000
+        assert servers.catalog.logins.secrets() == ()
 
 
 async def test_another_issuer_answers(servers: RemoteServers, authority: Authority) -> None:

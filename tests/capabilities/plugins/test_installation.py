@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from parachute.capabilities.plugins.library import Library
 from parachute.capabilities.plugins.shown import row
 from tests.capabilities.plugins.building import Installation, repository, write_files, write_plugin
 from tests.modules.registry.building import Repository
+from tests.support.auditing import audited
 from tests.support.errors import raises
 from tests.support.waiting import wait_until
 
@@ -27,34 +27,40 @@ TEXTS = {
 PROGRAMS = {"hooks/hooks.json", "lib/word.txt", "scripts/hook.sh", "server.py", "skills/greet/scripts/say.sh"}
 
 
-def test_a_plugin_has_a_row_for_the_app(installation: Installation, demo: Repository) -> None:
-    found = row(installation.install(demo.url))
+def test_a_plugin_has_a_row_for_the_app_and_is_private(installation: Installation, demo: Repository) -> None:
+    plugin = installation.install(demo.url)
+    found = row(plugin)
     assert (found["slug"], found["name"], found["version"], found["author"]) == ("demo-plugin", "demo", "1.0.0", "Ada")
     assert (found["skills"], found["agents"], found["mcps"]) == (["greet"], ["reviewer"], ["demo-plugin/words"])
     assert (found["commands"], found["sourceUrl"], found["source"]) == (["/demo:deploy"], demo.url, "parachute")
     assert found["notRun"] == ["output-styles: styles of output"]
     assert found["commit"] == demo.git("rev-parse", "HEAD").strip()
     assert found["tokens"] > 0
+    for path in (installation.library.places.registry, installation.library.places.folder):
+        assert path.stat().st_mode & 0o077 == 0
+    assert all(
+        os.lstat(path).st_mode & 0o022 == 0 for path in installation.library.places.version(plugin.installed).rglob("*")
+    )
 
 
-def test_programs_wait_and_are_not_there_until_they_are_approved(installation: Installation, demo: Repository) -> None:
-    plugin = installation.install(demo.url)
+def test_programs_wait_and_are_not_there_until_they_are_approved(with_demo: Installation) -> None:
+    plugin = with_demo.library.get("demo-plugin")
     assert (plugin.has_texts, plugin.has_programs, plugin.waiting) == (True, False, ("programs",))
-    assert installation.names(plugin) == TEXTS
-    assert installation.catalog.listed() == ()
+    assert with_demo.names(plugin) == TEXTS
+    assert with_demo.catalog.listed() == ()
     with pytest.raises(InvalidInput) as caught:
-        installation.names(plugin, programs=True)
+        with_demo.names(plugin, programs=True)
     assert caught.value.key == "not_approved"
-    plugin = installation.library.approve("demo-plugin", plugin.installed.hash, ["programs"], installation.catalog)
+    plugin = with_demo.library.approve("demo-plugin", plugin.installed.hash, ["programs"], with_demo.catalog)
     assert plugin.waiting == ()
-    assert installation.names(plugin, programs=True) == TEXTS | PROGRAMS
-    (listed,) = installation.catalog.listed()
+    assert with_demo.names(plugin, programs=True) == TEXTS | PROGRAMS
+    (listed,) = with_demo.catalog.listed()
     assert (listed.server.name, listed.server.label, listed.state) == (
         "demo-plugin-words",
         "demo-plugin/words",
         "approved",
     )
-    assert installation.catalog.get("demo-plugin/words") == listed
+    assert with_demo.catalog.get("demo-plugin/words") == listed
 
 
 def test_texts_wait_where_nobody_has_approved_them(installation: Installation, demo: Repository) -> None:
@@ -64,19 +70,18 @@ def test_texts_wait_where_nobody_has_approved_them(installation: Installation, d
         installation.names(plugin)
 
 
-def test_refused_programs_do_not_wait_any_more(installation: Installation, demo: Repository) -> None:
-    plugin = installation.install(demo.url)
-    plugin = installation.library.refuse("demo-plugin", plugin.installed.hash)
+def test_refused_programs_do_not_wait_any_more(with_demo: Installation) -> None:
+    plugin = with_demo.library.get("demo-plugin")
+    plugin = with_demo.library.refuse("demo-plugin", plugin.installed.hash)
     assert (plugin.waiting, plugin.has_programs) == ((), False)
-    approved = installation.library.approve("demo-plugin", plugin.installed.hash, ["programs"], installation.catalog)
+    approved = with_demo.library.approve("demo-plugin", plugin.installed.hash, ["programs"], with_demo.catalog)
     assert approved.has_programs
 
 
-def test_an_approval_is_for_what_was_seen(installation: Installation, demo: Repository) -> None:
-    installation.install(demo.url)
+def test_an_approval_is_for_what_was_seen(with_demo: Installation) -> None:
     for call in (
-        installation.library.refuse,
-        lambda slug, seen: installation.library.approve(slug, seen, [], installation.catalog),
+        with_demo.library.refuse,
+        lambda slug, seen: with_demo.library.approve(slug, seen, [], with_demo.catalog),
     ):
         with pytest.raises(Conflict) as caught:
             call("demo-plugin", f"sha256:{'0' * 64}")
@@ -143,9 +148,8 @@ def test_an_update_of_programs_shows_the_rights_and_waits(installation: Installa
     assert installation.catalog.listed() == ()
 
 
-def test_an_unchanged_update_changes_nothing(installation: Installation, demo: Repository) -> None:
-    installation.install(demo.url)
-    with staged_update(installation.library, "demo-plugin") as staged:
+def test_an_unchanged_update_changes_nothing(with_demo: Installation) -> None:
+    with staged_update(with_demo.library, "demo-plugin") as staged:
         assert staged.is_unchanged
         assert staged.changes() == []
 
@@ -162,38 +166,39 @@ def test_removing_leaves_nothing(installation: Installation, demo: Repository) -
     assert installation.install(demo.url).waiting == ("programs",)
 
 
-def test_a_plugin_that_changed_on_the_disk_waits(installation: Installation, demo: Repository) -> None:
-    plugin = installation.install(demo.url, programs=True)
+def test_a_plugin_that_changed_on_the_disk_waits(with_demo: Installation) -> None:
+    plugin = with_demo.library.get("demo-plugin")
+    plugin = with_demo.library.approve("demo-plugin", plugin.installed.hash, ["programs"], with_demo.catalog)
     assert plugin.contents is not None
-    folder, _ = installation.library.copy(plugin, plugin.contents.skills, programs=True)
-    for changed in (folder / "server.py", installation.library.places.files(plugin.installed) / "server.py"):
+    folder, _ = with_demo.library.copy(plugin, plugin.contents.skills, programs=True)
+    for changed in (folder / "server.py", with_demo.library.places.files(plugin.installed) / "server.py"):
         before, mode = changed.read_bytes(), changed.stat().st_mode
         changed.chmod(0o644)
         changed.write_bytes(before.replace(b"word", b"wurd"))
-        found = installation.library.get("demo-plugin")
+        found = with_demo.library.get("demo-plugin")
         assert found.contents is None
         assert found.problem is not None
-        assert installation.catalog.listed() == ()
-        assert Library(installation.home).get("demo-plugin").contents is None
+        assert with_demo.catalog.listed() == ()
+        assert Library(with_demo.home).get("demo-plugin").contents is None
         changed.write_bytes(before)
         changed.chmod(mode)
-        assert installation.library.get("demo-plugin").has_programs
+        assert with_demo.library.get("demo-plugin").has_programs
     (folder / "added.sh").write_text("echo")
-    assert installation.library.get("demo-plugin").contents is None
-    mended = installation.library.approve("demo-plugin", plugin.installed.hash, (), installation.catalog)
+    assert with_demo.library.get("demo-plugin").contents is None
+    mended = with_demo.library.approve("demo-plugin", plugin.installed.hash, (), with_demo.catalog)
     assert mended.has_programs
-    assert installation.names(mended, programs=True) == TEXTS | PROGRAMS
+    assert with_demo.names(mended, programs=True) == TEXTS | PROGRAMS
 
 
-def test_damaged_files_are_not_approved(installation: Installation, demo: Repository) -> None:
-    plugin = installation.install(demo.url)
-    (installation.library.places.files(plugin.installed) / "new.md").write_text("")
+def test_damaged_files_are_not_approved(with_demo: Installation) -> None:
+    plugin = with_demo.library.get("demo-plugin")
+    (with_demo.library.places.files(plugin.installed) / "new.md").write_text("")
     with pytest.raises(InvalidInput) as caught:
-        installation.library.approve("demo-plugin", plugin.installed.hash, ["programs"], installation.catalog)
+        with_demo.library.approve("demo-plugin", plugin.installed.hash, ["programs"], with_demo.catalog)
     assert caught.value.key == "plugin_damaged"
-    with staged_update(installation.library, "demo-plugin") as staged:
+    with staged_update(with_demo.library, "demo-plugin") as staged:
         assert not staged.is_unchanged
-        assert staged.finish(installation.catalog, texts=True).has_texts
+        assert staged.finish(with_demo.catalog, texts=True).has_texts
 
 
 def test_names_are_taken_once(installation: Installation, demo: Repository, tmp_path: Path) -> None:
@@ -218,17 +223,16 @@ def test_two_servers_never_share_a_name(installation: Installation, tmp_path: Pa
     assert not installation.library.get("one-two").has_programs
 
 
-@pytest.mark.parametrize("slug", ["../x", "", "A", "a/b", "a--b", "-a", "parachute", "x" * 41, "a\0", ".", "a b"])
-def test_a_slug_is_a_plain_name(installation: Installation, demo: Repository, slug: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        installation.install(demo.url, slug)
-    assert caught.value.key == "invalid_slug"
-    assert installation.library.list() == []
+def test_a_slug_is_a_plain_name(installation: Installation, demo: Repository) -> None:
+    for slug in ("../x", "", "A", "a/b", "a--b", "-a", "parachute", "x" * 41, "a\0", ".", "a b"):
+        with pytest.raises(InvalidInput) as caught:
+            installation.install(demo.url, slug)
+        assert caught.value.key == "invalid_slug"
+        assert installation.library.list() == []
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_an_address_is_one_of_git(installation: Installation) -> None:
+    for url in (
         "",
         "-u",
         "ext::sh -c touch% x",
@@ -243,12 +247,10 @@ def test_a_slug_is_a_plain_name(installation: Installation, demo: Repository, sl
         "/etc",
         "~",
         "x\ny",
-    ],
-)
-def test_an_address_is_one_of_git(installation: Installation, url: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        installation.install(url)
-    assert caught.value.key == "invalid_url"
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            installation.install(url)
+        assert caught.value.key == "invalid_url"
 
 
 def test_a_folder_of_a_repository_is_a_plugin(installation: Installation, tmp_path: Path) -> None:
@@ -266,25 +268,15 @@ def test_a_folder_of_a_repository_is_a_plugin(installation: Installation, tmp_pa
         assert staged.is_unchanged
 
 
-def test_an_unreadable_list_stops_all_and_is_kept(installation: Installation, demo: Repository) -> None:
-    installation.install(demo.url)
-    path = installation.library.places.registry
+def test_an_unreadable_list_stops_all_and_is_kept(with_demo: Installation, original: Repository) -> None:
+    path = with_demo.library.places.registry
     for text in ("{", "[]", '{"plugins": [{"slug": "../x"}]}', "[" * 100_000):
         path.write_text(text)
-        for call in (installation.library.list, lambda: installation.install(demo.url, "another")):
+        for call in (with_demo.library.list, lambda: with_demo.install(original.url, "another")):
             with pytest.raises(ParachuteError) as caught:
                 call()
             assert caught.value.key == "plugins_unreadable"
         assert path.read_text() == text
-
-
-def test_the_list_is_private(installation: Installation, demo: Repository) -> None:
-    plugin = installation.install(demo.url)
-    for path in (installation.library.places.registry, installation.library.places.folder):
-        assert path.stat().st_mode & 0o077 == 0
-    assert all(
-        os.lstat(path).st_mode & 0o022 == 0 for path in installation.library.places.version(plugin.installed).rglob("*")
-    )
 
 
 def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Installation, tmp_path: Path) -> None:
@@ -311,24 +303,21 @@ def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Insta
     assert installation.catalog.listed() == ()
 
 
-def test_between_turns_nothing_is_read_again(installation: Installation, demo: Repository) -> None:
-    installation.install(demo.url, programs=True)
+def test_between_turns_nothing_is_read_again(with_demo: Installation) -> None:
+    plugin = with_demo.library.get("demo-plugin")
+    with_demo.library.approve("demo-plugin", plugin.installed.hash, ["programs"], with_demo.catalog)
     opened: list[object] = []
-    is_counting = False
 
     def hear(event: str, details: tuple[object, ...]) -> None:
-        if is_counting and event in ("open", "os.listdir", "os.scandir"):
+        if event in ("open", "os.listdir", "os.scandir"):
             opened.append(details)
 
-    sys.addaudithook(hear)
-    library = Library(installation.home)
+    library = Library(with_demo.home)
 
     def is_quiet() -> bool:
-        nonlocal is_counting
         opened.clear()
-        is_counting = True
-        found = library.servers()
-        is_counting = False
+        with audited(hear):
+            found = library.servers()
         return len(found) == 1 and not opened
 
     # What was written within the last step of the clock is looked at again.

@@ -70,10 +70,10 @@ def test_what_breaks_the_rules_is_said(tmp_path: Path, text: str, said: str | No
     assert problem is None if said is None else said in str(problem)
 
 
-@pytest.mark.parametrize("name", ["Tides", "my--tides", "-tides", "claude-tides", "t" * 65, "ti des", "tides\n"])
-def test_names_follow_the_published_rules(tmp_path: Path, name: str) -> None:
-    written(tmp_path, GOOD.replace("name: tides\n", ""), name)
-    assert "name" in str(read(tmp_path, name).problem)
+def test_names_follow_the_published_rules(tmp_path: Path) -> None:
+    for name in ("Tides", "my--tides", "-tides", "claude-tides", "t" * 65, "ti des", "tides\n"):
+        written(tmp_path, GOOD.replace("name: tides\n", ""), name)
+        assert "name" in str(read(tmp_path, name).problem)
 
 
 def test_files_that_are_none_and_too_many_of_them_make_a_skill_unusable(tmp_path: Path) -> None:

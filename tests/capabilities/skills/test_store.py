@@ -103,9 +103,8 @@ def test_fields_of_a_content_are_kept(store: SkillStore) -> None:
     assert (made.skill.name, made.skill.version, made.skill.description) == ("tides", "2", "New.")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_what_cannot_be_written_changes_nothing(vault: Vault, store: SkillStore) -> None:
+    for wrong in (
         *({"name": name} for name in (*BAD_NAMES, "Tides", "claude-x")),
         {"description": "x" * 1025},
         {"description": "<b>x</b>"},
@@ -113,12 +112,10 @@ def test_fields_of_a_content_are_kept(store: SkillStore) -> None:
         {"content": "---\nname: x\n---\n"},
         {"content": "---\na: &a [1]\nb: *a\n---\nx"},
         {"content": "x" * 300_000},
-    ],
-)
-def test_what_cannot_be_written_changes_nothing(vault: Vault, store: SkillStore, wrong: dict[str, str]) -> None:
-    with pytest.raises(InvalidInput):
-        store.create(**{"name": "tides", "content": "Read.", "description": "Reads.", **wrong})
-    assert not (vault.root / ".claude/skills").exists()
+    ):
+        with pytest.raises(InvalidInput):
+            store.create(**{"name": "tides", "content": "Read.", "description": "Reads.", **wrong})
+        assert not (vault.root / ".claude/skills").exists(), wrong
 
 
 def test_a_name_that_is_taken_is_a_conflict(vault: Vault, store: SkillStore) -> None:

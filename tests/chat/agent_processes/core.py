@@ -14,11 +14,11 @@ from parachute.capabilities.plugins.service import Plugins
 from parachute.capabilities.skills.runtime_plugin import RuntimePlugins
 from parachute.capabilities.skills.service import Skills
 from parachute.capabilities.skills.store import SkillStore
+from parachute.changes import store as change_store
+from parachute.changes.service import Changes
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
-from parachute.chat.changes import store as change_store
-from parachute.chat.changes.service import Changes
 from parachute.chat.contexts.service import Contexts
 from parachute.chat.contexts.store import SelectionStore
 from parachute.chat.knowledge.service import KnowledgeService

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parachute.supervisor.host_specification import module_folder
+from parachute.supervisor.specifications.host import module_folder
 from tests.chat.agent_processes.module_tools import BOOKS
 from tests.chat.runs.answers import answered
 from tests.modules.runtime.module_computer import ModuleServer

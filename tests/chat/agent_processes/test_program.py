@@ -1,5 +1,6 @@
 """Requests of the agent's program to the model, and its newer tools: helpers, commands in the background, pages of the web."""
 
+import asyncio
 import itertools
 import json
 import os
@@ -19,7 +20,7 @@ from tests.chat.agent_processes.module_tools import Reading
 from tests.conftest import needs_bubblewrap
 from tests.contract.models import check_stream
 from tests.support.messages_api import Gate, MessagesAPI, Reply, hold, text, tool_use
-from tests.support.waiting import until
+from tests.support.waiting import still_running, until
 
 pytestmark = [pytest.mark.long, needs_bubblewrap]
 
@@ -189,10 +190,10 @@ async def test_who_stops_an_agent_stops_its_helpers(make_core: MakeCore, api: Me
 
     api.default(answer)
     run = await core.begin()
-    await api.until(lambda api: any(is_of_helper(request.body) for request in api.conversation))
+    await api.happens(lambda: any(is_of_helper(request.body) for request in api.conversation), "the helper asks")
     await core.runs.abort(run.session.id)
     assert (await core.finished(run)).end["type"] == "aborted"
-    await api.until(lambda api: api.disconnects == 1)
+    await api.happens(lambda: api.disconnects == 1, "the client has left")
     assert len(api.conversation) == 2
 
 
@@ -232,7 +233,7 @@ async def test_what_the_program_does_by_itself_answers_no_message(make_core: Mak
     api.script(hold(gate, text("Noted.")), text("The answer."))
     core.services.gateway.resume(session)
     go.touch()
-    await api.until(lambda api: len(api.conversation) == 3)
+    await api.happens(lambda: len(api.conversation) == 3, "3 requests have come")
     run = await core.begin("What is the answer?", session)
     await until(lambda: "What is the answer?" in kept(core), "the program has the message")
     gate.open()
@@ -248,12 +249,12 @@ async def test_a_command_in_the_background_ends_with_its_sandbox(make_core: Make
     api.script(tool_use("Bash", {"command": f"sleep {number}", "run_in_background": True}), text("It runs."))
     answer = await core.answered()
 
-    def runs() -> bool:
-        return any(number in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
+    def running() -> list[psutil.Process]:
+        return [each for each in psutil.process_iter(["cmdline"]) if number in (each.info["cmdline"] or ())]
 
-    await until(runs, "the command runs")
+    command: list[psutil.Process] = await until(running, "the command runs")
     await core.discard(answer.session)
-    await until(lambda: not runs(), "the command has ended")
+    assert not await asyncio.to_thread(still_running, command)
     api.script(text("It does not run any more."))
     await core.answered("Does it run?", answer.session)
 

@@ -23,20 +23,17 @@ SANDBOX = Execution(
 )
 
 
-@pytest.mark.parametrize(
-    ("execution", "provider", "missing"),
-    [
+def test_what_is_not_there_is_not_offered() -> None:
+    for execution, provider, missing in (
         (SANDBOX, CLAUDE, set()),
         (SANDBOX, OTHER, {"WebSearch"}),
         (replace(SANDBOX, network=NO_NETWORK), CLAUDE, {"WebFetch", "WebSearch"}),
         (replace(SANDBOX, mode="direct", network=NO_NETWORK), CLAUDE, set()),
         (SANDBOX, Provider("offline", "http://model.local"), {*PERSONS_TOOLS}),
-    ],
-)
-def test_what_is_not_there_is_not_offered(execution: Execution, provider: Provider, missing: set[str]) -> None:
-    for has_skills, without in ((True, missing), (False, {*missing, "Skill"})):
-        found = offered(PERSONS_TOOLS, execution, provider, has_skills=has_skills)
-        assert found == tuple(name for name in PERSONS_TOOLS if name not in without)
+    ):
+        for has_skills, without in ((True, missing), (False, {*missing, "Skill"})):
+            found = offered(PERSONS_TOOLS, execution, provider, has_skills=has_skills)
+            assert found == tuple(name for name in PERSONS_TOOLS if name not in without), (execution, provider, missing)
 
 
 def test_only_what_is_asked_for_is_offered() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from parachute.chat.agent_processes.models import AgentSpecification
 from parachute.chat.agent_processes.permits import Answer
-from parachute.chat.agent_processes.tools import CALL_SECONDS, ToolServer, permitted, shown_names
+from parachute.chat.agent_processes.tools import CALL_SECONDS, ToolServer, permitted
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind
 from parachute.modules.runtime.models import OfferedTool
@@ -28,9 +28,8 @@ def names(*offer: OfferedTool, listed: tuple[str, ...] | None = None) -> list[st
     return [tool.name for tool in permitted(offer, listed)]
 
 
-@pytest.mark.parametrize(
-    ("listed", "expected"),
-    [
+def test_a_list_of_tools() -> None:
+    for listed, expected in (
         (None, ["Read", "brain_add", "brain_search", "reading"]),
         ((), []),
         (("brain_search",), ["brain_search"]),
@@ -42,16 +41,13 @@ def names(*offer: OfferedTool, listed: tuple[str, ...] | None = None) -> list[st
         (("Read", "Bash", "brain"), []),
         (("mcp__parachute__Read",), ["Read"]),
         (("mcp__brain", "mcp__brain__*", "mcp__*"), []),
-    ],
-)
-def test_a_list_of_tools(listed: tuple[str, ...] | None, expected: list[str]) -> None:
-    offer = [offered(name) for name in ("reading", "brain_search", "Read", "brain_add")]
-    assert names(*offer, listed=listed) == expected
+    ):
+        offer = [offered(name) for name in ("reading", "brain_search", "Read", "brain_add")]
+        assert names(*offer, listed=listed) == expected
 
 
-@pytest.mark.parametrize(
-    "tool",
-    [
+def test_what_the_models_service_refuses_is_not_offered() -> None:
+    for tool in (
         offered("a b"),
         offered("a" * 65),
         offered(""),
@@ -62,10 +58,8 @@ def test_a_list_of_tools(listed: tuple[str, ...] | None, expected: list[str]) ->
         offered("a", {"type": "object", "properties": {"größe": {}}}),
         offered("a", {"type": "object", "properties": {"x": {"default": float("nan")}}}),
         offered("a", {"type": "object", "description": "x" * 70_000}),
-    ],
-)
-def test_what_the_models_service_refuses_is_not_offered(tool: OfferedTool) -> None:
-    assert names(tool, offered("b")) == ["b"]
+    ):
+        assert names(tool, offered("b")) == ["b"]
 
 
 def test_of_two_with_one_name_there_is_one() -> None:
@@ -202,7 +196,7 @@ async def test_an_agent_cannot_have_any_number_of_calls_at_work(server: ToolServ
     calls = {asyncio.create_task(server.answer("hang", {})) for _ in range(9)}
     done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
     (refused,) = done
-    assert refused.result() == ("8 tools are at work already. Wait for their results.", True)
+    assert refused.result() == ("8 tools are running already. Wait for their results.", True)
     assert len(waiting) == 8
     await server.close()
     assert {call.result() for call in waiting} == {("The tool hang was stopped.", True)}
@@ -212,10 +206,6 @@ async def test_half_characters_do_not_break_the_answer(server: ToolServer, readi
     reading.answers["reading_search"] = "a\ud800b"
     permit(server, SHOWN, query="x")
     assert await server.answer("reading_search", {"query": "x"}) == ("a?b", False)
-
-
-def test_names_as_the_program_shows_them() -> None:
-    assert shown_names([offered("reading_search")]) == (SHOWN,)
 
 
 @pytest.mark.long

@@ -3,8 +3,6 @@
 import os
 import time
 
-import pytest
-
 from parachute.chat.claude_code_import.retention import retention_days
 from tests.chat.sessions.conftest import SessionStorage, storage
 
@@ -50,9 +48,8 @@ async def test_what_cannot_be_copied_is_named_and_the_others_come(storage: Sessi
     assert [session for session, _ in failed] == [large]
 
 
-@pytest.mark.parametrize(
-    ("managed", "own", "days"),
-    [
+def test_the_days_are_those_of_claude_code(storage: SessionStorage) -> None:
+    for managed, own, days in (
         (None, None, 30),
         (None, "{}", 30),
         (None, "", 30),
@@ -64,16 +61,13 @@ async def test_what_cannot_be_copied_is_named_and_the_others_come(storage: Sessi
         (None, '{"cleanupPeriodDays": "90"}', None),
         (None, "{", None),
         ("[]", '{"cleanupPeriodDays": 90}', None),
-    ],
-)
-def test_the_days_are_those_of_claude_code(
-    storage: SessionStorage, managed: str | None, own: str | None, days: int | None
-) -> None:
-    files = storage.claude.parent / "managed.json", storage.claude.parent / "settings.json"
-    for path, content in zip(files, (managed, own), strict=True):
-        if content is not None:
-            path.write_text(content)
-    assert retention_days(*files) == days
+    ):
+        files = storage.claude.parent / "managed.json", storage.claude.parent / "settings.json"
+        for path, content in zip(files, (managed, own), strict=True):
+            path.unlink(missing_ok=True)
+            if content is not None:
+                path.write_text(content)
+        assert retention_days(*files) == days
 
 
 async def test_where_nothing_is_deleted_nothing_is_listed(storage: SessionStorage) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from parachute.base.database import Database
-from parachute.chat.changes import store as change_store
-from parachute.chat.changes.models import NOTHING, Entry, State
-from parachute.chat.changes.service import Changes
+from parachute.changes import store as change_store
+from parachute.changes.models import NOTHING, Entry, State
+from parachute.changes.service import Changes
 from parachute.chat.contexts.models import Chain
 from parachute.chat.contexts.service import Contexts
 from parachute.chat.contexts.store import SelectionStore

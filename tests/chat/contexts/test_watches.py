@@ -1,7 +1,7 @@
 """Watches between contexts: declared in front matter, kept as a table, and told at every change."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -10,8 +10,8 @@ from parachute.chat.contexts.watch_store import WatchStore
 from parachute.chat.contexts.watches import declared, resolved
 from parachute.chat.contexts.watching import Changed, Watching
 from parachute.events.file_watcher.service import VaultWatcher
+from tests.support.changes import Changes
 from tests.support.clock import ManualClock
-from tests.support.waiting import until
 
 from .conftest import World
 
@@ -24,9 +24,8 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize(
-    ("watcher", "pattern", "means"),
-    [
+def test_a_pattern_is_seen_from_the_folder_of_its_file() -> None:
+    for watcher, pattern, means in (
         ("AGENTS.md", "Projects/*", ["Projects/boat/AGENTS.md"]),
         ("AGENTS.md", "Projects/", ["Projects/AGENTS.md"]),
         ("AGENTS.md", "Projects/boat/AGENTS.md", ["Projects/boat/AGENTS.md"]),
@@ -37,23 +36,20 @@ FILES = (
         ("Projects/boat/AGENTS.md", "../..", ["AGENTS.md"]),
         ("Projects/boat/AGENTS.md", "/Areas", ["Areas/AGENTS.md"]),
         ("Projects/boat/AGENTS.md", "/", ["AGENTS.md"]),
-    ],
-)
-def test_a_pattern_is_seen_from_the_folder_of_its_file(watcher: str, pattern: str, means: list[str]) -> None:
-    found = resolved(watcher, pattern, FILES)
-    assert (list(found.resolved), found.problem) == (means, None)
+    ):
+        found = resolved(watcher, pattern, FILES)
+        assert (list(found.resolved), found.problem) == (means, None)
 
 
-@pytest.mark.parametrize("pattern", ["../", "Projects/../../x", "Projects/a**", "**/..", "~/x", "a\\b"])
-def test_a_pattern_that_can_mean_nothing_says_so(pattern: str) -> None:
-    found = resolved("AGENTS.md", pattern, FILES)
-    assert found.resolved == ()
-    assert found.problem
+def test_a_pattern_that_can_mean_nothing_says_so() -> None:
+    for pattern in ("../", "Projects/../../x", "Projects/a**", "**/..", "~/x", "a\\b"):
+        found = resolved("AGENTS.md", pattern, FILES)
+        assert found.resolved == (), pattern
+        assert found.problem, pattern
 
 
-@pytest.mark.parametrize(
-    ("front", "patterns", "is_wrong"),
-    [
+def test_what_is_declared_is_read_within_bounds() -> None:
+    for front, patterns, is_wrong in (
         ('watch:\n  - "Projects/*"\n  - "../"', ("Projects/*", "../"), False),
         ("watch: Projects/*", ("Projects/*",), False),
         ("watch:", (), False),
@@ -63,23 +59,21 @@ def test_a_pattern_that_can_mean_nothing_says_so(pattern: str) -> None:
         ('watch: [""]', (), True),
         ("watch: [a", (), True),
         (f"watch: [{', '.join(map(str, range(51)))}]", (), True),
-    ],
-)
-def test_what_is_declared_is_read_within_bounds(front: str, patterns: tuple[str, ...], is_wrong: bool) -> None:
-    found = declared(f"---\n{front}\n---\n\n# Text\n")
-    assert (found.patterns, found.problem is not None) == (patterns, is_wrong)
-    assert declared(f"# Text\n\n{front}\n") == ((), None)
+    ):
+        found = declared(f"---\n{front}\n---\n\n# Text\n")
+        assert (found.patterns, found.problem is not None) == (patterns, is_wrong)
+        assert declared(f"# Text\n\n{front}\n") == ((), None)
 
 
-class Following:
+class Following(Changes):
     """The contexts of a vault that are followed; `told` is what was heard of changes."""
 
     def __init__(self, world: World) -> None:
+        super().__init__()
         self.world = world
         self.store = WatchStore(world.databases[0])
         self.told: list[Changed] = []
         self.refuses = False
-        self.heard = asyncio.Event()
         self.files = VaultWatcher(world.root)
         self.clock = ManualClock()
         self.service = self.made()
@@ -93,13 +87,7 @@ class Following:
         if self.refuses:
             raise Unavailable("Not now.")
         self.told.append(change)
-        self.heard.set()
-
-    async def until(self, done: Callable[[], bool]) -> None:
-        async with asyncio.timeout(60):
-            while not done():
-                self.heard.clear()
-                await self.heard.wait()
+        self.tell()
 
     def changes(self) -> list[tuple[str, tuple[str, ...]]]:
         found = [(each.path, each.watchers) for each in self.told]
@@ -132,7 +120,7 @@ async def test_the_first_watch_of_all_is_noticed_though_nothing_follows_the_vaul
         world.write("AGENTS.md", '---\nwatch:\n  - "Projects/*"\n---\n\nAll.\n')
         if is_said:
             service.look_soon()
-            await until(lambda: following.files.is_on, "the vault is followed")
+            await following.clock.shows(lambda: following.files.is_on, "the vault is followed")
         else:
             await following.clock.advance(19)
             assert not following.files.is_on
@@ -141,7 +129,7 @@ async def test_the_first_watch_of_all_is_noticed_though_nothing_follows_the_vaul
         # From here on the vault is followed; what changed before the kernel watched it is found by one more look.
         world.write("Projects/boat/AGENTS.md", "A boat with sails.\n")
         await following.clock.advance(20)
-        await following.until(lambda: bool(following.told))
+        await following.happens(lambda: following.told, "a change is told")
         assert following.changes() == [("Projects/boat/AGENTS.md", ("AGENTS.md",))]
     finally:
         await service.close()
@@ -203,11 +191,14 @@ async def test_changes_are_heard_as_they_are_made(following: Following) -> None:
             world.write("Projects/boat/AGENTS.md", f"{number}\n")
             await asyncio.sleep(0.05)
     world.write("Projects/tree/AGENTS.md", "A tree.\n")
-    await following.until(lambda: any(each.path == "Projects/tree/AGENTS.md" for each in following.told))
+    await following.happens(
+        lambda: any(each.path == "Projects/tree/AGENTS.md" for each in following.told), "the new file is told"
+    )
     assert {each.watchers for each in following.told} == {("AGENTS.md",)}
     (world.root / "Projects/tree").rename(world.root / "Projects/wood")
-    await following.until(
-        lambda: {"Projects/tree/AGENTS.md", "Projects/wood/AGENTS.md"} <= {each.path for each in following.told[1:]}
+    await following.happens(
+        lambda: {"Projects/tree/AGENTS.md", "Projects/wood/AGENTS.md"} <= {each.path for each in following.told[1:]},
+        "both names are told",
     )
 
 

@@ -1,5 +1,7 @@
-"""Runs the program that reads exports, as the server starts it, and collects what it says."""
+"""Runs the program that reads exports, and collects what it says."""
 
+import atexit
+import functools
 import json
 import subprocess
 import sys
@@ -9,7 +11,19 @@ from pathlib import Path
 from typing import Any
 
 PROGRAM = "parachute.chat.imports.reading.program"
-SECONDS = 400
+# What the program imports takes longer than most exports: it is imported once, and each export has a process forked from that.
+FORKING = f"""
+import json, os, sys
+from {PROGRAM} import main
+for line in sys.stdin:
+    said, errors, *arguments = json.loads(line)
+    if not (child := os.fork()):
+        for descriptor, path in enumerate(("/dev/null", said, errors)):
+            os.dup2(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), descriptor)
+        sys.argv[1:] = arguments
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 
 
 @dataclass
@@ -40,14 +54,30 @@ def read(
     staged = folder / "staged"
     staged.mkdir()
     (staged / "known").write_text("\n".join(known))
-    command = [sys.executable, "-I", "-m", PROGRAM, str(upload), kind, str(staged), *([mode] if mode else [])]
-    ran = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
-    assert ran.stderr == b""
+    paths = [folder / "said", folder / "errors"]
+    arguments = [str(upload), kind, str(staged), *([mode] if mode else [])]
+    forking = _forking()
+    assert forking.stdin is not None
+    assert forking.stdout is not None
+    forking.stdin.write(json.dumps([*map(str, paths), *arguments]) + "\n")
+    forking.stdin.flush()
+    code = int(forking.stdout.readline())
+    said, errors = (path.read_bytes() for path in paths)
+    assert errors == b""
     found = Read()
-    for line in map(json.loads, ran.stdout.splitlines()):
+    for line in map(json.loads, said.splitlines()):
         _take(found, line, staged)
-    assert found.is_whole == (ran.returncode == 0)
+    assert found.is_whole == (code == 0)
     return found
+
+
+@functools.cache
+def _forking() -> subprocess.Popen[str]:
+    command = [sys.executable, "-I", "-c", FORKING]
+    forking = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # It ends with its input.
+    atexit.register(forking.communicate)
+    return forking
 
 
 def _take(found: Read, line: dict[str, Any], staged: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_record_that_is_none_is_refused(change: dict[str, object]) -> None:
         Import.load(json.dumps({**json.loads(RECORD.stored()), **change}).encode())
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"id": "01234567"}'])
-def test_what_is_no_record_is_refused(data: bytes) -> None:
-    with pytest.raises(InvalidInput):
-        Import.load(data)
+def test_what_is_no_record_is_refused() -> None:
+    for data in (b"", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"id": "01234567"}'):
+        with pytest.raises(InvalidInput):
+            Import.load(data)

@@ -148,8 +148,8 @@ def test_the_kind_is_told_or_found_out_and_another_one_is_refused(tmp_path: Path
 
 def test_what_is_no_export_is_said_to_be_none(tmp_path: Path) -> None:
     for name, data, kind, said in (
-        ("page", b"# A page\n", "auto", "This is no export"),
-        ("folder", packed({"a.txt": "?"}), "parachute", "nothing of Parachute"),
+        ("page", b"# A page\n", "auto", "This is not an export"),
+        ("folder", packed({"a.txt": "?"}), "parachute", "no data of Parachute"),
         ("broken", b'[{"a": tru', "auto", "The JSON of the export is not whole: "),
     ):
         (tmp_path / name).mkdir()

@@ -78,9 +78,8 @@ def calls(places: Places, folder: Path, module: str = "", **changes: Any) -> Cal
     return CallOrigins(places, made, policy, TOOLS, module)
 
 
-@pytest.mark.parametrize(
-    ("tool", "fields", "expected"),
-    [
+async def test_what_a_call_brings(places: Places, tmp_path: Path) -> None:
+    for tool, fields, expected in (
         ("WebFetch", {"url": "https://example.org"}, Origin.WEB),
         ("WebSearch", {"query": "boats"}, Origin.WEB),
         ("Read", {"file_path": "hull.py"}, Origin.OWN_FILE),
@@ -100,12 +99,8 @@ def calls(places: Places, folder: Path, module: str = "", **changes: Any) -> Cal
         ("mcp__notes__other", {}, Origin.UNTRUSTED_MODULE),
         ("ReadMcpResourceTool", {}, Origin.UNTRUSTED_MODULE),
         ("SomethingNew", {}, Origin.UNTRUSTED_MODULE),
-    ],
-)
-async def test_what_a_call_brings(
-    places: Places, tmp_path: Path, tool: str, fields: dict[str, Any], expected: Origin | None
-) -> None:
-    assert await calls(places, tmp_path).of(tool, fields, Origin.OWNER) is expected
+    ):
+        assert await calls(places, tmp_path).of(tool, fields, Origin.OWNER) is expected
 
 
 async def test_every_tool_of_a_person_is_known(places: Places, tmp_path: Path) -> None:

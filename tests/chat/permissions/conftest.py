@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from parachute.supervisor.host_specification import module_folder
+from parachute.supervisor.specifications.host import module_folder
 from tests.chat.runs.answers import answered, session_of
 from tests.modules.runtime.module_computer import ModuleServer
 from tests.support.messages_api import MessagesAPI, text, tool_use

@@ -29,9 +29,8 @@ SERVER = ServerTool("brain", "brain-search", "", {}, call=never, server="brain-s
 TOOLS = (SEARCH, LINK, TODAY, SUGGEST, SERVER)
 
 
-@pytest.mark.parametrize(
-    ("left", "tools"),
-    [
+def test_names_of_tools() -> None:
+    for left, tools in (
         (None, TOOLS),
         ((), ()),
         (("brain-search",), (SEARCH,)),
@@ -42,10 +41,8 @@ TOOLS = (SEARCH, LINK, TODAY, SUGGEST, SERVER)
         (("parachute",), (SEARCH, LINK, TODAY, SUGGEST)),
         (("mcp__brain-search",), (SERVER,)),
         (("mcp__brain-search__brain-search",), (SERVER,)),
-    ],
-)
-def test_names_of_tools(left: tuple[str, ...] | None, tools: tuple[OfferedTool, ...]) -> None:
-    assert SessionPermissions(mcps=left).offered(TOOLS) == tools
+    ):
+        assert SessionPermissions(mcps=left).offered(TOOLS) == tools
 
 
 def test_a_name_is_within_a_list_that_names_more() -> None:
@@ -81,9 +78,8 @@ def test_limits_are_the_lower_ones_whatever_others_become() -> None:
     assert EVERYTHING.limits(Limits(500, 1.0, None), usual) == Limits(500, 1.0, None)
 
 
-@pytest.mark.parametrize(
-    ("left", "field"),
-    [
+def test_what_nothing_would_hold_is_refused_to_direct_conversations() -> None:
+    for left, field in (
         (EVERYTHING, None),
         (SessionPermissions(mcps=()), None),
         (SessionPermissions(("Brain",)), "allowed_folders"),
@@ -94,17 +90,13 @@ def test_limits_are_the_lower_ones_whatever_others_become() -> None:
         (SessionPermissions(network=Network("list", ("example.org",)), capabilities=()), "network"),
         (SessionPermissions(sandbox=Limits(cpus=1)), "sandbox_override"),
         (NOTHING, None),
-    ],
-)
-def test_what_nothing_would_hold_is_refused_to_direct_conversations(
-    left: SessionPermissions, field: str | None
-) -> None:
-    if field is None:
-        left.check_direct()
-    else:
-        with raises("not_enforceable", names=f"^{field}: ") as failure:
+    ):
+        if field is None:
             left.check_direct()
-        assert failure.value.key == "not_enforceable"
+        else:
+            with raises("not_enforceable", names=f"^{field}: ") as failure:
+                left.check_direct()
+            assert failure.value.key == "not_enforceable", (left, field)
 
 
 @pytest.mark.parametrize("each", [*(one.permissions for one in TEMPLATES), NOTHING], ids=str)
@@ -112,19 +104,16 @@ def test_what_is_stored_is_read_back(each: SessionPermissions) -> None:
     assert SessionPermissions.read(json.dumps(each.as_json())) == each
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_cannot_be_read_leaves_nothing() -> None:
+    for text in (
         "",
         "null",
         "[]",
         "{}",
         '{"allowed_folders": 1}',
         json.dumps({**EVERYTHING.as_json(), "network": {"mode": "ask"}}),
-    ],
-)
-def test_what_cannot_be_read_leaves_nothing(text: str) -> None:
-    assert SessionPermissions.read(text) == NOTHING
+    ):
+        assert SessionPermissions.read(text) == NOTHING
 
 
 def test_a_guest_has_no_more_than_what_looks_things_up() -> None:

@@ -8,9 +8,9 @@ import pytest
 from parachute.chat.workspaces.request import NewWorkspace
 from parachute.events.inbox.models import Answer
 from parachute.security.keys.models import FULL_ACCESS, Caller
+from tests.changes.listing import listed
 from tests.chat.agent_processes.core import core
 from tests.chat.agent_processes.module_tools import Reading
-from tests.chat.changes.views import listed
 from tests.conftest import needs_bubblewrap
 from tests.sandbox.egress.internet import PUBLIC, Internet
 from tests.sandbox.git.git_host import HOST, TOKEN, GitHost

@@ -147,7 +147,7 @@ async def test_nothing_is_left_of_many_chats(make_server: Make[Server], api: Mes
     async with server.client() as client:
         sessions = [session_of(await answered(client, f"Chat {number}")) for number in range(3)]
 
-        await until(lambda: len(agents(server)) == 1, "only the last one is kept")
+        await server.programs.happens(lambda: len(agents(server)) == 1, "only the last one is kept")
         agent_of(server, sessions[-1])
         stream = await answered(client, "Again.", sessions[0])
         assert ended(stream)["sessionResume"]["cacheHit"] is False

@@ -71,7 +71,7 @@ async def test_nobody_is_asked_while_nobody_looks(make_server: Make[Server], api
     async with server.client() as app, chat(app, "Write.", trustLevel="direct") as stream:
         await stream.collect()
     (denied,) = stream.of_type("permission_denied")
-    assert "Nobody looks at the inbox" in denied["reason"]
+    assert "The owner is not watching the inbox" in denied["reason"]
     assert not file.exists()
 
 

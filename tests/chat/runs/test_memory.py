@@ -12,7 +12,6 @@ from tests.support.making import Make
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.server import Server
 from tests.support.sse import chat
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -39,9 +38,11 @@ async def test_over_the_bound_the_one_that_is_idle_for_longest_ends(
         await answered(client, "Again.", sessions[0])
         assert (await held(server)).keys() == set(sessions)
         sessions.append(session_of(await answered(client, "Chat 2.")))
-        await until(lambda: len(agents(server)) == 2, "one has ended")
+        await server.programs.happens(lambda: len(agents(server)) == 2, "one has ended")
         assert {agent_of(server, session) for session in (sessions[0], sessions[2])} == set(agents(server))
-        await until(lambda: not agent_socket(server.home, sessions[1]).exists(), "its sandbox as well")
+        await server.programs.happens(
+            lambda: not agent_socket(server.home, sessions[1]).exists(), "its sandbox as well"
+        )
         assert (await held(server)).keys() == {sessions[0], sessions[2]}
         assert (await answered(client, "Still there?", sessions[1])).text == "Yes."
 
@@ -63,7 +64,7 @@ async def test_a_turn_is_never_ended_for_memory_and_no_other_one_begins(
         gate.open()
         await working.collect()
         assert ended(working)["type"] == "done"
-        await until(lambda: not agents(server), "it is not kept")
+        await server.programs.happens(lambda: not agents(server), "it is not kept")
         assert (await answered(client, "May I now?", session_of(refused))).text == "Yes."
 
 

@@ -30,4 +30,4 @@ async def test_a_model_that_is_not_used_and_unknown_fields_are_named(api: Messag
             stream = await answered(client, model="claude-opus-5", trustlevel="direct", sessionId="new")
     warnings = [event["message"] for event in stream.events if event["type"] == "warning"]
     assert "claude-opus-5 is not used: qwen3 answers, as the settings say." in warnings
-    assert "The message came with fields that are not known here: trustlevel." in warnings
+    assert "The message has unknown fields: trustlevel." in warnings

@@ -26,15 +26,18 @@ from tests.support.installation import AGENTS
 from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.server import Server
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
 
 
 async def prewarmed(client: httpx2.AsyncClient) -> None:
     """Wait until an agent is ready for the next new chat."""
-    async with asyncio.timeout(60):
-        while not (await client.get("/api/status")).json()["agents"]["spare"]:
-            await asyncio.sleep(0.02)
+
+    async def is_ready() -> bool:
+        return bool((await client.get("/api/status")).json()["agents"]["spare"])
+
+    await until(is_ready, "an agent is ready")
 
 
 async def test_a_kept_agent_is_used_again_only_as_long_as_nothing_changed(server: Server, api: MessagesAPI) -> None:

@@ -11,7 +11,6 @@ from tests.support.computer import command_line
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
 from tests.support.server import Server
 from tests.support.sse import chat
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -75,7 +74,7 @@ async def test_a_transcript_that_is_gone(server: Server, api: MessagesAPI) -> No
             lines = [line for process in server.processes() for line in command_line(process)]
             return not any(line.endswith(f"={session}") for line in lines)
 
-        await until(is_gone, "it writes no more")
+        await server.programs.happens(is_gone, "it writes no more")
         for path in (server.vault / ".claude").rglob(f"{session}.jsonl"):
             path.unlink()
         count = (await client.get(f"/api/chat/{session}")).json()["messageCount"]

@@ -1,5 +1,6 @@
 """Stopping a run at every moment of it."""
 
+import asyncio
 import contextlib
 import os
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
 from tests.support.server import Server
 from tests.support.sse import chat
-from tests.support.waiting import until
+from tests.support.waiting import still_running, until
 
 pytestmark = pytest.mark.long
 
@@ -72,13 +73,15 @@ async def test_while_a_tool_runs(server: Server, api: MessagesAPI, level: str) -
             await stream.until("tool_use")
             session = session_of(stream)
             await until(lambda: len(running()) == 4, "the tool runs")
+            tool = running()
             await client.post(f"/api/chat/{session}/abort")
             await stream.collect()
         assert ended(stream)["type"] == "aborted"
         stream = await answered(client, "And now?", session)
         assert stream.text == "Here again."
         assert "it was begun and not refused" in str(api.conversation[-1].body["messages"])
-        await until(lambda: not running(), "nothing of the tool is left")
+        assert not await asyncio.to_thread(still_running, tool)
+        assert not running()
         api.script(text("Fine."))
         await answered(client, "Once more.", session)
         assert str(api.conversation[-1].body["messages"]).count("it was begun and not refused") == 1

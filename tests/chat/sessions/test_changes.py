@@ -54,9 +54,9 @@ async def test_a_session_has_another_name_and_is_found_by_that_alone(storage: Se
     assert (await configure(storage, "a", title=None)).title == "Sourdough and more"
 
 
-@pytest.mark.parametrize(
-    ("changes", "mention"),
-    [
+async def test_what_cannot_be_changes_nothing(storage: SessionStorage) -> None:
+    before = await storage.add("a")
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({"title": ""}, "title"),
         ({"title": " \n"}, "title"),
         ({"trustLevel": "root"}, "trustLevel"),
@@ -68,16 +68,14 @@ async def test_a_session_has_another_name_and_is_found_by_that_alone(storage: Se
         ({"configOverrides": {"model": 3}}, "configOverrides.model"),
         ({"configOverrides": {"model": "\ud800"}}, "configOverrides.model"),
         ({"configOverrides": {"model": "x" * 101}}, "configOverrides.model"),
-    ],
-)
-async def test_what_cannot_be_changes_nothing(storage: SessionStorage, changes: dict[str, Any], mention: str) -> None:
-    before = await storage.add("a")
-    with pytest.raises(ParachuteError, match=mention):
-        # Also what stands beside it and would be right.
-        await configure(storage, "a", **{"trustLevel": "direct", "mentionPattern": "@x", **changes})
-    found = await storage.service.get("a")
-    assert found == before
-    assert await storage.trust.direct_sessions() == set()
+    )
+    for changes, mention in refused:
+        with pytest.raises(ParachuteError, match=mention):
+            # Also what stands beside it and would be right.
+            await configure(storage, "a", **{"trustLevel": "direct", "mentionPattern": "@x", **changes})
+        found = await storage.service.get("a")
+        assert found == before
+        assert await storage.trust.direct_sessions() == set()
 
 
 async def test_a_session_of_a_bot_is_raised_by_an_admin_only(storage: SessionStorage) -> None:
@@ -117,31 +115,31 @@ async def test_an_id_that_is_taken(storage: SessionStorage) -> None:
     assert await storage.service.find("b") is None
 
 
-@pytest.mark.parametrize("identifier", ["", ".", "..", "../a", "a/b", "a" * 65, "a\0b", "ä", "a.jsonl", "a b"])
-async def test_ids_that_would_be_paths(storage: SessionStorage, identifier: str) -> None:
-    with pytest.raises(InvalidInput):
-        await storage.add(identifier)
-    # A database that came from elsewhere may hold one all the same.
-    async with storage.database.transaction() as connection:
-        await connection.execute(
-            "INSERT INTO sessions (id, created_at, updated_at, message_count, archived, source, trust_level, metadata, "
-            "summary) VALUES (?, '', '', 0, 0, 'x', 'sandboxed', '{}', '{}')",
-            (identifier,),
-        )
-    keep = storage.vault.root / "keep.txt"
-    keep.write_text("kept")
-    for attempt in (
-        storage.service.get(identifier),
-        storage.service.delete(identifier),
-        storage.service.archive(identifier, True),
-        storage.service.transcript(identifier, full=True, segment=None),
-    ):
+async def test_ids_that_would_be_paths(storage: SessionStorage) -> None:
+    for identifier in ("", ".", "..", "../a", "a/b", "a" * 65, "a\0b", "ä", "a.jsonl", "a b"):
+        with pytest.raises(InvalidInput):
+            await storage.add(identifier)
+        # A database that came from elsewhere may hold one all the same.
+        async with storage.database.transaction() as connection:
+            await connection.execute(
+                "INSERT INTO sessions (id, created_at, updated_at, message_count, archived, source, trust_level, metadata, "
+                "summary) VALUES (?, '', '', 0, 0, 'x', 'sandboxed', '{}', '{}')",
+                (identifier,),
+            )
+        keep = storage.vault.root / "keep.txt"
+        keep.write_text("kept")
+        for attempt in (
+            storage.service.get(identifier),
+            storage.service.delete(identifier),
+            storage.service.archive(identifier, True),
+            storage.service.transcript(identifier, full=True, segment=None),
+        ):
+            with pytest.raises(NotFound):
+                await attempt
         with pytest.raises(NotFound):
-            await attempt
-    with pytest.raises(NotFound):
-        storage.service.attachments(identifier)
-    await storage.service.search_index.rebuild()
-    assert keep.exists()
+            storage.service.attachments(identifier)
+        await storage.service.search_index.rebuild()
+        assert keep.exists()
 
 
 async def test_writers_at_the_same_time_lose_nothing(storage: SessionStorage) -> None:
@@ -254,25 +252,22 @@ async def test_a_row_that_claims_direct_is_sandboxed(storage: SessionStorage) ->
     assert (await storage.service.get("a")).trust_level == "sandboxed"
 
 
-@pytest.mark.parametrize(
-    ("word", "level"),
-    [
+def test_words_of_trust() -> None:
+    for word, level in (
         ("direct", "direct"),
         ("Trusted", "direct"),
         ("full", "direct"),
         ("vault", "direct"),
         ("sandboxed", "sandboxed"),
         ("UNTRUSTED", "sandboxed"),
-    ],
-)
-def test_words_of_trust(word: str, level: str) -> None:
-    assert normalize_trust_level(word) == level
+    ):
+        assert normalize_trust_level(word) == level, word
 
 
-@pytest.mark.parametrize("word", ["", " direct", "root", "d\u0131rect", "none"])
-def test_unknown_words_of_trust(word: str) -> None:
-    with pytest.raises(InvalidInput, match="trustLevel"):
-        normalize_trust_level(word)
+def test_unknown_words_of_trust() -> None:
+    for word in ("", " direct", "root", "d\u0131rect", "none"):
+        with pytest.raises(InvalidInput, match="trustLevel"):
+            normalize_trust_level(word)
 
 
 async def test_a_folder_a_workspace_and_people_are_what_this_machine_knows(storage: SessionStorage) -> None:

@@ -67,7 +67,7 @@ QUERIES: list[dict[str, Any]] = [
 
 async def test_four_times_as_many_sessions_cost_no_more(storage: SessionStorage) -> None:
     spent: list[list[float]] = []
-    for first, last in ((0, 600), (600, 2400)):
+    for first, last in ((0, 300), (300, 1200)):
         await fill(storage, first, last)
         spent.append([])
         for query in QUERIES:

@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from parachute.supervisor.host_specification import module_folder
+from parachute.supervisor.specifications.host import module_folder
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.conftest import needs_bubblewrap
 from tests.modules.runtime.module_computer import ModuleServer
@@ -256,10 +255,3 @@ async def test_a_restart_and_a_hostile_file(library: ModuleServer, api: Messages
             assert said.splitlines()[1].startswith("/scratch/")
         found = (await client.get(f"/api/chat/{session}")).json()
         assert (found["workspaceId"], found["effectiveExecutionMode"]) == (slug, "sandboxed")
-
-
-def test_files_are_private(library: ModuleServer) -> None:
-    slug = make(library, "Private")
-    folder = library.vault / ".parachute" / "workspaces"
-    assert (folder / f"{slug}.json").stat().st_mode & 0o777 == 0o600
-    assert Path(library.home.trust_database).stat().st_mode & 0o777 == 0o600

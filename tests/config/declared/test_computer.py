@@ -163,8 +163,8 @@ def test_what_is_not_as_declared_does_not_run_and_what_was_goes_on(declaring: De
     changed = tree_hash(source)
     declaring.declare(modules={"hello": {**declared, "hash": ANY}, "never": {"source": str(source), "hash": ANY}})
     declaring.restart()
-    declaring.said_by_core("The module never is not as declared: ")
-    declaring.said_by_core("The module hello is not as declared: ")
+    declaring.said_by_core("The module never differs from its declaration: ")
+    declaring.said_by_core("The module hello differs from its declaration: ")
     row = declaring.module("hello")
     assert ANY in row["problem"]
     assert changed in row["problem"]

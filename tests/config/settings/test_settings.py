@@ -33,12 +33,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return Home(folder)
 
 
-def test_without_a_file_the_defaults(home: Home) -> None:
-    settings = load(home)
-    assert (settings.host, settings.port, settings.auth_mode) == ("127.0.0.1", 3333, "remote")
-    assert settings.vault == Path.home() / "Parachute"
-
-
 def test_every_number_has_a_smallest_and_a_largest_value() -> None:
     schema = Settings.model_json_schema()
     found = [*without_bounds(schema, schema["$defs"], "settings", set())]
@@ -54,11 +48,8 @@ def test_the_capabilities_of_the_specification_are_taken(home: Home) -> None:
 
 MISTAKES = [
     ("default_capabilities:\n  skills: some\n", 2),
-    ("default_capabilities:\n  skils: all\n", 2),
     ("capabilities:\n  read_home: maybe\n", 2),
-    ("prot: 80\n", 1),
     ("# first\nport: 80\nhots: x\n", 3),
-    ("port: eighty\n", 1),
     ("\n\nport: 70000\n", 3),
     ("port: 80\nauth_mode: sometimes\n", 2),
     ("offline:\n  idle_minutes: 3\n  context_tokens: few\n", 3),
@@ -69,7 +60,6 @@ MISTAKES = [
     ("port: 1\nbase_url: localhost\n", 2),
     ("daily_spending_limit: .nan\n", 1),
     ("session_idle_minutes: .inf\n", 1),
-    ("session_idle_minutes: 0\n", 1),
     ("vault: ''\n", 1),
     ("vault: ~no-such-user/x\n", 1),
     ("3: x\n", 1),
@@ -78,7 +68,6 @@ MISTAKES = [
     ("a: [1, 2\n", 2),
     ("port: 1\n\0\n", 2),
     ("- a\n- b\n", 1),
-    ("hello\n", 1),
 ]
 
 
@@ -178,16 +167,12 @@ def test_setting_and_unsetting(home: Home) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("port", "many"),
         ("port", "0"),
-        ("prot", "1"),
         ("", "1"),
-        ("port.x", "1"),
         ("offline.", "1"),
         ("offline.x", "1"),
         ("..", "1"),
         ("port", "[" * 1500),
-        ("port", "{a"),
         ("vault", "."),
     ],
 )

@@ -1,5 +1,6 @@
 """A vault that was here and is not: an empty place of a disk is never taken for it."""
 
+import asyncio
 import shutil
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 
 from parachute.base.known_files import KnownFiles
 from parachute.config.vault.place import MARK, VaultMissing, VaultPlace
+from parachute.config.vault.watch import VaultWatch
+from tests.support.clock import ManualClock
 
 
 @pytest.fixture
@@ -59,3 +62,22 @@ def test_a_vault_from_a_backup_that_is_older_than_its_name_keeps_it(place: Vault
     place.check()
     assert not place.settle()
     assert mark.read_text() == name
+
+
+async def test_a_running_server_is_told_once_that_its_vault_is_gone(place: VaultPlace) -> None:
+    clock, told = ManualClock(), asyncio.Event()
+
+    async def lost() -> None:
+        assert not told.is_set()
+        told.set()
+
+    watch = VaultWatch(place, lost, clock)
+    watch.start()
+    await clock.advance(60, "vault")
+    watch.check()
+    unmount(place)
+    await clock.advance(2, "vault")
+    await told.wait()
+    with pytest.raises(VaultMissing):
+        watch.check()
+    await watch.close()

@@ -31,7 +31,7 @@ async def call_bots(computer: Computer, call: Call) -> None:
         assert (await call("GET /api/bots/pairing/count"))["pending"] == 2
         ids = {each["chat_id"]: each["id"] for each in found}
         await call("POST /api/bots/pairing/{identifier}/deny", identifier=ids["702"])
-        await until(lambda: len(telegram.texts(702)) == 2, "it was told", computer.logs)
+        await telegram.happens(lambda: len(telegram.texts(702)) == 2, "it was told", computer.logs)
         telegram.fail("sendMessage", 403, "Forbidden: bot was blocked by the user", times=2)
         await call("POST /api/bots/pairing/{identifier}/approve", {}, identifier=ids["701"])
         first = await _undelivered(computer, call)

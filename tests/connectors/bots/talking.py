@@ -54,6 +54,9 @@ class Bot:
         def found() -> dict[str, Any] | None:
             return next((each for each in self.requests() if each["chat_id"] == wanted), None)
 
+        if chat is None:
+            # A person hears of it, a group does not.
+            self.wait_text("Your code is")
         asked: dict[str, Any] = self.computer.wait_until(found, "somebody asks to be let in")
         return asked
 
@@ -94,7 +97,8 @@ class Bot:
         def found() -> list[str]:
             return [each for each in self.texts(chat) if part in each]
 
-        self.computer.wait_until(lambda: len(found()) >= count, f"the chat shows {part!r}, not only {self.texts(chat)}")
+        what = f"the chat shows {part!r}, not only {self.texts(chat)}"
+        self.telegram.wait(lambda: len(found()) >= count, what, self.computer.logs)
         return found()[-1]
 
     def written(self, part: str) -> Written:

@@ -26,7 +26,7 @@ def _while_it_is_given_out(bot: Bot, message: str) -> None:
 
 def _when_it_is_stored(bot: Bot, message: str) -> None:
     written = bot.telegram.write(message, chat=bot.person)
-    bot.computer.wait_until(lambda: written in bot.telegram.confirmed, "the message is stored")
+    bot.telegram.wait(lambda: written in bot.telegram.confirmed, "the message is stored", bot.computer.logs)
     bot.computer.kill_core()
 
 
@@ -43,7 +43,7 @@ def _when_a_draft_is_shown(bot: Bot, message: str) -> None:
     gate, before = Gate(), len(bot.telegram.drafts)
     bot.model.script(several(text("Half of it "), hold(gate, text("and never more."))))
     bot.write(message)
-    bot.computer.wait_until(lambda: len(bot.telegram.drafts) > before, "a draft is shown")
+    bot.telegram.wait(lambda: len(bot.telegram.drafts) > before, "a draft is shown", bot.computer.logs)
     bot.computer.kill_core()
     gate.open()
 
@@ -219,7 +219,7 @@ def test_killed_while_a_voice_note_is_transcribed_its_words_come_once(own_bot: B
     with scripted_server() as server, transcribing(server, own_bot):
         server.free.clear()
         own_bot.speak(b"OggS said once")
-        own_bot.computer.wait_until(lambda: server.asked, "it is being transcribed")
+        server.wait(lambda: server.asked, "it is being transcribed", own_bot.computer.logs)
         own_bot.computer.kill_core()
         server.free.set()
         own_bot.wait_text("I have heard you.")

@@ -20,7 +20,7 @@ def attached(bot: Bot, count: int = 1) -> list[Written]:
     def found() -> list[Written]:
         return [each for each in bot.telegram.written if each.chat == bot.person and each.attached]
 
-    bot.computer.wait_until(lambda: len(found()) >= count, f"{count} files are there")
+    bot.telegram.wait(lambda: len(found()) >= count, f"{count} files are there", bot.computer.logs)
     return found()
 
 

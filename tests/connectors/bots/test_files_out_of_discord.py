@@ -45,7 +45,7 @@ def test_a_file_arrives_once_also_when_the_server_is_killed_behind_it() -> None:
             model.default(text("There it is."))
             computer.kill_core()
             gate.open()
-            computer.wait_until(lambda: "There it is." in discord.written(private), "it is answered")
+            discord.wait(lambda: "There it is." in discord.written(private), "it is answered", computer.logs)
             computer.wait_until(lambda: state()["unsent"] == 0, "nothing is left to do")
             sent = [each for message in discord.of_bot(private) for each in message["attachments"]]
             assert [(each["filename"], each["size"]) for each in sent] == [("table.csv", 3)]

@@ -37,7 +37,7 @@ class Rooms:
         def found() -> str | None:
             return next((each.id for each in self.api.written(room) if part in each.text), None)
 
-        event: str = self.bot.computer.wait_until(found, f"{part!r} is shown, not only {self.api.texts(room)}")
+        event: str = self.api.wait(found, f"{part!r} is shown, not only {self.api.texts(room)}", self.bot.computer.logs)
         return event
 
     def request(self, room: str, kind: str) -> dict[str, Any]:

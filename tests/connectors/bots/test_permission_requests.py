@@ -59,7 +59,7 @@ def test_while_nobody_is_there_it_is_refused_at_once_and_may_be_allowed_for_the_
     assert "The boat is painted." in str(item["details"])
     session = friend.session()
     said = str(session["messages"])
-    assert "Nobody looks at the inbox now. It waits there for the owner" in said
+    assert "The owner is not watching the inbox. It waits there for the owner" in said
     assert "make this very call again" in said
     assert entries(own_bot) == []
 

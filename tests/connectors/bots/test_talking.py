@@ -77,7 +77,7 @@ def test_a_denied_person_hears_no_more(bot: Bot) -> None:
     assert bot.call("GET", f"/api/chat/{request['session_id']}", status=404)
     before = len(bot.texts())
     last = bot.telegram.write("and now?", chat=bot.person)
-    bot.computer.wait_until(lambda: last in bot.telegram.confirmed, "the message was stored")
+    bot.telegram.wait(lambda: last in bot.telegram.confirmed, "the message was stored", bot.computer.logs)
     assert all(each["chat_id"] != str(bot.person) for each in bot.requests())
     assert len(bot.texts()) == before
 
@@ -122,7 +122,7 @@ def test_commands_begin_anew_and_keep_what_the_owner_took(bot: Bot) -> None:
     bot.write("/help")
     bot.wait_text("/permissions: what I may use here")
     bot.write("/stop")
-    bot.wait_text("There is nothing to stop.")
+    bot.wait_text("Nothing is running.")
 
 
 def test_a_group_is_silent_until_it_is_activated_and_answers_mentions(bot: Bot) -> None:
@@ -136,7 +136,7 @@ def test_a_group_is_silent_until_it_is_activated_and_answers_mentions(bot: Bot) 
     session = bot.session(request["session_id"])
     assert session["metadata"]["pending_initialization"] is True
     early = bot.telegram.write("@parachute_test_bot hello", chat=group, user=bot.person)
-    bot.computer.wait_until(lambda: early in bot.telegram.confirmed, "the message was stored")
+    bot.telegram.wait(lambda: early in bot.telegram.confirmed, "the message was stored", bot.computer.logs)
     body = {"responseMode": "mention_only", "mentionPattern": "(a+)+$ Butler"}
     bot.call("POST", f"/api/chat/{session['id']}/activate", body)
     bot.model.script(text("At your service."))

@@ -66,7 +66,7 @@ def test_a_long_transcription_keeps_no_other_chat_waiting(bot: Bot, transcriber:
     bot.model.default(text("Here I am."))
     for number, each in enumerate(speaking):
         each.speak(f"OggS {number}".encode())
-    bot.computer.wait_until(lambda: transcriber.asked, "the first one is being transcribed")
+    transcriber.wait(lambda: transcriber.asked, "the first one is being transcribed", bot.computer.logs)
     sounds = [f"OggS {number}".encode() for number in range(4)]
     bot.computer.wait_until(lambda: all(recordings(bot, each) for each in sounds), "all are in the queue")
     bot.write("Are you there?")

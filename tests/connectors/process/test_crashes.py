@@ -26,17 +26,10 @@ async def telegram(supervisor: Launcher, api: TelegramApi) -> AsyncIterator[Serv
         yield running
 
 
-async def sent_in_the_end(telegram: Server, key: str, text: str, **fields: Any) -> tuple[str, ...]:
-    """Send until it was taken, as the server does with what it has not noted."""
-
-    async def sent() -> tuple[str, ...] | None:
-        try:
-            return await telegram.send(key, text, **fields)
-        except ConnectorDown:
-            return None
-
-    found: tuple[str, ...] = await until(sent, "it is sent", telegram.log)
-    return found
+async def sent_again(telegram: Server, key: str, text: str, **fields: Any) -> tuple[str, ...]:
+    """Send after a crash, as the server does with what it has not noted."""
+    await telegram.reconnected()
+    return await telegram.send(key, text, **fields)
 
 
 async def test_killed_before_updates_are_answered(telegram: Server, api: TelegramApi) -> None:
@@ -45,7 +38,7 @@ async def test_killed_before_updates_are_answered(telegram: Server, api: Telegra
     await asyncio.to_thread(held.wait_reached)
     await telegram.kill()
     held.release()
-    await until(lambda: telegram.store.texts == ["One"], "it is stored", telegram.log)
+    await telegram.happens(lambda: telegram.store.texts == ["One"], "it is stored")
 
 
 async def test_killed_while_the_server_stores(telegram: Server, api: TelegramApi) -> None:
@@ -54,18 +47,18 @@ async def test_killed_while_the_server_stores(telegram: Server, api: TelegramApi
     await telegram.store.reached.wait()
     await telegram.kill()
     telegram.store.may_store.set()
-    await until(lambda: written in api.confirmed, "it is confirmed", telegram.log)
+    await api.happens(lambda: written in api.confirmed, "it is confirmed", telegram.log)
     assert telegram.store.texts == ["Two"]
 
 
 async def test_killed_after_it_is_stored_and_before_that_is_known(telegram: Server, api: TelegramApi) -> None:
     telegram.store.may_answer.clear()
     written = api.write("Three")
-    await until(lambda: telegram.store.texts == ["Three"], "it is stored", telegram.log)
+    await telegram.happens(lambda: telegram.store.texts == ["Three"], "it is stored")
     assert written not in api.confirmed
     await telegram.kill()
     telegram.store.may_answer.set()
-    await until(lambda: written in api.confirmed, "it is confirmed", telegram.log)
+    await api.happens(lambda: written in api.confirmed, "it is confirmed", telegram.log)
     assert telegram.store.texts == ["Three"]
     assert api.delivered[written] == 2
 
@@ -77,7 +70,7 @@ async def test_killed_while_a_file_is_loaded(telegram: Server, api: TelegramApi)
     await asyncio.to_thread(held.wait_reached)
     await telegram.kill()
     held.release()
-    await until(lambda: str(written) in telegram.store.updates, "it is stored", telegram.log)
+    await telegram.happens(lambda: str(written) in telegram.store.updates, "it is stored")
     (found,) = telegram.store.updates[str(written)].files
     assert (telegram.files / found.path).read_bytes() == b"%PDF"
 
@@ -85,7 +78,7 @@ async def test_killed_while_a_file_is_loaded(telegram: Server, api: TelegramApi)
 @pytest.mark.parametrize("done", [False, True])
 async def test_killed_while_it_sends(telegram: Server, api: TelegramApi, me: Chat, done: bool) -> None:
     written = api.write("Question", chat=int(me.id))
-    await until(lambda: str(written) in telegram.store.updates, "it is stored", telegram.log)
+    await telegram.happens(lambda: str(written) in telegram.store.updates, "it is stored")
     answers = telegram.store.updates[str(written)].message
     held = api.hold("sendMessage", done=done)
     sending = asyncio.create_task(telegram.send("key", "Answer", me, answers=answers))
@@ -95,7 +88,7 @@ async def test_killed_while_it_sends(telegram: Server, api: TelegramApi, me: Cha
         await sending
     if done:
         held.release()
-    sent = await sent_in_the_end(telegram, "key", "Answer", chat=me, answers=answers)
+    sent = await sent_again(telegram, "key", "Answer", chat=me, answers=answers)
     assert api.texts(int(me.id)) == ["Answer"]
     assert sent == (str(api.written[-1].id),)
 
@@ -110,7 +103,7 @@ async def test_killed_after_a_file_was_sent(telegram: Server, api: TelegramApi, 
     held.release()
     with pytest.raises(ConnectorDown):
         await sending
-    await sent_in_the_end(telegram, "file", "Look", chat=me, files=files)
+    await sent_again(telegram, "file", "Look", chat=me, files=files)
     mine = [each for each in api.written if each.chat == int(me.id)]
     assert [each.attached for each in mine] == ["", "document"]
 
@@ -118,7 +111,7 @@ async def test_killed_after_a_file_was_sent(telegram: Server, api: TelegramApi, 
 async def test_what_was_sent_is_remembered_after_a_crash(telegram: Server, api: TelegramApi, me: Chat) -> None:
     sent = await telegram.send("kept", "Hello", me)
     await telegram.kill()
-    assert await sent_in_the_end(telegram, "kept", "Hello", chat=me) == sent
+    assert await sent_again(telegram, "kept", "Hello", chat=me) == sent
     assert api.texts(int(me.id)) == ["Hello"]
     await telegram.send("kept", "Hello again", me)
     assert api.texts(int(me.id)) == ["Hello again"]
@@ -133,7 +126,7 @@ async def test_the_server_ends_and_begins_again(telegram: Server, api: TelegramA
         api.write(text, chat=int(me.id))
     await telegram.begin()
     await telegram.connected()
-    await until(lambda: len(telegram.store.texts) >= len(texts), "all are stored", telegram.log)
+    await telegram.happens(lambda: len(telegram.store.texts) >= len(texts), "all are stored")
     assert telegram.store.texts == texts
     # The connector went on, and knows what it has sent for the earlier one.
     assert (await telegram.program()).pid == process
@@ -154,7 +147,7 @@ async def test_both_end_and_the_connector_waits_for_the_server(telegram: Server,
     await until(waits, "another one waits", telegram.log)
     starts = telegram.store.starts
     await telegram.begin()
-    await until(lambda: str(written) in telegram.store.updates, "it is stored", telegram.log)
+    await telegram.happens(lambda: str(written) in telegram.store.updates, "it is stored")
     assert telegram.store.starts == starts + 1
 
 
@@ -172,18 +165,14 @@ async def test_one_that_was_given_up_gets_another_chance(telegram: Server, api: 
     panic.unlink()
     await telegram.clock.advance(300)
     written = api.write("Anybody there?")
-    await until(lambda: str(written) in telegram.store.updates, "it is stored", telegram.log)
+    await telegram.happens(lambda: str(written) in telegram.store.updates, "it is stored")
 
 
 async def test_a_token_that_is_revoked_ends_it_with_a_sentence(telegram: Server, api: TelegramApi) -> None:
     await telegram.send("before", "Hello")
     api.revoke()
-    await until(lambda: telegram.kind == "refused", "it is refused", telegram.log)
-
-    async def is_closed() -> bool:
-        return not await telegram.unit()
-
-    await until(is_closed, "its unit is closed", telegram.log)
+    await telegram.refused()
+    assert not await telegram.unit()
     sentence = telegram.connectors.connections()["telegram"].state.sentence
     assert "@BotFather" in sentence
     with raises("connector_stopped"):
@@ -200,7 +189,7 @@ async def test_what_can_be_no_token_calls_nobody(supervisor: Launcher, api: Tele
     calls = len(api.calls)
     for token in ("", "x", "1:a/../../x", "123456789:AAFake Token\r\nHost: x"):
         async with server(supervisor, "telegram", Start(token, server=api.url)) as running:
-            await until(lambda: running.kind == "refused", "it is refused", running.log)
+            await running.happens(lambda: running.kind == "refused", "it is refused")
     assert len(api.calls) == calls
 
 
@@ -212,7 +201,7 @@ async def test_panic_ends_it_and_resume_starts_it(telegram: Server, api: Telegra
         await telegram.send("silent", "No")
     await telegram.launcher.ask("resume")
     await telegram.connectors.resume()
-    await until(lambda: str(written) in telegram.store.updates, "it is stored", telegram.log)
+    await telegram.happens(lambda: str(written) in telegram.store.updates, "it is stored")
     assert "No" not in api.texts()
 
 
@@ -220,13 +209,13 @@ async def test_a_webhook_of_before_is_removed(supervisor: Launcher, api: Telegra
     api.webhook = "https://example.org/hook"
     async with server(supervisor, "telegram", Start(TOKEN, server=api.url)) as running:
         written = api.write("Hello")
-        await until(lambda: str(written) in running.store.updates, "it is stored", running.log)
+        await running.happens(lambda: str(written) in running.store.updates, "it is stored")
     assert not api.webhook
 
 
 async def test_another_program_with_the_same_token_is_named(telegram: Server, api: TelegramApi) -> None:
     api.fail("getUpdates", 409, "Conflict: terminated by other getUpdates request", times=2)
     api.write("wake up", chat=43)
-    await until(lambda: telegram.kind == "waiting", "it waits", telegram.log)
+    await telegram.happens(lambda: telegram.kind == "waiting", "it waits")
     assert "Another program" in telegram.connectors.connections()["telegram"].state.sentence
     await telegram.connected()

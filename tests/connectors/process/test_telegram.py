@@ -12,7 +12,6 @@ from tests.conftest import needs_bubblewrap
 from tests.connectors.connected import Server
 from tests.support.errors import raises
 from tests.support.telegram_api import BOT, TOKEN, TelegramApi, Written
-from tests.support.waiting import until
 
 pytestmark = [needs_bubblewrap, pytest.mark.asyncio(loop_scope="module")]
 
@@ -31,7 +30,7 @@ def shown(api: TelegramApi, chat: Chat) -> list[Written]:
 
 async def stored(telegram: Server, update: int) -> Update:
     """An update as the server has it."""
-    await until(lambda: str(update) in telegram.store.updates, "it is stored", telegram.log)
+    await telegram.happens(lambda: str(update) in telegram.store.updates, "it is stored")
     return telegram.store.updates[str(update)]
 
 
@@ -45,7 +44,7 @@ async def test_a_message_is_stored_answered_and_confirmed(telegram: Server, api:
     assert [(each.text, each.answers, str(each.id)) for each in shown(api, me)] == [
         ("Hi there", int(update.message), *sent)
     ]
-    await until(lambda: written in api.confirmed, "it is confirmed")
+    await api.happens(lambda: written in api.confirmed, "it is confirmed")
 
 
 async def test_it_says_who_the_bot_is(telegram: Server) -> None:
@@ -129,11 +128,11 @@ async def test_edits_comings_and_goings(telegram: Server, api: TelegramApi, fami
     assert (update.kind, update.message, update.text) == ("edited", "55", "better")
     people = [api.user(8), api.user(9), BOT]
     came = api.write("", chat=chat, user=3, new_chat_members=people)
-    await until(lambda: f"{came}.1" in telegram.store.updates, "both have come", telegram.log)
+    await telegram.happens(lambda: f"{came}.1" in telegram.store.updates, "both have come")
     assert [telegram.store.updates[f"{came}.{n}"].sender.id for n in (0, 1)] == ["8", "9"]
     assert f"{came}.2" not in telegram.store.updates
     went = api.write("", chat=chat, user=3, left_chat_member=api.user(8))
-    await until(lambda: f"{went}.0" in telegram.store.updates, "one has gone", telegram.log)
+    await telegram.happens(lambda: f"{went}.0" in telegram.store.updates, "one has gone")
     assert telegram.store.updates[f"{went}.0"].kind == "left"
     rights = {"user": BOT, "status": "member"}
     change = {
@@ -154,7 +153,7 @@ async def test_buttons_are_shown_pressed_and_come_to_rest(telegram: Server, api:
     update = await stored(telegram, api.press("answer:1:yes", int(message), chat=number(me), user=6))
     assert (update.kind, update.button, update.message) == ("button", "answer:1:yes", message)
     assert update.sender.id == "6"
-    await until(lambda: str(update.id) in api.answered, "it is answered")
+    await api.happens(lambda: str(update.id) in api.answered, "it is answered")
     await telegram.send("question", "May I? Yes.", me)
     assert (shown(api, me)[0].text, shown(api, me)[0].buttons) == ("May I? Yes.", [])
 
@@ -199,7 +198,7 @@ async def test_rate_limits_are_obeyed(telegram: Server, api: TelegramApi, me: Ch
     [
         (403, "Forbidden: bot was blocked by the user", "They have blocked the bot."),
         (403, "Forbidden: bot was kicked from the supergroup chat", "put out of the group"),
-        (400, "Bad Request: chat not found", "does not know the chat"),
+        (400, "Bad Request: chat not found", "no longer knows the chat"),
     ],
 )
 async def test_refusals_are_sentences(
@@ -269,7 +268,7 @@ async def test_files_come_in_with_limits(telegram: Server, api: TelegramApi, me:
         assert "20 MB" in file.problem
     _, file = await taken(**document("gone", "gone", "text/plain", 5))
     assert not file.path
-    assert "not at Telegram" in file.problem
+    assert "Telegram no longer has" in file.problem
     voice = {"file_id": picture, "file_unique_id": "v", "duration": 3, "mime_type": "audio/ogg", "file_size": 10}
     _, file = await taken(voice=voice)
     assert file.kind == "voice"
@@ -301,7 +300,7 @@ async def test_files_go_out_with_limits(telegram: Server, api: TelegramApi, me: 
     assert "50 MB" in (await telegram.connectors.send("telegram", "big", outgoing)).problem
     (folder / "link").symlink_to("/etc/passwd")
     outgoing = Outgoing(me, "", files=(File("document", "x", "text/plain", 1, "link"),))
-    assert "not there" in (await telegram.connectors.send("telegram", "link", outgoing)).problem
+    assert "no longer exists" in (await telegram.connectors.send("telegram", "link", outgoing)).problem
     assert len(shown(api, me)) == 4
 
 
@@ -319,7 +318,7 @@ async def test_two_weeks_of_messages_arrive_in_their_order(telegram: Server, api
     def arrived() -> list[str]:
         return [update.text for update in telegram.store.updates.values() if update.chat.id == me.id]
 
-    await until(lambda: len(arrived()) >= len(texts), "all have come", telegram.log)
+    await telegram.happens(lambda: len(arrived()) >= len(texts), "all have come")
     assert arrived() == texts
 
 
@@ -332,7 +331,7 @@ async def test_one_that_the_library_does_not_understand_holds_up_no_other(
     await stored(telegram, last)
     mine = [update.text for update in telegram.store.updates.values() if update.chat.id == me.id]
     assert mine == ["before", "after"]
-    await until(lambda: broken in api.confirmed, "all are confirmed")
+    await api.happens(lambda: broken in api.confirmed, "all are confirmed")
     await telegram.connected()
     assert "broken" not in telegram.log()
 
@@ -348,7 +347,7 @@ async def test_one_that_cannot_be_stored_holds_up_no_other(telegram: Server, api
     await stored(telegram, last)
     mine = [update.text for update in telegram.store.updates.values() if update.chat.id == me.id]
     assert mine == ["first", "a", "b"]
-    await until(lambda: last in api.confirmed, "all are confirmed")
+    await api.happens(lambda: last in api.confirmed, "all are confirmed")
     assert "poison" not in telegram.log()
 
 
@@ -359,7 +358,7 @@ async def test_nothing_but_telegram_hears_the_token(telegram: Server, api: Teleg
     for status in (500, 404, 400):
         api.fail("getUpdates", status, f"Wrong: {api.url}/bot{TOKEN}/getUpdates")
     api.write("wake up", chat=number(me))
-    await until(lambda: not api._failures, "it went wrong")
+    await api.happens(lambda: not api._failures, "it went wrong")
     await telegram.connected()
     said = [path.read_text(errors="replace") for path in telegram.home.logs.iterdir()]
     said += [json.dumps(state.sentence) for state in telegram.store.states]

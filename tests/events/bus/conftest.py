@@ -1,6 +1,5 @@
 """A bus on a real database, and subscribers that keep what they are given."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from parachute.events.bus import store
 from parachute.events.bus.models import Event, Limits
 from parachute.events.bus.service import Events
 from parachute.security.audit.service import Audit
+from tests.support.changes import Changes
 from tests.support.clock import ManualClock
 
 SECONDS = 120
@@ -24,7 +24,7 @@ class Inbox:
         self.tried: list[tuple[str, Event]] = []
         self.taken: list[tuple[str, Event]] = []
         self.refuse: Callable[[str, Event], Exception | None] = lambda subscriber, event: None
-        self._changed = asyncio.Condition()
+        self._changes = Changes()
 
     async def deliver(self, subscriber: str, event: Event) -> None:
         """Take an event, or do not."""
@@ -32,19 +32,17 @@ class Inbox:
         error = self.refuse(subscriber, event)
         if error is None:
             self.taken.append((subscriber, event))
-        async with self._changed:
-            self._changed.notify_all()
+        self._changes.tell()
         if error is not None:
             raise error
 
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until something is so."""
-        async with asyncio.timeout(SECONDS), self._changed:
-            await self._changed.wait_for(condition)
-
     async def has(self, number: int) -> None:
         """Wait until so many were taken."""
-        await self.until(lambda: len(self.taken) >= number)
+        await self._changes.happens(lambda: len(self.taken) >= number, f"{number} were taken")
+
+    async def has_tried(self, number: int) -> None:
+        """Wait until so many tries were made."""
+        await self._changes.happens(lambda: len(self.tried) >= number, f"{number} were tried")
 
     def numbers(self, subscriber: str | None = None) -> list[int]:
         """The `n` of all taken events, in order."""
@@ -77,6 +75,14 @@ class Bus:
             await self.events.close()
             await self.database.close()
             self.database = None
+
+    async def settled(self, subscriber: str) -> None:
+        """Wait until nothing waits for a subscriber any more."""
+        await self.clock.shows(lambda: self.events.backlog(subscriber) == 0, "nothing waits")
+
+    async def pruned(self) -> None:
+        """Wait until the old events have gone: then the task that removes them waits for its next time."""
+        await self.clock.advance(0, "old events")
 
     async def count(self, table: str) -> int:
         """Rows of a table."""

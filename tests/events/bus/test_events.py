@@ -9,7 +9,6 @@ from parachute.base.errors import InvalidInput, NotFound, Unavailable
 from parachute.events.bus.models import DATA_LIMIT, Identifiers, Limits
 from parachute.events.bus.service import Events
 from parachute.security.audit.service import Audit
-from tests.support.waiting import until
 
 from .conftest import Bus
 
@@ -115,7 +114,7 @@ async def test_after_the_last_try_an_event_is_a_dead_letter_until_it_is_retried(
     assert await events.dead_letters() == []
     with pytest.raises(NotFound):
         await events.retry(dead.event.id)
-    await until(lambda: events.backlog("brain") == 0, "nothing waits")
+    await bus.settled("brain")
 
 
 async def test_a_subscriber_that_hangs_is_given_up(bus: Bus) -> None:
@@ -129,7 +128,7 @@ async def test_a_subscriber_that_hangs_is_given_up(bus: Bus) -> None:
     await bus.clock.advance(119, "events for brain")
     assert not await events.dead_letters()
     await bus.clock.advance(1)
-    await until(events.dead_letters, "it is given up")
+    await bus.settled("brain")
     assert (await events.dead_letters())[0].error == "It did not answer within 120 seconds."
 
 
@@ -251,14 +250,11 @@ async def test_delivered_events_are_kept_in_bounds(bus: Bus) -> None:
     bus.inbox.refuse = lambda subscriber, event: OSError("no") if event.data["n"] % 2 else None
     for number in range(20):
         await events.publish("daily.x", {"n": number})
-    await until(lambda: events.backlog("brain") == 0, "nothing waits")
+    await bus.settled("brain")
     await bus.close()
     events = await bus.open(limits)
-
-    async def pruned() -> bool:
-        return await bus.count("events") == 8
-
-    await until(pruned, "the old ones are gone")
+    await bus.pruned()
+    assert await bus.count("events") == 8
     assert [dead.event.data["n"] for dead in await events.dead_letters()] == [19, 17, 15]
 
 
@@ -269,15 +265,12 @@ async def test_old_events_go_and_what_waits_stays_however_old_it_is(bus: Bus) ->
     await events.pause_subscriber("asleep")
     await events.publish("daily.x", {"n": 1})
     await events.publish("daily.y", {"n": 2})
-    await until(lambda: events.backlog("brain") == 0, "nothing waits")
+    await bus.settled("brain")
     await bus.close()
     bus.clock.move(1)
     events = await bus.open(Limits(delivered_days=0))
-
-    async def pruned() -> bool:
-        return await bus.count("events") == 1
-
-    await until(pruned, "the old ones are gone")
+    await bus.pruned()
+    assert await bus.count("events") == 1
     assert events.backlog("asleep") == 1
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from parachute.events.bus.models import Limits
-from tests.support.waiting import until
 
 from .conftest import SECONDS, Bus
 
@@ -39,7 +38,7 @@ async def test_what_waited_is_delivered_after_a_restart_in_its_order(bus: Bus) -
     await events.add_subscriber("brain", ["daily.*"])
     for number in range(3):
         await events.publish("daily.x", {"n": number})
-    await bus.inbox.until(lambda: len(bus.inbox.tried) == 1)
+    await bus.inbox.has_tried(1)
     await bus.close()
     bus.inbox.refuse = lambda subscriber, event: None
     events = await bus.open()
@@ -47,12 +46,8 @@ async def test_what_waited_is_delivered_after_a_restart_in_its_order(bus: Bus) -
     await events.publish("daily.x", {"n": 3})
     assert events.backlog("brain") == 4
     await events.add_subscriber("brain", ["daily.*"])
-
-    def delivered() -> bool:
-        events.wake("brain")
-        return len(bus.inbox.taken) == 4
-
-    await until(delivered, "all are delivered")
+    await bus.clock.advance(1, "events for brain")
+    await bus.settled("brain")
     assert bus.inbox.numbers() == [0, 1, 2, 3]
 
 
@@ -62,20 +57,15 @@ async def test_tries_are_counted_across_restarts(bus: Bus) -> None:
     bus.inbox.refuse = lambda subscriber, event: OSError("down")
     await events.add_subscriber("brain", ["daily.*"])
     await events.publish("daily.x", {"n": 1})
-
-    async def is_counted() -> bool:
-        return await bus.count("deliveries WHERE attempts = 1") == 1
-
-    await until(is_counted, "the first try is counted")
+    await bus.inbox.has_tried(1)
+    await bus.clock.advance(0, "events for brain")
+    assert await bus.count("deliveries WHERE attempts = 1") == 1
     await bus.close()
     events = await bus.open(limits)
     await events.add_subscriber("brain", ["daily.*"])
-
-    async def dead() -> bool:
-        events.wake("brain")
-        return len(await events.dead_letters()) == 1
-
-    await until(dead, "it is given up")
+    await bus.clock.advance(1, "events for brain")
+    await bus.settled("brain")
+    assert len(await events.dead_letters()) == 1
     assert len(bus.inbox.tried) == 2
 
 
@@ -84,7 +74,7 @@ async def test_nothing_that_was_published_is_lost_when_core_is_killed(bus: Bus) 
     events = await bus.open()
     await events.add_subscriber("brain", ["daily.*"])
     await bus.inbox.has(len(published))
-    await until(lambda: events.backlog("brain") == 0, "nothing waits")
+    await bus.settled("brain")
     numbers = bus.inbox.numbers()
     assert numbers[: len(published)] == published
     # The very last one may have been written and not yet reported.
@@ -102,5 +92,5 @@ async def test_what_was_being_delivered_when_core_was_killed_is_delivered_again(
     assert await killed(bus, "deliver", HANGS_AT + 1) == list(range(HANGS_AT + 1))
     events = await bus.open()
     await events.add_subscriber("brain", ["daily.*"])
-    await until(lambda: events.backlog("brain") == 0, "nothing waits")
+    await bus.settled("brain")
     assert bus.inbox.numbers() == list(range(HANGS_AT, 100))

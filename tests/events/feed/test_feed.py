@@ -16,7 +16,6 @@ from parachute.security.keys.models import FULL_ACCESS, Capability, Scope, allow
 from parachute.server.status.panic_api import router as panic
 from tests.support.clock import ManualClock
 from tests.support.routers import routers
-from tests.support.waiting import until
 
 
 class Reader:
@@ -175,7 +174,7 @@ async def test_files_that_others_write_are_looked_at_while_somebody_reads(
 
 
 async def test_who_may_see_the_inbox_watches_it(audit: Audit, clock: ManualClock) -> None:
-    inbox = Inbox(audit)
+    inbox = Inbox(audit, clock)
     feed = Feed(inbox, clock=clock)
     feed.start()
     guest = Reader(feed, clock, "chat:read")
@@ -183,9 +182,12 @@ async def test_who_may_see_the_inbox_watches_it(audit: Audit, clock: ManualClock
     assert not inbox.is_watched
     owner = Reader(feed, clock)
     await owner.next()
-    await until(lambda: inbox.is_watched, "the inbox is watched")
+    await clock.shows(lambda: inbox.is_watched, "the inbox is watched")
+    # Only who may see the inbox has it looked at, besides the files.
+    (files, looking) = [each for each in asyncio.all_tasks() if each.get_name() == "what screens show"]
     await owner.leave()
-    await until(lambda: not inbox.is_watched, "nobody watches the inbox")
+    await asyncio.wait((files, looking), return_when=asyncio.FIRST_COMPLETED)
+    assert not inbox.is_watched
     await guest.leave()
     await feed.close()
 

@@ -101,7 +101,7 @@ def test_what_cannot_run_is_said(hooks: CommandLine) -> None:
     with raises("hook_cannot_run"):
         hooks.run("approve", "piped", "--yes")
     hooks.write({"session.end": [{"command": "true", "shell": "bash"}]})
-    assert "line 4: hooks.session.end[0].shell: There is no such field" in hooks.run("list").stderr
+    assert "line 4: hooks.session.end[0].shell: Unknown field" in hooks.run("list").stderr
 
 
 def test_without_hooks_it_says_how_to_write_one(hooks: CommandLine) -> None:

@@ -58,7 +58,7 @@ async def test_the_example_of_the_specification_is_read(place: Place) -> None:
         (
             "{type: command, command: a, shell: true}",
             3,
-            "hooks.session.end[0].shell: There is no such field; allowed are type, command",
+            "hooks.session.end[0].shell: Unknown field; allowed are type, command",
         ),
         ("{type: prompt, command: a}", 3, "hooks.session.end[0].type: Only `command`"),
         ("{type: command}", 3, "hooks.session.end[0].command: This is required"),

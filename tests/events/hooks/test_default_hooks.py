@@ -107,7 +107,7 @@ async def test_what_was_said_is_remembered_in_the_next_conversation(quick: Compu
         # The same end, told twice: once more nothing is asked.
         before = _memory(quick)
         again = _hook(quick, "summarise", session_id=session)
-        assert (again.returncode, again.stdout) == (0, "Nothing was said since this conversation was last read.\n")
+        assert (again.returncode, again.stdout) == (0, "The conversation has no new messages.\n")
         short = _hook(quick, "summarise", session_id=ended(second)["sessionId"])
         assert "no notes are made of less than 4" in short.stdout
         gone = _hook(quick, "summarise", session_id="gone")

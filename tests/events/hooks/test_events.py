@@ -13,7 +13,8 @@ from parachute.base.database import Database
 from parachute.events.bus import store
 from parachute.events.bus.service import Events
 from parachute.events.hooks import configuration
-from tests.support.waiting import until
+from tests.support.clock import ManualClock
+from tests.support.pipes import lines_in
 
 from .conftest import Place, said
 
@@ -28,11 +29,17 @@ ENDED: dict[str, Any] = {
 
 
 @pytest.fixture
-async def events(place: Place, tmp_path: Path) -> AsyncIterator[Events]:
+def clock() -> ManualClock:
+    """The clock of the bus."""
+    return ManualClock()
+
+
+@pytest.fixture
+async def events(place: Place, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Events]:
     """A bus on which the hooks are."""
     database = Database(tmp_path / "events.db", store.ALL)
     await database.open()
-    made = Events(place.audit, store.EventStore(database))
+    made = Events(place.audit, store.EventStore(database, clock), clock=clock)
     await made.start()
     await place.hooks.start(made)
     yield made
@@ -40,53 +47,68 @@ async def events(place: Place, tmp_path: Path) -> AsyncIterator[Events]:
     await database.close()
 
 
-async def test_an_event_of_the_bus_runs_its_hooks(place: Place, events: Events, tmp_path: Path) -> None:
-    place.script("keep.sh", f"#!/bin/sh\ncat > {tmp_path}/unfinished\nmv {tmp_path}/unfinished {tmp_path}/told\n")
+async def have_run(events: Events, clock: ManualClock) -> None:
+    """Wait until the hooks of everything that was published have ended, but for those in the background."""
+    await clock.shows(lambda: events.backlog("hooks") == 0, "nothing waits")
+
+
+async def test_an_event_of_the_bus_runs_its_hooks(
+    place: Place, events: Events, clock: ManualClock, tmp_path: Path
+) -> None:
+    place.script("keep.sh", f"#!/bin/sh\ncat > {tmp_path}/told\n")
     place.write(**{"daily__*": "./keep.sh"})
     await place.approve()
     event = await events.publish("daily.entry.created", {"entry_id": "1"}, source="daily")
-    await until((tmp_path / "told").exists, "the hook has run")
+    await have_run(events, clock)
     told = said(tmp_path / "told")
     assert (told["id"], told["timestamp"], told["data"]) == (event.id, event.timestamp, {"entry_id": "1"})
 
 
-async def test_a_hook_that_fails_is_not_run_again(place: Place, events: Events, tmp_path: Path) -> None:
+async def test_a_hook_that_fails_is_not_run_again(
+    place: Place, events: Events, clock: ManualClock, tmp_path: Path
+) -> None:
     place.write(daily__a=f"bash -c 'echo x >> {tmp_path}/ran; exit 1'", daily__b=f"touch {tmp_path}/done")
     await place.approve()
     await events.publish("daily.a", {})
     await events.publish("daily.b", {})
-    await until((tmp_path / "done").exists, "the second hook has run")
+    await have_run(events, clock)
+    assert (tmp_path / "done").exists()
     assert (tmp_path / "ran").read_text() == "x\n"
 
 
-async def test_of_many_events_at_once_none_is_left_out(place: Place, events: Events, tmp_path: Path) -> None:
+async def test_of_many_events_at_once_none_is_left_out(
+    place: Place, events: Events, clock: ManualClock, tmp_path: Path
+) -> None:
     gate, begun, ran = tmp_path / "gate", tmp_path / "begun", tmp_path / "ran"
     place.script("slow.sh", f"#!/bin/sh\necho x >> {begun}\nflock --shared {gate} true\necho x >> {ran}\n")
     place.write(session__end={"command": "./slow.sh", "async": True, "timeout": 600})
     await place.approve()
-    with gate.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        for number in range(60):
-            await events.publish("session.end", {**ENDED, "session_id": str(number)})
-        await until(lambda: events.backlog("hooks") == 10, "fifty have begun or wait in the background")
-        await until(lambda: begun.exists() and begun.read_text().count("x") == 2, "two are at work")
-        assert not ran.exists()
-    await until(lambda: ran.exists() and ran.read_text().count("x") == 60, "all have run")
+    async with lines_in(begun) as line_of_begun, lines_in(ran) as line_of_ran:
+        with gate.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            for number in range(60):
+                await events.publish("session.end", {**ENDED, "session_id": str(number)})
+            await clock.shows(lambda: events.backlog("hooks") == 10, "fifty have begun or wait in the background")
+            # Two are at work.
+            assert [await line_of_begun() for _ in range(2)] == ["x", "x"]
+        assert [await line_of_ran() for _ in range(60)] == ["x"] * 60
     assert place.messages() == []
 
 
 async def test_hooks_that_were_asked_before_are_not_run_by_the_bus(
-    place: Place, events: Events, tmp_path: Path
+    place: Place, events: Events, clock: ManualClock, tmp_path: Path
 ) -> None:
     place.write(**{"session__*": f"bash -c 'echo $PARACHUTE_HOOK_EVENT >> {tmp_path}/ran'"})
     await place.approve()
     await events.publish("session.start", {"session_id": "1"})
     await events.publish("session.end", ENDED)
-    await until(lambda: (tmp_path / "ran").exists() and (tmp_path / "ran").read_text(), "a hook has run")
+    await have_run(events, clock)
     assert (tmp_path / "ran").read_text() == "session.end\n"
 
 
-async def test_the_end_of_a_session_becomes_one_line_of_activity(place: Place, events: Events) -> None:
+async def test_the_end_of_a_session_becomes_one_line_of_activity(
+    place: Place, events: Events, clock: ManualClock
+) -> None:
     (place.home.root / "hooks.yaml").unlink(missing_ok=True)
     place.folder.rmdir()
     configuration.install(place.home.root)
@@ -94,7 +116,7 @@ async def test_the_end_of_a_session_becomes_one_line_of_activity(place: Place, e
     await events.publish("session.end", ENDED)
     await events.publish("session.end", ENDED)
     await events.publish("session.end", {**ENDED, "session_id": "5b2d", "message_count": 1})
-    await until(lambda: events.backlog("hooks") == 0, "nothing waits")
+    await have_run(events, clock)
     # The other hook of this event asks the computer, which does not run here, sooner or later than this.
     assert [each for each in place.hooks.errors() if each.hook != "summarise"] == []
     local = datetime.datetime.fromisoformat(ENDED["ended_at"]).astimezone()

@@ -86,7 +86,7 @@ async def test_an_archived_conversation_is_remembered_at_once(
         await answered(client, "And the rest?", session)
         ended = command(computer, "sessions", "archive", session[:8])
         assert (ended.returncode, ended.stderr) == (0, "")
-        computer.wait_until(lambda: len(questions(scripted)) == 2, "it is read again")
+        scripted.wait(lambda: len(questions(scripted)) == 2, "it is read again")
         computer.wait_until(lambda: activity(computer).count(session) == 2, "the activity is noted again")
 
 

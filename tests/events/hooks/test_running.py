@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from parachute.events.hooks.running import STDOUT_LIMIT
-from tests.support.waiting import until
+from tests.support.pipes import lines_in
+from tests.support.waiting import still_running
 
 from .conftest import Place, said
 
@@ -61,7 +62,7 @@ async def test_exit_code_2_is_only_an_error_where_nothing_can_be_stopped(place: 
     await place.approve()
     outcome = await place.fire("session.end")
     assert (outcome.blocked, outcome.outputs) == (False, [{}])
-    assert place.messages() == ["It wanted to stop session.end, which cannot be stopped. no"]
+    assert place.messages() == ["It tried to stop session.end, which cannot be stopped. no"]
 
 
 async def test_any_other_exit_code_is_kept_as_an_error(place: Place) -> None:
@@ -104,19 +105,15 @@ async def test_after_its_time_a_hook_ends_with_all_that_it_started(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A child in the same group, and a daemon: it left its session and its parent, and ignores being asked.
-    daemon = "import os, signal, time; os.setsid(); signal.signal(15, signal.SIG_IGN); open({!r}, 'w').write(str(os.getpid())); time.sleep(1000)"
+    daemon = "import os, signal, time; os.setsid(); signal.signal(15, signal.SIG_IGN); print(os.getpid(), file=open({!r}, 'w'), flush=True); time.sleep(1000)"
     written = tmp_path / "daemon"
     program = shlex.quote(daemon.format(str(written)))
-    place.script(
-        "slow.sh", f"#!/bin/sh\n({sys.executable} -c {program} &)\nsleep 1000 & echo $! > {tmp_path}/child\nwait\n"
-    )
+    place.script("slow.sh", f"#!/bin/sh\n({sys.executable} -c {program} &)\nsleep 1000 & echo $! > {written}\nwait\n")
     place.write(session__start={"command": "./slow.sh", "timeout": 600})
     await place.approve()
-    firing = asyncio.create_task(place.hooks.fire("session.start", {}))
-    await until(
-        lambda: written.exists() and written.read_text() and (tmp_path / "child").read_text(), "both have started"
-    )
-    started = [int(written.read_text()), int((tmp_path / "child").read_text())]
+    async with lines_in(written) as line:
+        firing = asyncio.create_task(place.hooks.fire("session.start", {}))
+        started = [int(await line()) for _ in range(2)]
     assert all(map(psutil.pid_exists, started))
     # Its time is over now, however long it took to start.
     loop = asyncio.get_running_loop()
@@ -140,9 +137,9 @@ async def test_an_asynchronous_hook_is_not_waited_for_and_ends_with_core(place: 
     place.script("wait.sh", f"#!/bin/sh\necho $$ > {tmp_path}/pid\nsleep 1000\n")
     place.write(session__start=[{"command": "./wait.sh", "async": True}, "bash -c 'echo \"{}\"'"])
     await place.approve()
-    assert (await place.fire()).outputs == [{}]
-    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the hook runs")
-    process = int((tmp_path / "pid").read_text())
+    async with lines_in(tmp_path / "pid") as line:
+        assert (await place.fire()).outputs == [{}]
+        process = int(await line())
     assert psutil.pid_exists(process)
     await place.hooks.close()
     assert not psutil.pid_exists(process)
@@ -152,7 +149,7 @@ async def test_an_asynchronous_hook_cannot_stop_anything(place: Place) -> None:
     place.write(session__start={"command": "bash -c 'echo no >&2; exit 2'", "async": True})
     await place.approve()
     assert not (await place.fire()).blocked
-    await until(place.messages, "there is an error")
+    await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name().startswith("hook ")))
     assert "cannot be stopped" in place.messages()[0]
 
 
@@ -160,12 +157,13 @@ async def test_a_caller_that_is_cancelled_takes_the_hook_along(place: Place, tmp
     place.script("wait.sh", f"#!/bin/sh\necho $$ > {tmp_path}/pid\nsleep 1000\n")
     place.write(session__start="./wait.sh")
     await place.approve()
-    firing = asyncio.create_task(place.fire())
-    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the hook runs")
+    async with lines_in(tmp_path / "pid") as line:
+        firing = asyncio.create_task(place.fire())
+        process = int(await line())
     firing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await firing
-    assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
+    assert not psutil.pid_exists(process)
 
 
 async def test_the_environment_holds_no_credential(
@@ -253,10 +251,9 @@ async def test_when_core_is_killed_its_hooks_end_too(place: Place, tmp_path: Pat
     place.script("wait.sh", f"#!/bin/sh\nsetsid sleep 1000 & echo $! > {tmp_path}/pid\nwait\n")
     place.write(session__start="./wait.sh")
     await place.approve()
-    core = await asyncio.create_subprocess_exec(sys.executable, "-c", CORE, str(place.home.root), str(place.vault))
-    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the hook runs")
-    process = int((tmp_path / "pid").read_text())
-    assert psutil.pid_exists(process)
+    async with lines_in(tmp_path / "pid") as line:
+        core = await asyncio.create_subprocess_exec(sys.executable, "-c", CORE, str(place.home.root), str(place.vault))
+        process = psutil.Process(int(await line()))
     core.kill()
     await core.wait()
-    await until(lambda: not psutil.pid_exists(process), "the hook has ended")
+    assert not await asyncio.to_thread(still_running, [process])

@@ -12,7 +12,7 @@ from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.models import CredentialKind
-from tests.support.messages_api import MessagesAPI, text
+from tests.support.messages_api import EXPIRED, MessagesAPI, error, text
 
 from .conftest import KEY, TOKEN, Installation, agent, question
 
@@ -117,8 +117,6 @@ async def test_a_file_that_was_renewed_is_read_again_on_401(signed_in: Installat
 
     def renew(body: dict[str, Any]) -> Any:
         path.write_text(login("sk-ant-oat01-newer"))
-        from tests.support.messages_api import EXPIRED, error
-
         return error(401, "authentication_error", EXPIRED)
 
     api.script(renew, text("Welcome back."))

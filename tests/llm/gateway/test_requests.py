@@ -174,7 +174,7 @@ async def test_an_agent_that_leaves_ends_the_request_to_the_model(endpoint: Mode
     async with agent(endpoint) as client, client.stream("POST", "/v1/messages", json=question()) as response:
         await anext(response.aiter_bytes())
         await gate.reached()
-    await api.until(lambda api: api.disconnects == 1)
+    await api.happens(lambda: api.disconnects == 1, "the client has left")
     assert endpoint.listener is not None
     await asyncio.wait_for(asyncio.gather(*endpoint.listener.state.tasks), 60)
 
@@ -293,7 +293,7 @@ async def test_after_close_nothing_answers(
             await running
         with pytest.raises(httpx2.TransportError):
             await client.post("/v1/messages", json=question())
-    await api.until(lambda api: api.disconnects == 1)
+    await api.happens(lambda: api.disconnects == 1, "the client has left")
     again = await installation.gateway.open("one")
     assert again.token != endpoint.token
     async with agent(again) as client:
@@ -319,7 +319,7 @@ async def test_ten_sessions_at_once(installation: Installation, api: MessagesAPI
             return (await client.post("/v1/messages", json=question(metadata={"user_id": endpoint.session}))).text
 
     asking = [asyncio.create_task(ask(endpoint)) for endpoint in endpoints]
-    await api.until(lambda api: len(api.requests) == 10)
+    await api.happens(lambda: len(api.requests) == 10, "10 requests have come")
     gate.open()
     answers = await asyncio.gather(*asking)
     for endpoint, answer in zip(endpoints, answers, strict=True):

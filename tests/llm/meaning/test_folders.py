@@ -2,12 +2,16 @@
 
 import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from parachute.llm.meaning.index import Index
+from parachute.llm.meaning.source import Source
 from tests.llm.meaning import models
-from tests.llm.meaning.activator import TEXTS, index
+from tests.llm.meaning.activator import QUESTION, TEXTS, index
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -69,9 +73,23 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("make", HOSTILE.values(), ids=HOSTILE)
-def test_a_folder_that_is_no_model_is_said_and_harms_nothing(make: object, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_model_is_said_and_harms_nothing(make: Callable[[Path], object], tmp_path: Path) -> None:
     folder = tmp_path / "model"
-    make(folder)  # type: ignore[operator]
+    make(folder)
+    found = Index(tmp_path, Source(folder))
+    found.put("c", TEXTS, ())
+    with raises("bad_model"):
+        found.work(1)
+    assert found.find("c", QUESTION, 5)["results"] == []
+    assert found.status()["waiting"] == len(TEXTS)
+    assert found._store is not None
+    found._store.close()
+    assert not (folder / "harm").exists()
+
+
+def test_the_process_goes_on_without_a_model(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    _pickled(folder)
     with index(folder=folder) as process:
         process.put(TEXTS)
         status, answer = process.ask("POST", "/work", {"seconds": 1})

@@ -10,7 +10,6 @@ import pytest
 
 from tests.llm.meaning import models
 from tests.llm.meaning.activator import QUESTION, TEXTS, IndexProcess, index
-from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -87,7 +86,7 @@ def test_a_kill_in_the_middle_loses_nothing(running: IndexProcess) -> None:
     assert answer["waiting"] > 0
     assert running.process is not None
     os.killpg(running.process.pid, signal.SIGKILL)
-    wait_until(lambda: bool(running.exits), "the process ends")
+    running.wait_ended()
     assert running.find()[0] == "kevin"
     running.work()
     assert running.find("other2999")[0] == "filler-2999"
@@ -140,7 +139,7 @@ def test_a_damaged_index_is_made_anew_under_another_name(running: IndexProcess) 
     first = running.put({})["index"]
     assert running.process is not None
     os.killpg(running.process.pid, signal.SIGKILL)
-    wait_until(lambda: bool(running.exits), "the process ends")
+    running.wait_ended()
     (running.own / "index.db").write_bytes(b"no database" * 1000)
     assert running.put(TEXTS)["index"] != first
     running.work()

@@ -15,6 +15,7 @@ from tests.llm.embedding_server import EmbeddingServer, embedding_server
 from tests.llm.gateway.conftest import Installation
 from tests.llm.meaning import models
 from tests.llm.meaning.activator import IndexProcess
+from tests.support.clock import ManualClock
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
@@ -40,7 +41,15 @@ def process(short_folder: Path) -> Iterator[IndexProcess]:
 
 
 @pytest.fixture
-async def make(process: IndexProcess, server: EmbeddingServer, tmp_path: Path) -> AsyncIterator[Make]:
+def clock() -> ManualClock:
+    """The clock of the server's side."""
+    return ManualClock()
+
+
+@pytest.fixture
+async def make(
+    process: IndexProcess, server: EmbeddingServer, tmp_path: Path, clock: ManualClock
+) -> AsyncIterator[Make]:
     """Makes the server's side, as another start with other settings would."""
     made: list[MeaningIndex] = []
     installation = Installation(tmp_path, {}, {})
@@ -53,7 +62,7 @@ async def make(process: IndexProcess, server: EmbeddingServer, tmp_path: Path) -
 
     def making(**settings: Any) -> MeaningIndex:
         chosen = MeaningSettings(**{"server": server.url, "server_batch": 2, **settings})
-        made.append(MeaningIndex(Home(process.folder), chosen, installation.gateway))
+        made.append(MeaningIndex(Home(process.folder), chosen, installation.gateway, clock))
         return made[-1]
 
     yield making
@@ -132,7 +141,7 @@ async def test_a_folder_goes_before_the_server(make: Make, server: EmbeddingServ
 
 
 async def test_another_model_is_read_in_the_background_while_the_one_before_answers(
-    make: Make, server: EmbeddingServer, process: IndexProcess
+    make: Make, server: EmbeddingServer, process: IndexProcess, clock: ManualClock
 ) -> None:
     server.models["other"] = 6
     first = make()
@@ -145,6 +154,7 @@ async def test_another_model_is_read_in_the_background_while_the_one_before_answ
     assert await _found(second, "sloop") == ["kevin"]
     assert server.asked[-1].body["model"] == "nomic-embed-text"
     chats.clear()
+    clock.move(60)
     await _read(second)
     assert _models(process) == [("other", 6, True)]
     assert await _found(second, "sloop") == ["kevin"]
@@ -169,7 +179,7 @@ async def test_a_server_that_is_not_set_any_more_is_never_asked_again(
 
 
 async def test_the_table_of_this_machine_answers_until_the_server_has_read_everything(
-    make: Make, server: EmbeddingServer, process: IndexProcess
+    make: Make, server: EmbeddingServer, process: IndexProcess, clock: ManualClock
 ) -> None:
     process.put(TEXTS)
     process.work()
@@ -179,15 +189,18 @@ async def test_the_table_of_this_machine_answers_until_the_server_has_read_every
     assert (await _found(index, "who advises us on boats"))[0] == "kevin"
     assert server.asked == []
     chats.clear()
+    clock.move(60)
     await _read(index)
     assert await _found(index, "sloop") == ["kevin"]
 
 
-async def test_a_server_that_is_away_is_said_and_texts_wait_for_it(make: Make, server: EmbeddingServer) -> None:
+async def test_a_server_that_is_away_is_said_and_texts_wait_for_it(
+    make: Make, server: EmbeddingServer, clock: ManualClock
+) -> None:
     index = make()
     server.answers = [(500, {"error": "out of memory"})] * 2
     await index.put("c", TEXTS)
-    await until(lambda: index.status()["problem"], "it is said")
+    await clock.shows(lambda: index.status()["problem"], "it is said")
     assert "out of memory" in index.status()["problem"]
     assert index.status()["waiting"] == 4
     # The next text is a reason to try again.
@@ -210,14 +223,14 @@ def _openai(*rows: list[float]) -> dict[str, Any]:
 
 
 async def test_embeddings_of_another_size_change_nothing(
-    make: Make, server: EmbeddingServer, process: IndexProcess
+    make: Make, server: EmbeddingServer, process: IndexProcess, clock: ManualClock
 ) -> None:
     index = make()
     await index.put("c", TEXTS)
     await _read(index)
     server.answers = [(200, _openai([1.0, 2.0]))]
     await index.put("c", {"more": "ships and boats"})
-    await until(lambda: index.status()["problem"], "it is said")
+    await clock.shows(lambda: index.status()["problem"], "it is said")
     assert "2 numbers, where they had 4" in index.status()["problem"]
     server.answers = [(200, _openai([1.0] * 7))]
     with pytest.raises(ParachuteError) as found:

@@ -1,5 +1,6 @@
 """The server's side of the index, with the real process behind it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from parachute.supervisor import control, units
 from tests.llm.meaning import models
 from tests.llm.meaning.activator import IndexProcess
 from tests.support.errors import raises
-from tests.support.waiting import until
+from tests.support.waiting import SECONDS, until
 
 pytestmark = pytest.mark.process
 
@@ -77,16 +78,16 @@ async def test_each_finds_its_own_texts_only(index: MeaningIndex, asked: list[di
 @pytest.mark.long
 async def test_nothing_is_read_while_chats_go_on(index: MeaningIndex) -> None:
     chats = ["one"]
-    looked = 0
+    looked = asyncio.Event()
 
     def is_busy() -> bool:
-        nonlocal looked
-        looked += 1
+        looked.set()
         return bool(chats)
 
     index.is_busy = is_busy
     await index.put("one", {"a": "ships"})
-    await until(lambda: looked, "it looks whether there are chats")
+    async with asyncio.timeout(SECONDS):
+        await looked.wait()
     assert await _found(index, "boats") == []
     assert index.status()["waiting"] == 1
     chats.clear()

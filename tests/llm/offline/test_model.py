@@ -195,7 +195,8 @@ def test_a_signal_ends_a_running_answer_with_an_error() -> None:
             offline.process.send_signal(signal.SIGTERM)
             last = list(events)[-1]
         assert (last.name, last.data["error"]["type"]) == ("error", "api_error")
-        wait_until(lambda: offline.exits == [0], "the process ends")
+        offline.wait_ended()
+        assert offline.exits == [0]
 
 
 def test_it_leaves_with_its_model_and_comes_back_with_it() -> None:
@@ -206,10 +207,6 @@ def test_it_leaves_with_its_model_and_comes_back_with_it() -> None:
                 names = [event.name for event in stream.events()]
             assert names[:3] == ["message_start", "content_block_start", "ping"]
             assert "content_block_delta" in names
-
-            def has_ended(number: int = round_number) -> bool:
-                return len(offline.exits) == number
-
-            wait_until(has_ended, "the idle process ends")
+            offline.wait_ended(round_number)
         assert offline.exits == [0, 0]
         assert offline.log == ""

@@ -84,11 +84,7 @@ def test_it_ends_when_idle_and_the_next_connection_starts_it_again() -> None:
     with activated(model=MISSING_MODEL, idle_seconds="0.1") as offline:
         for round_number in (1, 2):
             assert offline.request("GET", "/v1/models").status == 200
-
-            def has_ended(number: int = round_number) -> bool:
-                return len(offline.exits) == number
-
-            wait_until(has_ended, "the idle process ends")
+            offline.wait_ended(round_number)
         assert offline.exits == [0, 0]
         assert offline.log == ""
 
@@ -157,11 +153,7 @@ def test_a_signal_ends_it() -> None:
             assert offline.health()
             assert offline.process is not None
             offline.process.send_signal(sent)
-
-            def has_ended(number: int = number) -> bool:
-                return len(offline.exits) == number
-
-            wait_until(has_ended, "the process ends")
+            offline.wait_ended(number)
         assert offline.exits == [0, 0]
 
 

@@ -8,10 +8,6 @@ from parachute.base.errors import InvalidInput
 from parachute.llm.offline.settings import OfflineSettings
 
 
-def test_nothing_said_means_the_defaults() -> None:
-    assert OfflineSettings.from_environment({}) == OfflineSettings(None, 300, 4096, 400)
-
-
 def test_what_is_said_counts() -> None:
     environment = {
         "PARACHUTE_OFFLINE_MODEL": "/models/big.gguf",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from parachute.modules.registry.hashing import copy_verified
-from parachute.supervisor.host_specification import HostSpecification
+from parachute.supervisor.specifications.host import HostSpecification
 from tests.modules.host_process.core import FakeCore
 from tests.modules.host_process.prefork import fork_host
 from tests.support.activation import DEADLINE, Activator, Process, UnixConnection

@@ -10,8 +10,8 @@ import psutil
 
 from parachute.modules.registry.hashing import copy_verified
 from parachute.supervisor import units
-from parachute.supervisor.host_specification import HostSpecification, module_folder
 from parachute.supervisor.logs import log_path
+from parachute.supervisor.specifications.host import HostSpecification, module_folder
 from tests.modules.host_process.activator import MANIFEST, Answer
 from tests.modules.host_process.core import FakeCore
 from tests.supervisor.launching import Launcher, launcher

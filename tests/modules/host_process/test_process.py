@@ -15,7 +15,7 @@ import pytest
 from parachute.base.errors import InvalidInput
 from parachute.modules.host_process.client import CoreClient, CoreGone
 from parachute.modules.host_process.starting import ask_to_start
-from parachute.supervisor.host_specification import HostSpecification, specification_path
+from parachute.supervisor.specifications.host import HostSpecification, specification_path
 from tests.modules.host_process.activator import LAUNCHER, HostedModule, hosted
 from tests.modules.host_process.core import FakeCore
 from tests.modules.host_process.prefork import PROGRAM

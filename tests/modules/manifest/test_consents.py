@@ -63,7 +63,7 @@ def test_the_screen_says_everything() -> None:
         "    - Commands: none",
         "    - Limits: none",
         "",
-        "Agents that work once a day:",
+        "Scheduled agents:",
         "  Runs by itself each day at 04:00: Reflection — “Looks back at the day”",
         "    - Writes: Daily/reflections/{date}.md",
         "    - Tools: Read, Glob",
@@ -92,7 +92,7 @@ def test_the_screen_says_everything() -> None:
         "",
         "Asks for what has no effect here:",
         "  agents.enricher.sandbox.allowed_paths: ${CWD}/out: an agent of a module has no working directory of yours",
-        "  hooks: async of daily.entry.created: nobody waits for events",
+        "  hooks: async of daily.entry.created: events are always asynchronous",
         "  ui.entry: no app shows a module's own page",
     ]
 

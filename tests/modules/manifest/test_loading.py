@@ -175,16 +175,16 @@ def test_all_mistakes_are_told_at_once_with_line_and_field() -> None:
     )
     assert found == [
         "line 1: name: 1 to 40 of a-z, 0-9, - and _ are allowed, beginning with a letter.",
-        "line 2: versio: There is no such field; did you mean version?",
+        "line 2: versio: Unknown field; did you mean version?",
         "line 3: version: Three numbers are expected, such as 1.0.0.",
         "line 4: module: A Python file of the module is expected, such as module.py.",
         "line 6: permissions.read[0]: .parachute at the top of the vault belongs to the computer itself.",
         "line 6: permissions.read[1]: '../x' must not contain `..`.",
         "line 6: permissions.read[2]: '/etc' must be a path within the vault, such as Notes/today.md.",
         "line 6: permissions.read[3]: 1 to 1,000 printable characters are allowed.",
-        "line 7: permissions.writes: There is no such field; did you mean write?",
+        "line 7: permissions.writes: Unknown field; did you mean write?",
         "line 11: agents.one.sandbox.memory: Write a size of at least 16m, such as 512m or 2g.",
-        "line 12: agents.one.sandbox.netwrk: There is no such field; did you mean network?",
+        "line 12: agents.one.sandbox.netwrk: Unknown field; did you mean network?",
         "line 13: agents.one.capabilities: 'Reed' is unknown; allowed are Read, Write, Edit, Bash, Glob, Grep, WebFetch, "
         "WebSearch, NotebookEdit, TodoWrite, Task, Skill, AskUserQuestion, Computer.",
     ]
@@ -194,7 +194,7 @@ def test_all_mistakes_are_told_at_once_with_line_and_field() -> None:
     ("added", "said"),
     [
         ("name: other", "line 4: manifest: The field 'name' is there twice."),
-        ("name2: x", "line 4: name2: There is no such field; did you mean name?"),
+        ("name2: x", "line 4: name2: Unknown field; did you mean name?"),
         ("provides: brain", "line 4: provides: This must be a list"),
         ("provides: [brain]", "line 4: provides[0]: 'brain' must be a name such as BrainInterface"),
         ("provides: [AInterface, AInterface]", "line 4: provides: AInterface is there twice."),
@@ -259,7 +259,7 @@ def test_all_mistakes_are_told_at_once_with_line_and_field() -> None:
         ("settings: {A: {type: string}}", "line 4: settings.A:"),
         ("description: yes", 'line 4: description: YAML takes this for true or false; write "yes" in quotes.'),
         ("description: 2024-01-15", "line 4: description: YAML takes this for a date"),
-        ("yes: 1", "line 4: yes: There is no such field"),
+        ("yes: 1", "line 4: yes: Unknown field"),
     ],
 )
 def test_each_mistake(added: str, said: str) -> None:
@@ -284,7 +284,7 @@ def test_each_mistake(added: str, said: str) -> None:
         ("a: " + "x" * 300_000, "line 1: manifest: The text is larger than"),
         (b"name: \xff", "line 1: manifest: This is not UTF-8 text."),
         (b"name: a\nversion: \x00", "manifest: This is not YAML"),
-        ("<<: {name: x}", "line 1: <<: There is no such field"),
+        ("<<: {name: x}", "line 1: <<: Unknown field"),
         ("? [a]\n: b", "The name of a field must be text"),
     ],
 )

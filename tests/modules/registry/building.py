@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+import shutil
 import subprocess
 import zipfile
 from collections.abc import Iterator
@@ -61,10 +62,13 @@ def needing(*requirements: str) -> str:
 
 
 class Repository:
-    """A git repository with a work tree."""
+    """A git repository with a work tree, in the beginning a copy of another one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, copy_of: "Repository | None" = None) -> None:
         self.folder = folder
+        if copy_of is not None:
+            shutil.copytree(copy_of.folder, folder, symlinks=True)
+            return
         folder.mkdir(parents=True, exist_ok=True)
         self.git("init", "-q", "-b", "main")
 

@@ -108,7 +108,7 @@ def test_the_files_that_are_shown_are_those_of_the_hash(client: TestClient, modu
             begun.set()
             (source / "new.py").write_text("greet()\n")
 
-    with audited(hidden):
+    with audited(hidden, of_all_threads=True):
         seen = client.get("/api/modules/hello/approval").json()
     assert begun.is_set()
     assert "+steal()" in seen["files"][0]["diff"]

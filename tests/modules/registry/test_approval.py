@@ -197,7 +197,7 @@ def test_packages_are_verified_before_every_start(
 
 def test_packages_that_nobody_approved_do_not_start(modules: Modules, hello: Path) -> None:
     (modules.runnable("hello").packages / "json.py").write_text("evil")
-    with raises("module_damaged", names="nobody approved"):
+    with raises("module_damaged", names="not approved"):
         modules.runnable("hello")
 
 

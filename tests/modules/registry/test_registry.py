@@ -114,7 +114,7 @@ def test_a_file_that_was_cut_off_anywhere_is_an_error(registry: Registry) -> Non
     ("line", "change", "problem"),
     [
         (2, "  json: true", "modules.json: Fields with values"),
-        (2, "  Brain:", "modules.Brain: This is no name of a module"),
+        (2, "  Brain:", "modules.Brain: This is not a valid name of a module"),
         (3, "    enabled: yes", "enabled: Write true or false"),
         (3, "    enabled: 'true'", "enabled: Write true or false"),
         (4, "    source: 5", "source: YAML takes this for a number"),
@@ -122,7 +122,7 @@ def test_a_file_that_was_cut_off_anywhere_is_an_error(registry: Registry) -> Non
         (6, "    hash: sha256:abc", "hash: `sha256:` and 64 digits"),
         (6, "    hash: &a x", "aliases"),
         (7, "    version: 1.0", 'version: YAML takes this for a number; write "1.0" in quotes'),
-        (7, "    verison: x", "verison: There is no such field; did you mean version?"),
+        (7, "    verison: x", "verison: Unknown field; did you mean version?"),
         (7, "    trust: trusted", "'trust' is there twice"),
         (7, "    dev: module", "dev: An absolute path"),
         (7, "    approved_at: 2024-01-15", "approved_at: The time lacks its time zone"),

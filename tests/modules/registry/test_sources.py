@@ -54,13 +54,19 @@ def fetch(tmp_path: Path) -> Fetcher:
     return Fetcher(tmp_path)
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    """A repository with a module in it."""
-    made = Repository(tmp_path / "repository")
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A repository with a module in it, of which each test has a copy."""
+    made = Repository(tmp_path_factory.mktemp("committed") / "repository")
     write_module(made.folder)
     made.commit()
     return made
+
+
+@pytest.fixture
+def repository(tmp_path: Path, committed: Repository) -> Repository:
+    """A repository with a module in it."""
+    return Repository(tmp_path / "repository", committed)
 
 
 def test_the_newest_commit_is_fetched_and_nothing_else_of_the_work_tree(repository: Repository, fetch: Fetcher) -> None:

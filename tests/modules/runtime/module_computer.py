@@ -13,6 +13,7 @@ import yaml
 
 from parachute.modules.registry.service import Modules
 from tests.support.computer import Computer
+from tests.support.feed import when_told
 from tests.support.gate import Gate
 from tests.support.installation import PLAIN, Installation
 from tests.support.server import Server
@@ -99,6 +100,15 @@ class WithModules(Installation):
         """Ask until an answer is as it shall become, and give that."""
         self.wait_until(lambda: condition(self.value(path)), what)
         return self.value(path)
+
+    def heard(self, path: str, condition: Callable[[Any], Any], what: str) -> Any:
+        """Ask at each change that the feed tells until an answer is as it shall become, and give that."""
+
+        def answered() -> Any:
+            value = self.value(path)
+            return value if condition(value) else None
+
+        return when_told(self, answered, what)
 
     def module(self, name: str) -> dict[str, Any]:
         """The state of a module, as core tells it."""

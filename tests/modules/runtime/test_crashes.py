@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.waiting import still_running
 
 pytestmark = pytest.mark.long
 
@@ -80,7 +81,7 @@ def test_what_a_module_leaves_behind_ends_with_it(fragile: ModuleComputer) -> No
     family = [child for child in fragile.processes() if child.pid == process or process in _parents(child)]
     assert len(family) > 1
     os.kill(process, signal.SIGKILL)
-    fragile.wait_until(lambda: not any(child.is_running() for child in family), "all of it has ended")
+    assert not still_running(family)
     assert fragile.value("/api/fragile/fine") == {"fine": True}
 
 

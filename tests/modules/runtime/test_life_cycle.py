@@ -124,13 +124,14 @@ def test_a_module_that_is_removed_while_it_works_leaves_nothing(shared_computer:
     os.mkfifo(pipe)
     working = ThreadPoolExecutor(2)
     request = working.submit(shared_computer.get, "/api/busy/busy")
-    shared_computer.eventually("/api/busy/began", lambda value: value["began"], "the request has begun")
+    # The pipe can be opened for writing once the request reads from it.
+    go = pipe.open("wb", buffering=0)
     host = shared_computer.host_process("busy")
     assert host is not None
     family = [psutil.Process(host), *psutil.Process(host).children(recursive=True)]
     removing = working.submit(shared_computer.ask, "DELETE", "/api/modules/busy?purge=true")
     shared_computer.wait_until(lambda: shared_computer.unit_state("busy") == "stopping", "it is told to end")
-    with pipe.open("r+b", buffering=0) as go:
+    with go:
         go.write(b"\n")
         answer = request.result()
     removed = removing.result()

@@ -32,7 +32,7 @@ def test_an_edit_in_the_vault_waits_for_an_approval(server: ModuleServer) -> Non
     answer = server.get("/api/edited/")
     assert (answer.status_code, answer.json()["key"]) == (409, "approval_pending")
     assert "parachute modules diff edited" in answer.json()["hint"]
-    server.wait_until(lambda: server.host_process("edited") is None, "its process has ended")
+    server.programs.wait(lambda: server.host_process("edited") is None, "its process has ended")
     assert (server.get("/api/edited/").status_code, server.host_process("edited")) == (409, None)
     found = server.module("edited")
     assert found["pending_hash"] != found["hash"]
@@ -102,7 +102,7 @@ def test_a_changed_verified_copy_does_not_start(server: ModuleServer, how: str) 
     assert answer.status_code in (409, 502)
     assert "word" not in answer.json()
     assert name in answer.json()["detail"]
-    server.wait_until(lambda: server.host_process(name) is None, "it has ended")
+    server.programs.wait(lambda: server.host_process(name) is None, "it has ended")
 
 
 @needs_bubblewrap
@@ -124,7 +124,7 @@ def test_a_link_in_the_place_of_a_folder_opens_nothing(server: ModuleServer) -> 
     assert "secret" not in answer.text
     assert "linked" in answer.json()["detail"]
     assert "it is a link" in (server.home.logs / "module-linked.log").read_text()
-    server.wait_until(lambda: server.host_process("linked") is None, "it has ended")
+    server.programs.wait(lambda: server.host_process("linked") is None, "it has ended")
     # It runs again as soon as the folder is one, and somebody says so.
     place.unlink()
     place.mkdir()
@@ -148,4 +148,4 @@ def test_a_changed_dependency_does_not_start(server: ModuleServer, tmp_path: Pat
     answer = server.get("/api/needing/")
     assert answer.status_code in (409, 502), answer.text
     assert "needing" in answer.json()["detail"]
-    server.wait_until(lambda: server.host_process("needing") is None, "it has ended")
+    server.programs.wait(lambda: server.host_process("needing") is None, "it has ended")

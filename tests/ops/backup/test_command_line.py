@@ -92,7 +92,7 @@ def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
     assert json.loads(parachute(installation, "backup", "prune", "--json")[0])["removed"] == []
 
     (installation.vault / "note").write_text("second")
-    assert "Nobody is there to confirm it." in parachute(installation, "backup", "restore", code=1)[1]
+    assert "Cannot ask: no terminal." in parachute(installation, "backup", "restore", code=1)[1]
     assert (
         "There is no finished backup 'abc'" in parachute(installation, "backup", "restore", "abc", "--yes", code=1)[1]
     )

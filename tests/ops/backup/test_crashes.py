@@ -61,7 +61,7 @@ def test_a_backup_that_is_killed_leaves_no_process_and_the_next_one_is_whole(ins
     wait_until(installation.locks, "the repository is locked")
     working.suspend()
     family = psutil.Process(process.pid).children(recursive=True)
-    assert "Another backup command is at work" in (command_line(installation, "create").communicate()[0])
+    assert "Another backup command is running" in (command_line(installation, "create").communicate()[0])
     process.kill()
     process.communicate()
     assert not still_running(family)

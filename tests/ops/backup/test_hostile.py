@@ -161,7 +161,7 @@ def test_a_link_among_the_databases_is_not_put_in_place(installation: Installati
     )
     hostile = next(backup for backup in installation.backups() if backup.id == "0badf00d")
     with (
-        raises("backup_damaged", names="no file"),
+        raises("backup_damaged", names="not a file"),
         rebuilt(installation.repository, hostile, "vault", installation.folder / "place"),
     ):
         pass

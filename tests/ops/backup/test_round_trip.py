@@ -13,6 +13,7 @@ import pytest
 from parachute.ops.backup import proof
 from parachute.ops.backup.models import Progress
 from tests.support.errors import raises
+from tests.support.own_thread import here
 
 from .installation import Installation, Meanwhile, looked_at
 
@@ -122,7 +123,7 @@ def test_all_of_it_is_on_the_disk_before_it_is_put_in_place(
         names = [*installation.folder.rglob("note"), *installation.folder.rglob("keys.yaml")]
         found.append({path.relative_to(installation.folder).parts[0]: path.read_text() for path in names})
 
-    monkeypatch.setattr(os, "sync", synced)
+    monkeypatch.setattr(os, "sync", here(synced, os.sync))
     installation.restore(trust=True)
     # What is restored of both is complete, and what was there before is in force.
     (then,) = found

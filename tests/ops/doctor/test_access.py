@@ -147,7 +147,7 @@ def test_open_files_are_closed(machine: Machine) -> None:
     assert oct(target.stat().st_mode & 0o777) == "0o644"
     assert parse_document((home / "keys.yaml").read_bytes(), home)
     machine.well("private-files")
-    assert found.fix.apply() == "All of them are closed already."
+    assert found.fix.apply() == "All of them are private already."
     machine.well("private-files")
 
 

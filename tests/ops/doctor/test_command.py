@@ -52,7 +52,7 @@ def test_the_form_of_json_is_stable(parachute: Terminal) -> None:
         "title": "Settings",
         "group": "Services",
         "result": "ok",
-        "message": "There is no config.yaml: every setting has its default.",
+        "message": "No config.yaml: every setting has its default.",
         "next": None,
         "details": [],
         "fix": None,
@@ -91,7 +91,7 @@ def test_a_broken_configuration_stops_no_check(parachute: Terminal) -> None:
     done = parachute("doctor", "--json")
     found = results(done.out)
     assert done.code == 1
-    assert found["settings"]["message"].endswith("config.yaml, line 1: prot: there is no such setting.")
+    assert found["settings"]["message"].endswith("config.yaml, line 1: prot: unknown setting.")
     assert found["vault"]["result"] == "skipped"
     assert found["clock"]["result"] in ("ok", "warning")
     assert {name: each["message"] for name, each in found.items() if "check failed" in each["message"]} == {}
@@ -109,7 +109,7 @@ def test_what_is_no_check_is_an_error(parachute: Terminal, snapshot: SnapshotAss
     parachute.fails("doctor", "weather")
     parachute.fails("doctor", "--yes")
     parachute.fails("doctor", "--fix")
-    assert "Nobody is there who could be asked." in parachute.fails("doctor", "--fix", "--json")
+    assert "Cannot ask: no terminal." in parachute.fails("doctor", "--fix", "--json")
     assert parachute.screens == snapshot
 
 

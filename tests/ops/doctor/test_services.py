@@ -58,9 +58,7 @@ def test_settings_that_are_understood_are_fine(machine: Machine, snapshot: Snaps
 
 
 def test_a_mistake_in_the_settings_is_told_as_it_is(machine: Machine) -> None:
-    error = ConfigError(
-        "config.yaml, line 1: nope: there is no such setting.", "`parachute config` lists all settings."
-    )
+    error = ConfigError("config.yaml, line 1: nope: unknown setting.", "`parachute config` lists all settings.")
     found = machine.accuses("settings", settings=None, settings_problem=error)
     assert (found.message, found.hint) == (error.message, error.hint)
 
@@ -203,7 +201,7 @@ def test_units_of_another_version_are_written_anew(machine: Machine) -> None:
     found = machine.warns("units", environment=environment(machine))
     assert installed.CORE_SERVICE in found.message
     assert found.fix is not None
-    assert "written anew" in found.fix.apply()
+    assert "rewritten" in found.fix.apply()
     assert changed.read_text() == text
     assert f"restart {installed.SUPERVISOR}" in (machine.folder / "asked").read_text()
     machine.well("units")
@@ -260,7 +258,7 @@ def test_a_user_who_does_not_linger_is_made_to(machine: Machine, answer: str) ->
     found = machine.accuses("linger")
     assert found.fix is not None
     for _ in range(2):
-        assert "run now while nobody is logged in" in found.fix.apply()
+        assert "now run without a login" in found.fix.apply()
         machine.well("linger")
 
 

@@ -137,9 +137,9 @@ def test_an_import_is_taken_back(first: ModuleComputer) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"notes.md": b"x"}, "no archive of"),
+        ({"notes.md": b"x"}, "not an archive of"),
         ({"parachute-brain.json": b'{"format": "parachute-brain", "version": 99}'}, "newer version"),
-        ({"parachute-brain.json": b"{"}, "no archive of"),
+        ({"parachute-brain.json": b"{"}, "not an archive of"),
     ],
 )
 def test_other_archives_are_refused(second: ModuleComputer, tmp_path: Path, files: Files, said: str) -> None:

@@ -41,7 +41,7 @@ def written(home: Home, phase: Phase, problem: str | None, manager: str = "syste
 @pytest.mark.parametrize(
     ("phase", "problem", "ended"),
     [
-        (Phase.PROBATION, None, "The computer was ended, or started anew, before the new version had proven itself."),
+        (Phase.PROBATION, None, "The computer was stopped or restarted during the probation of the new version."),
         (Phase.RETURNING, "It did not answer.", "It did not answer."),
         (Phase.RETURNING, None, None),
     ],

@@ -6,7 +6,7 @@ import socket
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -142,18 +142,9 @@ def sandboxes(units_process: Launcher) -> SandboxFactory:
 
 async def direct(running: Launcher) -> Sandbox:
     """A runner without a sandbox."""
-    child = (sys.executable, "-m", "parachute.supervisor.child", str(running.process.pid))
+    child = (sys.executable, "-m", "parachute.supervisor.children.child", str(running.process.pid))
     path = await running.open("direct", *child, str(RUNNER), "--", "/usr/bin/env")
     return Sandbox(path, str(running.folder), running, "direct")
-
-
-@pytest.fixture(params=["direct", pytest.param("bubblewrap", marks=needs_bubblewrap)])
-async def sandbox(request: pytest.FixtureRequest, units_process: Launcher) -> AsyncIterator[Sandbox]:
-    """A runner, in each engine."""
-    if request.param == "direct":
-        yield await direct(units_process)
-    else:
-        yield await SandboxFactory(units_process).make()
 
 
 @pytest.fixture

@@ -18,11 +18,6 @@ from tests.support.waiting import still_running, wait_until
 pytestmark = [needs_bubblewrap, pytest.mark.process]
 
 
-async def test_who_and_where_an_agent_is(sandboxes: SandboxFactory) -> None:
-    sandbox = await sandboxes.make()
-    assert sandbox.shell("id -u; id -un; id -gn; cat /proc/sys/kernel/hostname") == "1000\nagent\nagent\nparachute\n"
-
-
 async def test_memory_file_systems_have_their_sizes(sandboxes: SandboxFactory) -> None:
     sandbox = await sandboxes.make()
     session = sandbox.unit.partition("@")[2]
@@ -33,8 +28,9 @@ async def test_memory_file_systems_have_their_sizes(sandboxes: SandboxFactory) -
         assert (megabytes - 1) << 20 < int(size) <= megabytes << 20, folder
 
 
-async def test_limits_of_the_agent(sandboxes: SandboxFactory) -> None:
+async def test_who_and_where_an_agent_is_and_its_limits(sandboxes: SandboxFactory) -> None:
     sandbox = await sandboxes.make()
+    assert sandbox.shell("id -u; id -un; id -gn; cat /proc/sys/kernel/hostname") == "1000\nagent\nagent\nparachute\n"
     code = """
 import json, resource
 names = ("CORE", "NOFILE", "FSIZE", "NPROC")

@@ -89,7 +89,7 @@ async def test_what_is_wrong_with_podman_is_a_sentence(home: Home, bin_folder: P
     found = await choose(home, engine)
     sentences.append(found.reason or found.passed_over)
     assert sentences == [
-        "There is no image for containers yet; `parachute sandbox build` makes it.",
+        "No container image yet; `parachute sandbox build` makes it.",
         "Podman may not be used here: in the container there are rights (CapEff).",
         "Podman may not be used here: Error: no subuids.",
     ]

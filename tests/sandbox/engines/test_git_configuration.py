@@ -25,16 +25,16 @@ HOOKS = (
 )
 
 
-@pytest.mark.parametrize("text", HOOKS)
-def test_folders_of_hooks_are_those_that_git_knows(tmp_path: Path, text: str) -> None:
-    (tmp_path / "config").write_bytes(text.encode())
-    command = ["git", "config", "--file", str(tmp_path / "config"), "-z", "--get-all", "core.hooksPath"]
-    known = subprocess.run(command, check=True, capture_output=True).stdout.decode().split("\0")[:-1]
-    assert known
-    found, includes = hooks_and_includes(text)
-    # One more than git has is a folder that is protected without need.
-    assert [path for path in found if path != "no"] == known
-    assert includes == []
+def test_folders_of_hooks_are_those_that_git_knows(tmp_path: Path) -> None:
+    for text in HOOKS:
+        (tmp_path / "config").write_bytes(text.encode())
+        command = ["git", "config", "--file", str(tmp_path / "config"), "-z", "--get-all", "core.hooksPath"]
+        known = subprocess.run(command, check=True, capture_output=True).stdout.decode().split("\0")[:-1]
+        assert known, text
+        found, includes = hooks_and_includes(text)
+        # One more than git has is a folder that is protected without need.
+        assert [path for path in found if path != "no"] == known, text
+        assert includes == [], text
 
 
 def test_includes_are_followed_whatever_their_condition_says() -> None:
@@ -42,6 +42,6 @@ def test_includes_are_followed_whatever_their_condition_says() -> None:
     assert hooks_and_includes(text) == ([], ["a", "b c", "c"])
 
 
-@pytest.mark.parametrize("text", ["", "[", "[core", "=", "[core]\nhooksPath", "[core]]\n= x", "\0\udc80"])
-def test_what_git_would_not_read_is_passed_over(text: str) -> None:
-    assert [path for path in hooks_and_includes(text)[0] if path] == []
+def test_what_git_would_not_read_is_passed_over() -> None:
+    for text in ("", "[", "[core", "=", "[core]\nhooksPath", "[core]]\n= x", "\0\udc80"):
+        assert [path for path in hooks_and_includes(text)[0] if path] == []

@@ -39,10 +39,12 @@ async def test_a_single_file_is_there_without_its_neighbours(sandboxes: SandboxF
     assert (sandboxes.vault.root / "Daily/note.md").read_text() == "a note"
 
 
-async def test_a_file_to_be_written_is_written_itself(sandboxes: SandboxFactory) -> None:
+async def test_a_file_to_be_written_is_written_itself_by_so_many_processes(sandboxes: SandboxFactory) -> None:
     sandbox = await confined(sandboxes, note(sandboxes, writable=True))
     sandbox.shell("echo more >> /vault/Daily/note.md")
     assert (sandboxes.vault.root / "Daily/note.md").read_text() == "a notemore\n"
+    limit = "import json, resource; print(json.dumps(resource.getrlimit(resource.RLIMIT_NPROC)))"
+    assert sandbox.python(limit) == [200, 200]
 
 
 @pytest.mark.long
@@ -61,12 +63,6 @@ async def test_a_file_that_another_agent_replaced_is_not_given(sandboxes: Sandbo
         replace()
         assert sandbox.run("ls", "/vault/Daily").returncode != 0
         assert (await confined(sandboxes, note(sandboxes, writable=True))).run("true").returncode == 70
-
-
-async def test_how_many_processes_there_may_be(sandboxes: SandboxFactory) -> None:
-    sandbox = await confined(sandboxes)
-    limit = "import json, resource; print(json.dumps(resource.getrlimit(resource.RLIMIT_NPROC)))"
-    assert sandbox.python(limit) == [200, 200]
 
 
 def _pipe(path: Path) -> None:

@@ -41,9 +41,8 @@ def test_it_is_read_as_it_was_written_and_only_its_owner_may(tmp_path: Path) -> 
     assert Specification.load(tmp_path, SESSION) == specification()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_what_is_unknown_or_of_the_wrong_type_is_refused(tmp_path: Path) -> None:
+    for change in (
         {"unknown": 1},
         {"mounts": None},
         {"mounts": [{"source": "/a", "target": "/b", "writable": "no"}]},
@@ -54,21 +53,19 @@ def test_it_is_read_as_it_was_written_and_only_its_owner_may(tmp_path: Path) -> 
         {"idle_seconds": None},
         {"program": ["/bin/sh", "-c"]},
         {"session": str(uuid.UUID(int=2))},
-    ],
-)
-def test_what_is_unknown_or_of_the_wrong_type_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
-    specification().save(tmp_path)
-    path = tmp_path / f"{SESSION}.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(InvalidInput):
-        Specification.load(tmp_path, SESSION)
+    ):
+        specification().save(tmp_path)
+        path = tmp_path / f"{SESSION}.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+        with pytest.raises(InvalidInput):
+            Specification.load(tmp_path, SESSION)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b"{}" + b" " * (300 * 1024)])
-def test_a_file_that_is_no_specification_is_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / f"{SESSION}.json").write_bytes(content)
-    with pytest.raises(InvalidInput):
-        Specification.load(tmp_path, SESSION)
+def test_a_file_that_is_no_specification_is_refused(tmp_path: Path) -> None:
+    for content in (b"", b"{", b"[]", b"null", b"\xff", b"{}" + b" " * (300 * 1024)):
+        (tmp_path / f"{SESSION}.json").write_bytes(content)
+        with pytest.raises(InvalidInput):
+            Specification.load(tmp_path, SESSION)
 
 
 def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
@@ -80,13 +77,13 @@ def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
         Specification.load(tmp_path, SESSION)
 
 
-@pytest.mark.parametrize("session", ["", "../x", f"../{SESSION}", SESSION.upper()[:-1] + "A", f"{SESSION}\n", "a" * 36])
-def test_an_id_that_is_none_is_refused_at_both_ends(tmp_path: Path, session: str) -> None:
-    with pytest.raises(InvalidInput):
-        specification(session=session).save(tmp_path)
-    with pytest.raises(InvalidInput):
-        Specification.load(tmp_path, session)
-    assert list(tmp_path.iterdir()) == []
+def test_an_id_that_is_none_is_refused_at_both_ends(tmp_path: Path) -> None:
+    for session in ("", "../x", f"../{SESSION}", SESSION.upper()[:-1] + "A", f"{SESSION}\n", "a" * 36):
+        with pytest.raises(InvalidInput):
+            specification(session=session).save(tmp_path)
+        with pytest.raises(InvalidInput):
+            Specification.load(tmp_path, session)
+        assert list(tmp_path.iterdir()) == [], session
 
 
 @pytest.mark.long
@@ -123,15 +120,12 @@ async def test_a_program_that_was_replaced_counts_from_the_next_start(sandboxes:
     assert sandbox.shell("echo old") == "new\n"
 
 
-@pytest.mark.parametrize(
-    ("directory", "name"),
-    [
+def test_the_name_of_a_transcripts_folder() -> None:
+    for directory, name in (
         ("/vault/Projects/my_app 1.0", "-vault-Projects-my-app-1-0"),
         ("/vault/caf\u00e9", "-vault-caf-"),
         ("/vault/\U0001f600", "-vault---"),  # two UTF-16 units
         ("/vault/cafe\u0301", None),
         ("/vault/" + "a" * 194, None),
-    ],
-)
-def test_the_name_of_a_transcripts_folder(directory: str, name: str | None) -> None:
-    assert encoded_directory(directory) == name
+    ):
+        assert encoded_directory(directory) == name

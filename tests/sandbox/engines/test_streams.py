@@ -1,5 +1,7 @@
 """Messages between the SDK's side and an agent's program, in both engines."""
 
+import asyncio
+import dataclasses
 import hashlib
 import json
 import os
@@ -8,15 +10,34 @@ import socket
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.sandbox.engines.conftest import SandboxFactory, SharedLauncher, direct, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import RUNNER, Sandbox, marker
 from tests.supervisor.launching import with_argument
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module", params=["direct", pytest.param("bubblewrap", marks=needs_bubblewrap)])
+def engine(request: pytest.FixtureRequest, shared_launcher: SharedLauncher) -> Iterator[Sandbox]:
+    """A runner in each engine, which outlives whatever its agents do."""
+    running = shared_launcher.take()
+    if request.param == "direct":
+        yield asyncio.run(direct(running))
+    else:
+        yield asyncio.run(SandboxFactory(running).make())
+    shared_launcher.tidy()
+
+
+@pytest.fixture
+def sandbox(engine: Sandbox) -> Sandbox:
+    """The same runner, with a directory and an environment of the test's own."""
+    return dataclasses.replace(engine, environment={})
 
 
 async def test_every_byte_passes_unchanged_in_lines_of_any_length(sandbox: Sandbox) -> None:

@@ -38,7 +38,8 @@ async def test_what_an_agent_writes_is_in_the_view_and_not_in_the_folder(
     sandboxes: SandboxFactory, project: Path
 ) -> None:
     found = view(sandboxes)
-    sandbox = await sandboxes.make(project, view=found.folder)
+    session = str(uuid.uuid4())
+    sandbox = await sandboxes.make(project, session, view=found.folder)
     script = "echo after > note; rm -r src; echo x > new; ln -s note link; chmod +x new; cat note; ls"
     assert sandbox.shell(script) == "after\nlink\nnew\nnote\n"
     assert {path.name for path in project.iterdir()} == {"note", "src"}
@@ -51,6 +52,7 @@ async def test_what_an_agent_writes_is_in_the_view_and_not_in_the_folder(
     # Nothing holds the place of missing files any more, neither in the folder nor in the view.
     assert not (project / ".git").exists()
     assert not (found.upper / ".git").exists()
+    assert (await sandboxes.service.opened.explain(session)).differences == ()
 
 
 async def test_git_works_in_a_view_with_a_configuration_of_its_own(sandboxes: SandboxFactory, project: Path) -> None:
@@ -99,13 +101,6 @@ async def test_a_path_with_signs_of_options_can_have_a_view(sandboxes: SandboxFa
     assert sandbox.shell("cat note; echo x > y") == "here"
     assert (view(sandboxes).upper / "y").exists()
     assert not (project / "y").exists()
-
-
-async def test_a_view_is_what_the_sandbox_was_asked_to_be(sandboxes: SandboxFactory, project: Path) -> None:
-    session = str(uuid.uuid4())
-    await sandboxes.make(project, session, view=view(sandboxes).folder)
-    explanation = await sandboxes.service.opened.explain(session)
-    assert explanation.differences == ()
 
 
 async def test_a_link_in_the_place_of_a_project_gets_no_view(sandboxes: SandboxFactory, project: Path) -> None:

@@ -33,9 +33,8 @@ def test_a_token_is_kept_for_its_host_and_shown_by_its_end(tokens: Tokens, tmp_p
         tokens.remove("github.com")
 
 
-@pytest.mark.parametrize(
-    ("host", "token", "user"),
-    [
+def test_what_is_no_token_is_refused(tokens: Tokens) -> None:
+    for host, token, user in (
         ("localhost", TOKEN, "git"),
         ("127.0.0.1", TOKEN, "git"),
         ("github.com/owner", TOKEN, "git"),
@@ -44,24 +43,21 @@ def test_a_token_is_kept_for_its_host_and_shown_by_its_end(tokens: Tokens, tmp_p
         ("github.com", "a\r\nHost: evil", "git"),
         ("github.com", "x" * 5000, "git"),
         ("github.com", TOKEN, "a:b"),
-    ],
-)
-def test_what_is_no_token_is_refused(tokens: Tokens, host: str, token: str, user: str) -> None:
-    with pytest.raises(InvalidInput):
-        tokens.set(host, token, user)
-    assert tokens.all() == []
+    ):
+        with pytest.raises(InvalidInput):
+            tokens.set(host, token, user)
+        assert tokens.all() == [], (host, token, user)
 
 
-@pytest.mark.parametrize("text", ["nothing", "{}", '[{"host": "a.b"}]', "[" * 2000])
-def test_a_file_that_is_damaged_is_an_error(tokens: Tokens, tmp_path: Path, text: str) -> None:
-    (tmp_path / "git-tokens.json").write_text(text)
-    with pytest.raises(InvalidInput):
-        tokens.of("github.com")
+def test_a_file_that_is_damaged_is_an_error(tokens: Tokens, tmp_path: Path) -> None:
+    for text in ("nothing", "{}", '[{"host": "a.b"}]', "[" * 2000):
+        (tmp_path / "git-tokens.json").write_text(text)
+        with pytest.raises(InvalidInput):
+            tokens.of("github.com")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_repository_has_one_name() -> None:
+    for text, said in (
         ("github.com/owner/name", "github.com/owner/name"),
         ("https://GitHub.com:443/owner/name.git/", "github.com/owner/name"),
         ("git@github.com:owner/name.git", "github.com/owner/name"),
@@ -71,22 +67,17 @@ def test_a_file_that_is_damaged_is_an_error(tokens: Tokens, tmp_path: Path, text
         ("git.example.org:8443/a/b/c", "git.example.org:8443/a/b/c"),
         ("dev.example.org/My%20Project/_git/x", "dev.example.org/My%20Project/_git/x"),
         ("192.168.7.2/boat", "192.168.7.2/boat"),
-    ],
-)
-def test_a_repository_has_one_name(text: str, said: str) -> None:
-    repository = Repository.parse(text)
-    assert str(repository) == said
-    assert Repository.parse(said) == repository
+    ):
+        repository = Repository.parse(text)
+        assert str(repository) == said
+        assert Repository.parse(said) == repository
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_no_repository_is_refused() -> None:
+    for text in (
         *("", "github.com", "github.com/", "github.com/..", "github.com/.git", "localhost/a", "127.0.0.1/a"),
         *("*.github.com/a", "http://github.com/a/b", "github.com/a//b", "github.com/a%2fb", "github.com/a?b", "/a/b"),
         *("github.com/a#b", "user:pass@github.com/a", "github.com:99999/a", "[fd00::1]/a/b", f"github.com/{'a' * 500}"),
-    ],
-)
-def test_what_is_no_repository_is_refused(text: str) -> None:
-    with pytest.raises(InvalidInput):
-        Repository.parse(text)
+    ):
+        with pytest.raises(InvalidInput):
+            Repository.parse(text)

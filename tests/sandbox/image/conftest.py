@@ -1,9 +1,11 @@
 """Podman and mmdebstrap as programs that keep to the same protocol, so that builds take no minutes and need no rights."""
 
+import io
 import json
 import os
 import stat
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from parachute.sandbox.image import recipe
 
 PODMAN = """
 import json, os, sys
-folder, arguments = {folder!r}, sys.argv[1:]
+folder, arguments = "{folder}", sys.argv[1:]
 with open(folder + "/calls", "a") as calls:
     calls.write(json.dumps(arguments) + "\\n")
 with open(folder + "/images") as images:
@@ -39,23 +41,14 @@ with open(folder + "/images", "w") as images:
     json.dump(known, images)
 """
 
-MMDEBSTRAP = """
-import io, os, subprocess, sys, tarfile
-print("I: retrieving packages", flush=True)
-print("what a package says", flush=True)
-if os.path.exists({folder!r} + "/hangs"):
-    subprocess.run(["sleep", open({folder!r} + "/hangs").read()])
-if os.path.exists({folder!r} + "/fails"):
-    sys.exit("E: there is no such mirror")
-with tarfile.open(sys.argv[-1], "w") as root:
-    for name, text in (("etc/parachute-recipe", {digest!r} + "\\n"), ("var/lib/dpkg/status", {database!r})):
-        member = tarfile.TarInfo("./" + name)
-        content = text.encode()
-        member.size = len(content)
-        member.mtime = int(os.environ["SOURCE_DATE_EPOCH"])
-        root.addfile(member, io.BytesIO(content))
+MMDEBSTRAP = """#!/bin/sh
+echo "I: retrieving packages"
+echo "what a package says"
+[ ! -e {folder}/hangs ] || sleep "$(cat {folder}/hangs)"
+[ ! -e {folder}/fails ] || {{ echo "E: there is no such mirror" >&2; exit 1; }}
+for root; do :; done
+cp {folder}/root.tar "$root" && touch -d "@${{SOURCE_DATE_EPOCH:?}}" "$root"
 """
-
 
 DATABASE = """Package: git
 Status: install ok installed
@@ -79,11 +72,15 @@ class Programs:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "images").write_text("{}")
-        for name, code in (("podman", PODMAN), ("mmdebstrap", MMDEBSTRAP)):
+        with tarfile.open(folder / "root.tar", "w") as root:
+            for path, text in (("etc/parachute-recipe", f"{recipe.digest()}\n"), ("var/lib/dpkg/status", DATABASE)):
+                member = tarfile.TarInfo(f"./{path}")
+                member.size = len(text.encode())
+                root.addfile(member, io.BytesIO(text.encode()))
+        for name, code in (("podman", f"#!{sys.executable} -IS{PODMAN}"), ("mmdebstrap", MMDEBSTRAP)):
             program = folder / "bin" / name
             program.parent.mkdir(exist_ok=True)
-            values = {"folder": str(folder), "digest": recipe.digest(), "database": DATABASE}
-            program.write_text(f"#!{sys.executable} -IS" + code.format(**values))
+            program.write_text(code.format(folder=folder))
             program.chmod(program.stat().st_mode | stat.S_IXUSR)
 
     @property

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from parachute.config.settings.groups.sandbox import SandboxSettings
-from parachute.sandbox.image import contents, packages, recipe
+from parachute.sandbox.image import contents, packages
 
 pytestmark = pytest.mark.process
 
@@ -64,24 +64,6 @@ def test_versions_are_those_of_the_program() -> None:
     assert found == {"git": "2.47.3", "node": "20.19.2", "npm": "9.2.0"}
 
 
-def test_each_program_is_in_the_image() -> None:
-    assert {
-        "gcc",
-        "git",
-        "jq",
-        "make",
-        "nodejs",
-        "npm",
-        "python3-pip",
-        "python3-venv",
-        "ripgrep",
-        "sqlite3",
-        "unzip",
-    } <= set(recipe.PACKAGES)
-    assert "python313" in contents.nix_attributes()
-    assert "" not in contents.nix_attributes()
-
-
 def test_what_an_image_can_do_without_is_a_program_of_it() -> None:
     schema = SandboxSettings.model_json_schema()["properties"]["without"]
     assert set(schema["items"]["enum"]) <= {program.name for program in contents.PROGRAMS}
@@ -108,6 +90,6 @@ def test_what_a_machine_lacks_is_installed_with_one_command(tmp_path: Path) -> N
     assert contents.installing(chosen, str(programs)) == "sudo apt-get install python3-pip ripgrep sqlite3"
 
 
-@pytest.mark.parametrize("manager", ["fedora", "arch", "alpine", "debian"])
-def test_every_program_has_a_package_everywhere(manager: str) -> None:
-    assert all(program.package(manager) for program in contents.PROGRAMS)
+def test_every_program_has_a_package_everywhere() -> None:
+    for manager in ("fedora", "arch", "alpine", "debian"):
+        assert all(program.package(manager) for program in contents.PROGRAMS)

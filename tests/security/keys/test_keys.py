@@ -45,27 +45,26 @@ def test_the_app_may_send_the_key_in_base64(keys: Keys) -> None:
     assert keys.authenticate(base64.b64encode(secret.encode()).decode()) == key
 
 
-@pytest.mark.parametrize("change", [lambda s: s[:-1], lambda s: s + "A", lambda s: s.upper(), lambda s: s[5:]])
-def test_what_is_nearly_a_key_is_none(keys: Keys, change: object) -> None:
+def test_what_is_nearly_a_key_is_none(keys: Keys) -> None:
     _, secret = keys.create("phone")
-    wrong = change(secret)  # type: ignore[operator]
-    assert keys.authenticate(wrong) is None
-    assert keys.authenticate(base64.b64encode(wrong.encode()).decode()) is None
+    for wrong in (secret[:-1], secret + "A", secret.upper(), secret[5:]):
+        assert keys.authenticate(wrong) is None
+        assert keys.authenticate(base64.b64encode(wrong.encode()).decode()) is None
 
 
-@pytest.mark.parametrize("presented", ["", " ", "para_", "\udcff", "é" * 40, "x" * 100_000, "====", "AAAA"])
-def test_odd_words_are_no_keys(keys: Keys, presented: str) -> None:
+def test_odd_words_are_no_keys(keys: Keys) -> None:
     key, _ = keys.create("phone")
-    assert keys.authenticate(presented) is None
-    assert keys.authenticate(key.hash) is None
-    assert keys.authenticate(f"sha256:{key.hash}") is None
+    for presented in ("", " ", "para_", "\udcff", "é" * 40, "x" * 100_000, "====", "AAAA"):
+        assert keys.authenticate(presented) is None
+        assert keys.authenticate(key.hash) is None, presented
+        assert keys.authenticate(f"sha256:{key.hash}") is None, presented
 
 
-@pytest.mark.parametrize("label", ["", " phone", "phone ", "a\nb", "a\x1b[31m", "x" * 101])
-def test_a_label_that_cannot_be_is_refused_and_writes_nothing(home: Path, keys: Keys, label: str) -> None:
-    with pytest.raises(InvalidInput, match="label"):
-        keys.create(label)
-    assert not (home / "keys.yaml").exists()
+def test_a_label_that_cannot_be_is_refused_and_writes_nothing(home: Path, keys: Keys) -> None:
+    for label in ("", " phone", "phone ", "a\nb", "a\x1b[31m", "x" * 101):
+        with pytest.raises(InvalidInput, match="label"):
+            keys.create(label)
+        assert not (home / "keys.yaml").exists(), label
 
 
 def test_a_key_without_scopes_is_refused(keys: Keys) -> None:

@@ -14,13 +14,21 @@ def test_a_scope_is_read_as_it_is_typed() -> None:
     assert str(scope) == "daily:read,write"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "daily", "daily:", "daily:read,", "daily:reed", ":read", "Daily:read", "da ily:read", "**:read", "../x:read"],
-)
-def test_a_scope_that_is_not_understood_is_refused(text: str) -> None:
-    with pytest.raises(InvalidInput, match="scope"):
-        Scope.parse(text)
+def test_a_scope_that_is_not_understood_is_refused() -> None:
+    for text in (
+        "",
+        "daily",
+        "daily:",
+        "daily:read,",
+        "daily:reed",
+        ":read",
+        "Daily:read",
+        "da ily:read",
+        "**:read",
+        "../x:read",
+    ):
+        with pytest.raises(InvalidInput, match="scope"):
+            Scope.parse(text)
 
 
 def test_admin_includes_write_and_write_includes_read() -> None:

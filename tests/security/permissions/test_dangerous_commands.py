@@ -1,6 +1,5 @@
 """Commands that no session runs, and those that only look like them."""
 
-import itertools
 import shlex
 from pathlib import Path
 
@@ -199,13 +198,11 @@ def test_harmless(prepared: Effect) -> None:
     assert [line for line in ALLOWED if prepared(line) != "allow"] == []
 
 
-@pytest.mark.parametrize(
-    "line", ["rm -rf /vault", "rm -rf /vault/*", "cd /vault && rm -rf *", "rm -rf /", "sudo x", "rm -rf ~"]
-)
-def test_in_a_sandbox_too(world: World, line: str) -> None:
-    policy = world.policy("sandboxed", working_directory=Path("/scratch/s"), mapped_roots={"/vault": world.vault})
-    assert policy.decide("Bash", {"command": line}).rule == "dangerous-command"
-    assert policy.decide("Bash", {"command": "rm -rf /scratch/s/* /vault/Daily/old"}).effect == "allow"
+def test_in_a_sandbox_too(world: World) -> None:
+    for line in ("rm -rf /vault", "rm -rf /vault/*", "cd /vault && rm -rf *", "rm -rf /", "sudo x", "rm -rf ~"):
+        policy = world.policy("sandboxed", working_directory=Path("/scratch/s"), mapped_roots={"/vault": world.vault})
+        assert policy.decide("Bash", {"command": line}).rule == "dangerous-command"
+        assert policy.decide("Bash", {"command": "rm -rf /scratch/s/* /vault/Daily/old"}).effect == "allow", line
 
 
 _CORES = [
@@ -261,8 +258,3 @@ def test_every_text_gets_an_answer(shared_world: World, line: str) -> None:
     assert decision.effect in {"allow", "deny"}
     assert decision.rule != "failure"
     assert decision.reason
-
-
-def test_the_tables_do_not_contradict_each_other() -> None:
-    assert not set(DENIED) & set(ALLOWED)
-    assert all(len(list(group)) == 1 for _, group in itertools.groupby(sorted(DENIED)))

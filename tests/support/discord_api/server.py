@@ -9,6 +9,8 @@ from typing import Any, Self, TypeVar
 
 from aiohttp import web
 
+from tests.support.changes import Changes
+
 from .gateway import Gateway
 from .rest import Bucket, Rest
 from .world import BOT, PRIVATE, TEXT, Channel, Guild, Ids, member, user
@@ -17,10 +19,11 @@ Result = TypeVar("Result")
 Gate = Callable[[Channel, dict[str, Any]], Awaitable[None]]
 
 
-class DiscordAPI:
-    """The fake service; methods may be called from any thread."""
+class DiscordAPI(Changes):
+    """The fake service; methods may be called from any thread. Whatever it is sent is a change that tests wait for."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.ids = Ids()
         self.bot = user(BOT, "Parachute", bot=True)
         self.users: dict[str, dict[str, Any]] = {}
@@ -33,7 +36,7 @@ class DiscordAPI:
         self.after_writing: Gate | None = None
         """Coroutines in the fake's loop that are waited for before a message of the bot is stored, and before it is answered."""
         self.rest = Rest(self)
-        self.gateway = Gateway(self.bot, self.guilds)
+        self.gateway = Gateway(self.bot, self.guilds, self.tell)
         self.gateway.token = self.token = "TOKEN-of-the-bot"
         self.url = ""
         self._loop = asyncio.new_event_loop()

@@ -1,5 +1,7 @@
 """Every route has its line in the table of capabilities, and every line has a route."""
 
+import re
+
 import pytest
 
 from parachute.modules.runtime.proxy import ALIASES
@@ -35,3 +37,32 @@ def test_every_line_has_a_route() -> None:
 @pytest.mark.parametrize("path", ["/openapi.json", "/nobody/knows", "/api", "/api/"])
 def test_what_nobody_has_thought_of_needs_rights_in_every_module(path: str) -> None:
     assert (needed("GET", path).module, needed("POST", path).capability) == ("*", "admin")
+
+
+def _without_names(path: str) -> str:
+    return re.sub(r"{\w+(:path)?}", r"{\1}", path)
+
+
+def test_no_two_lines_are_equally_precise_so_that_their_order_decides_nothing() -> None:
+    lines = [(_without_names(rule.path), rule.is_exact) for rule in RULES]
+    assert len({*lines}) == len(lines)
+
+
+def test_no_two_routes_are_equally_precise_so_that_their_order_decides_nothing() -> None:
+    routes = [route for router in (*routers(), status, panic) for route in router.routes]
+    found = [(method, _without_names(route.path)) for route in routes for method in route.methods]  # type: ignore[attr-defined]
+    assert [each for each in found if found.count(each) > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "module"),
+    [
+        ("/api/modules/brain/agents/gardener", "brain"),
+        ("/api/modules/official/agents/gardener", "modules"),
+        ("/api/usage/limits", "usage"),
+        ("/api/usage", "chat"),
+        ("/api/notes", "notes"),
+    ],
+)
+def test_the_most_precise_line_holds(path: str, module: str) -> None:
+    assert needed("POST", path).module == module

@@ -1,5 +1,6 @@
 """The authority of a home, judged by two verifiers: what it signs for itself holds, and whoever steals it gains nothing."""
 
+import shutil
 import stat
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -20,21 +21,20 @@ pytestmark = pytest.mark.process
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def store(tmp_path: Path, make: Make) -> Store:
-    """An authority of a computer that is called parachute.local and notes.example.org."""
-    made = make("parachute.local", "notes.example.org")
-    assert made.returncode == 0, made.stderr
-    return Store(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """The same for tests that change nothing."""
+    """An authority of a computer that is called parachute.local and notes.example.org, for tests that change nothing."""
     folder = tmp_path_factory.mktemp("home")
     made = program(folder, "parachute.local", "notes.example.org")
     assert made.returncode == 0, made.stderr
     return Store(folder)
+
+
+@pytest.fixture
+def store(tmp_path: Path, shared: Store) -> Store:
+    """The same for a test that changes it."""
+    shutil.copytree(shared.folder, tmp_path / shared.folder.name)
+    return Store(tmp_path)
 
 
 def by_openssl(store: Store, certificate: Path, name: str) -> bool:

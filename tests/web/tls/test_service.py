@@ -100,12 +100,6 @@ async def test_a_clock_that_was_wrong_is_made_good(place: Place) -> None:
     assert ends(tls) - now < 91 * DAY
 
 
-async def test_a_start_has_it_at_once(place: Place) -> None:
-    await place.start(tls={"enabled": True})
-    await place.look()
-    assert (await place.start(tls={"enabled": True})).context is not None
-
-
 @pytest.mark.parametrize(
     ("settings", "is_on"),
     [
@@ -123,9 +117,10 @@ async def test_it_is_on_where_others_can_connect(place: Place, settings: dict[st
         assert not (place.home.root / "tls").exists()
 
 
-async def test_a_name_that_came_later_and_files_of_the_owner_are_noticed(place: Place) -> None:
+async def test_a_start_has_it_at_once_and_notices_a_name_that_came_later_and_files_of_the_owner(place: Place) -> None:
     await place.start(tls={"enabled": True}, hostnames=["192.168.7.7"])
     await place.look()
+    assert (await place.start(tls={"enabled": True}, hostnames=["192.168.7.7"])).context is not None
     settings = {"enabled": True, "certificate": place.own}
     tls = await place.start(tls=settings, hostnames=["192.168.7.8"])
     assert await tls.is_due()

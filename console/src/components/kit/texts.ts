@@ -3,7 +3,7 @@ import { messages } from "~/text/messages";
 export const t = messages({
   en: {
     title: "Emergency kit",
-    keep_away: "Keep this sheet away from the computer. Whoever has it and the backups can read everything.",
+    keep_away: "Keep this sheet away from the computer: the sheet and the backups together reveal everything.",
     code: "QR code of the emergency kit",
     place: "Place of the backups",
     password: "Password",
@@ -27,7 +27,7 @@ export const t = messages({
     not_protected_text: "Your backups open only with what is on the emergency kit. Print it, then type it back: so you know that it holds.",
     show: "Show the kit",
     show_title: "Show the emergency kit?",
-    show_text: "It has the password of your backups. Look that nobody sees your screen.",
+    show_text: "It shows the password of your backups. Make sure no one sees your screen.",
     try: "Try the kit",
     check_text: "Take the sheet in your hand. The backups are opened with what is on it, and with nothing else.",
     check_password: "Password on the sheet",

@@ -41,7 +41,7 @@ export const t = messages({
     hours_1: "Eine Stunde",
     hours_24: "Ein Tag",
     hours_168: "Eine Woche",
-    picture: "Ein Bild davon, wer wen gefragt hat; die Tabelle darunter sagt dasselbe.",
+    picture: "Ein Diagramm der Anfragen; die Tabelle darunter enthält dasselbe.",
     none: "In dieser Zeit wurde nichts getan.",
     from: "Von",
     to: "An",

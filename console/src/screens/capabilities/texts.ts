@@ -36,7 +36,7 @@ export const t = messages({
     change_one: "Change {name}",
     changed: "{name} is changed.",
     undo: "Undo",
-    changed_title: "Replace what somebody else wrote?",
+    changed_title: "Replace the other changes?",
     changed_text: "{name} has changed since you opened it, on another device or by a program. Your text takes its place.",
     replace: "Replace",
     remove: "Remove",

@@ -82,7 +82,7 @@ export const t = messages({
     prompt: "What the agent is told",
     prompt_text: "This is the exact prompt of the next turn, {n} tokens.",
     rename: "Title",
-    unavailable: "The model's memory of this conversation is gone. Send the message again, and what is known of it is told anew.",
+    unavailable: "The model's memory of this conversation is gone. Send the message again, and the model gets the earlier messages again.",
     shortened: "These are the first {shown} of {n} characters. Copying takes all of them.",
   },
   de: {

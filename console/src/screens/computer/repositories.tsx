@@ -1,4 +1,4 @@
-/** Repositories: which workspace reads and writes which one (docs/git.md). */
+/** Repositories: which workspace reads and writes which one (docs/network.md#git). */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";

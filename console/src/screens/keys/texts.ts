@@ -38,7 +38,7 @@ export const t = messages({
     never: "never used",
     revoke: "Remove",
     revoke_title: "Remove {name}?",
-    revoke_text: "It can do nothing here any more, from now on. What it has open ends.",
+    revoke_text: "It loses access at once, and its open connections end.",
   },
   de: {
     title: "Schlüssel und Geräte",

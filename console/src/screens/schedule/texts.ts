@@ -4,7 +4,7 @@ export const t = messages({
   en: {
     title: "Agents on a schedule",
     empty: "No agent works on a schedule",
-    empty_text: "Agents that work once a day come with modules, such as the reflection of your journal, or are files of your own.",
+    empty_text: "Scheduled agents come with modules, such as the reflection of your journal, or are files of your own.",
     modules: "Look at the modules",
     each_day: "each day at {time}",
     off: "off",
@@ -18,7 +18,7 @@ export const t = messages({
     ran: "It is done.",
     ran_page: "It wrote {path}.",
     ran_nothing: "It is done, and had nothing to write.",
-    goes_on: "It is still at work, and goes on by itself.",
+    goes_on: "It is still running and will finish by itself.",
     undo: "Take its last page back",
     undone: "{path} is as it was before.",
     look: "Runs",

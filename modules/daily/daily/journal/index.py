@@ -14,7 +14,7 @@ from daily.journal.database import Database
 from parachute.core import InvalidInput
 from parachute.core.meaning import SURE, Queue
 from parachute.core.nearness import Work
-from parachute.core.telling import telling
+from parachute.core.stopwords import keywords
 
 # The number of an entry is its place in time, so that the newest ones are found without sorting.
 _FILES_A_DAY = 8
@@ -215,7 +215,7 @@ class Index:
 
     async def search_any(self, text: str, first: str, last: str, limit: int) -> list[tuple[Found, bool]]:
         """Entries with some of the words that tell, the best first, and whether they tell them from most others."""
-        words = telling(_WORD.findall(text)[:_MOST_WORDS])
+        words = keywords(_WORD.findall(text)[:_MOST_WORDS])
         columns = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
         query = (
             f"SELECT {columns}, snippet(words, -1, '', '', '…', 24), words.rank FROM words JOIN entries ON number = words.rowid "  # noqa: S608

@@ -271,7 +271,7 @@ class Journal:
 
 def _check_version(entry: Entry, expected: str | None) -> None:
     if expected not in (None, version_of(entry)):
-        raise Conflict("The entry has changed since.", "Look at it as it is now.")
+        raise Conflict("The entry has changed since.", "Reload it and look at the current state.")
 
 
 def _audio(fields: dict[str, Any]) -> str | None:

@@ -77,7 +77,7 @@ async def applied(
     try:
         found = await journal.get(str(target_id))
     except NotFound:
-        raise Conflict(f"{target_id} is gone, so nobody can say whether it was changed.") from None
+        raise Conflict(f"{target_id} is gone, so it is unknown whether it was changed.") from None
     if version_of(found.entry) == expected_version:
         return None
     text, title = found.entry.content, payload.get("title")
@@ -86,7 +86,7 @@ async def applied(
     )
     if is_there and title in (None, found.entry.title):
         return found
-    raise Conflict(f"The entry {target_id} was changed since, so nobody can say whether this was applied before.")
+    raise Conflict(f"The entry {target_id} was changed since, so it is unknown whether this was applied before.")
 
 
 async def change_of(

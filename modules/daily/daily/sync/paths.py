@@ -49,7 +49,7 @@ def check_written(place: str) -> None:
     """Refuse to change what agents are told, by its path within the vault; error: NotAllowed."""
     if is_told_in_vault(place):
         raise NotAllowed(
-            f"path: agents are told what is in {place[:80]!r}, and the sync of the journal does not change it.",
+            f"path: agents are told what is in {place[:80]!r}, and the sync of the journal does not write it.",
             "Write it on the computer itself.",
             key="told_to_agents",
         )

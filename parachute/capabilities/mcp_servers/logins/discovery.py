@@ -57,7 +57,7 @@ async def discover(requests: Requests, server: Server, headers: dict[str, str]) 
     requests.address(issuer, "its authorization server")
     metadata = await _metadata(requests, server, issuer, is_named=described is not None)
     if "S256" not in (metadata.code_challenge_methods_supported or ()):
-        raise LoginRefused(f"{issuer} does not protect logins as it has to (PKCE with S256).", key="no_pkce")
+        raise LoginRefused(f"{issuer} does not support PKCE with S256, which logins require.", key="no_pkce")
     requests.shown(str(metadata.authorization_endpoint), "its page for signing in")
     requests.address(str(metadata.token_endpoint), "its tokens")
     scope = get_client_metadata_scopes(extract_scope_from_www_auth(challenge), described, metadata, _GRANTS)
@@ -70,7 +70,7 @@ async def register(requests: Requests, found: Discovered, redirect: str) -> Regi
     metadata = found.metadata
     if metadata.registration_endpoint is None:
         raise LoginFailed(
-            f"{found.issuer} lets no new program sign people in by itself.",
+            f"{found.issuer} does not register new programs by itself.",
             "Register one on its pages, with the address that follows, and give its id: "
             f"`parachute mcp login NAME --client-id ID`. The address: {redirect}",
             key="no_registration",
@@ -118,12 +118,12 @@ async def _described(
     named = extract_resource_metadata_from_www_auth(challenge)
     if named is not None and requests.shown(named, "its description").target != own.target:
         raise LoginRefused(
-            f"The MCP server {server.name} has itself described by another host.", key="described_elsewhere"
+            f"The MCP server {server.name} publishes its login data on another host.", key="described_elsewhere"
         )
     for url in build_protected_resource_metadata_discovery_urls(named, server.url):
         answer = await requests.ask(create_oauth_metadata_request(url), "its description")
         if answer.status_code >= 500 or answer.status_code == 429:
-            raise LoginFailed(f"The MCP server {server.name} does not say now where one signs in.")
+            raise LoginFailed(f"The MCP server {server.name} does not name its login server.")
         described = await handle_protected_resource_response(answer)
         if described is None:
             continue
@@ -149,5 +149,5 @@ async def _metadata(requests: Requests, server: Server, issuer: str, *, is_named
         if not goes_on:
             break
     raise LoginRefused(
-        f"The MCP server {server.name} wants a login, and does not say where one signs in.", key="no_metadata"
+        f"The MCP server {server.name} requires a login but does not name its login server.", key="no_metadata"
     )

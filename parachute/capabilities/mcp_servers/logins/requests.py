@@ -101,5 +101,5 @@ def _hint(name: str, host: str) -> str:
     try:
         Pattern.parse(host, private=True)
     except ValueError as error:
-        return f"This host cannot be allowed: {error}. The server has to name another one."
+        return f"This host cannot be allowed: {error}. The server must name another host."
     return f"`parachute mcp login {name} --host {host}` allows it."

@@ -123,7 +123,7 @@ class LoginService:
                     registration = await register(requests, found, redirect)
                     await self._remember(runnable, registration)
         except TimeoutError as error:
-            raise Unavailable(f"Those who give logins for the MCP server {server.name} do not answer.") from error
+            raise Unavailable(f"The login server of the MCP server {server.name} does not answer.") from error
         scope = union_scopes(before.wanted_scope if before else None, found.scope)
         proof, state = PKCEParameters.generate(), secrets.token_urlsafe(32)
         asked = {
@@ -167,9 +167,7 @@ class LoginService:
         # A state is good for once, and only for whoever began.
         pending = self._pending.pop(_key(callback.state[:_STATE_LIMIT]), None)
         if pending is None or name not in (None, pending.runnable.server.name):
-            raise NotFound(
-                "Nobody has begun to sign in so, or it was too long ago.", "Begin again.", key="no_such_login"
-            )
+            raise NotFound("This sign-in link is unknown or has expired.", "Begin again.", key="no_such_login")
         server, issuer = pending.runnable.server, pending.registration.issuer
         try:
             if callback.issuer != issuer and (callback.issuer is not None or pending.issuer_is_named):
@@ -312,7 +310,7 @@ class LoginService:
                 reason = error.message if isinstance(error, ParachuteError) else "It does not answer."
                 failure = Unavailable(
                     f"The login at the MCP server {name} cannot be refreshed. {reason}",
-                    f"Try again in a minute, or sign in anew: `parachute mcp login {name}`.",
+                    f"Try again in a minute, or sign in again: `parachute mcp login {name}`.",
                     key="login_not_refreshed",
                 )
                 self._failed[name] = (self._clock.elapsed(), failure)

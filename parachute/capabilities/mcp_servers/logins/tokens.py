@@ -62,14 +62,14 @@ def _taken(login: Login, answer: httpx2.Response, client: Registration, now: flo
     """The login with what an answer gives; error: LoginFailed if that is none."""
     if answer.status_code not in (200, 201):
         said = f" ({_error(answer)})" if _error(answer) in _OVER else ""
-        raise LoginFailed(f"{client.issuer} gives no token: it answered {answer.status_code}{said}.")
+        raise LoginFailed(f"{client.issuer} refused a token: it answered {answer.status_code}{said}.")
     try:
         found = OAuthToken.model_validate_json(answer.content)
     except ValueError as error:
         raise LoginFailed(f"{client.issuer} answered without a token.") from error
     for token in (found.access_token, found.refresh_token or "x"):
         if not 0 < len(token) <= _LONGEST or not token.isascii() or not token.isprintable() or " " in token:
-            raise LoginFailed(f"{client.issuer} answered with what is no token.")
+            raise LoginFailed(f"The answer of {client.issuer} is not a token.")
     lives = float(found.expires_in) if found.expires_in is not None and 0 <= found.expires_in < _LIFE else None
     return replace(
         login,

@@ -66,7 +66,7 @@ class Allowance:
             self._lines -= chunk.count(b"\n")
         if self._bytes < 0 or self._lines < 0:
             raise self.end(
-                Unavailable(f"The MCP server {self.name} said far more than it was asked, and was left.", key="flood")
+                Unavailable(f"The MCP server {self.name} sent too much data and was disconnected.", key="flood")
             )
 
     def message(self, size: int) -> None:

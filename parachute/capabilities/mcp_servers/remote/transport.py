@@ -106,7 +106,7 @@ class Transport(httpx2.AsyncBaseTransport):
             raise refusal
         if response.status_code == 404 and "mcp-session-id" in request.headers:
             await response.aclose()
-            raise self._allowance.end(SessionLost(f"The MCP server {self._allowance.name} has begun anew."))
+            raise self._allowance.end(SessionLost(f"The MCP server {self._allowance.name} has restarted."))
         return response
 
     def _check(self, request: httpx2.Request) -> None:
@@ -127,7 +127,7 @@ class Transport(httpx2.AsyncBaseTransport):
         if self._has_own_token or (self._headers and "resource_metadata" not in challenge):
             return Unavailable(
                 f"The MCP server {name} refuses the headers that it is sent.",
-                "Set the secret anew with `parachute mcp secret set`, or change the server's headers.",
+                "Set the secret again with `parachute mcp secret set`, or change the server's headers.",
                 key="headers_refused",
             )
         response.headers["www-authenticate"] = challenge

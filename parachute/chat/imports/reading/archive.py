@@ -35,7 +35,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
-            raise Refused(f"This is no ZIP archive that can be read: {error}.") from error
+            raise Refused(f"The ZIP archive cannot be read: {error}.") from error
         if len(self._zip.filelist) > _ENTRIES:
             raise Refused(f"The archive has more than {_ENTRIES:,} entries.")
         self.entries: dict[str, zipfile.ZipInfo] = {}

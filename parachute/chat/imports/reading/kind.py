@@ -30,7 +30,7 @@ def kind_of(archive: Archive) -> str:
         return "parachute"
     if any("/.obsidian/" in f"/{name}" for name in names):
         return "obsidian"
-    raise Refused("It cannot be told what this is: name the kind, such as `obsidian` for a folder of notes.")
+    raise Refused("Unknown export format: name its kind, such as `obsidian` for a folder of notes.")
 
 
 def is_export_file(name: str) -> bool:

@@ -52,7 +52,7 @@ def rows(path: Path) -> Iterator[Conversation]:
             ).fetchone()
             columns = {row["name"] for row in database.execute("PRAGMA table_info(sessions)")} if found else set()
             if not columns >= _NEEDED:
-                raise Refused("The database has no sessions as an older Parachute keeps them.")
+                raise Refused("The database is not one of an older Parachute: it has no sessions.")
             for row in database.execute("SELECT * FROM sessions ORDER BY created_at LIMIT ?", (_ROWS,)):
                 session = name_of(row["id"])
                 if session is not None and _ID.fullmatch(session):

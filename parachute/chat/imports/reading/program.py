@@ -73,7 +73,7 @@ class Reading:
                 beginning = file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")
                 if not beginning.startswith((b"{", b"[")):
                     raise Refused(
-                        "This is no export: expected a ZIP archive, a conversations.json, or what `parachute import --help` names."
+                        "This is not an export: expected a ZIP archive, a conversations.json, or what `parachute import --help` names."
                     )
                 is_object = beginning.startswith(b"{")
                 file.seek(0)
@@ -146,7 +146,7 @@ class Reading:
         transcripts = {PurePosixPath(each.filename).stem: each for each in archive.named(".jsonl")}
         databases, pages = list(archive.named(".db", ".sqlite")), list(archive.named(".md"))
         if not (databases or transcripts or pages):
-            raise Refused("There is nothing of Parachute in it: no sessions.db, no transcript, and no Markdown.")
+            raise Refused("It contains no data of Parachute: no sessions.db, transcript or Markdown.")
         read = set[str]()
         for entry in databases:
             path = self._folder / "database"
@@ -177,7 +177,7 @@ class Reading:
     def _read_brain(self, archive: Archive) -> None:
         about = archive.entries.get(brain.ABOUT)
         if about is None or not brain.is_ours(self._opened(archive, about).all(_BEGINNING)):
-            raise Refused("This is no archive of `parachute export`, or one of a newer version.")
+            raise Refused("This is not an archive of `parachute export`, or it is from a newer version.")
         for name, entry in sorted(archive.entries.items()):
             first, _, rest = name.partition("/")
             if name in (brain.ABOUT, brain.README) or (first == brain.CONVERSATIONS and name.endswith(".md")):
@@ -276,7 +276,7 @@ def main() -> NoReturn:
     except MemoryError:
         error = "The export needs more memory than an import may take."
     except OSError as problem:
-        error = f"It cannot be written or read: {problem.strerror}."
+        error = f"Reading or writing failed: {problem.strerror}."
     if error:
         say({"error": error[:500]})
     say({"end": error is None})

@@ -41,7 +41,7 @@ class BackupSettings(Group):
     keep_daily: int = Field(default=7, ge=1, le=10000, description="How many daily backups to keep.")
     keep_weekly: int = Field(default=5, ge=0, le=10000, description="How many weekly backups to keep.")
     keep_monthly: int = Field(default=12, ge=0, le=10000, description="How many monthly backups to keep.")
-    prune: bool = Field(default=True, description="Each backup removes those that are not kept any more.")
+    prune: bool = Field(default=True, description="Each backup removes expired ones.")
 
 
 class UpdateSettings(Group):

@@ -26,7 +26,7 @@ def _expanded(path: Path) -> Path:
     try:
         return path.expanduser().absolute()
     except RuntimeError as error:
-        raise ValueError("expected a path; this one begins with a user who does not exist") from error
+        raise ValueError("expected a path; this one begins with an unknown user") from error
 
 
 def _address(value: str) -> str:

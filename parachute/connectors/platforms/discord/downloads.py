@@ -66,9 +66,9 @@ class Downloads:
             session.get(url, proxy=self._proxy) as response,
         ):
             if response.status != 200:
-                return "It is not at Discord any more."
+                return "Discord no longer has the file."
             is_whole = await write(target, response.content.iter_chunked(_CHUNK), BYTES)
-            return "" if is_whole else "It is larger than it was said to be."
+            return "" if is_whole else "It is larger than announced."
 
 
 def _kind(attachment: discord.Attachment, media_type: str) -> FileKind:

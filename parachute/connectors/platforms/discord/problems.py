@@ -11,7 +11,7 @@ from parachute.connectors.platforms.platform import Refused
 
 NOT_ACCEPTED = "Discord does not accept the bot's token: make a new one in the Developer Portal (Bot > Reset Token) and enter it here."
 NO_INTENT = (
-    "Discord keeps the text of messages from the bot: switch on Message Content Intent in the Developer Portal "
+    "Discord withholds the text of messages from the bot: switch on Message Content Intent in the Developer Portal "
     "(Bot > Privileged Gateway Intents), then start it again."
 )
 UNKNOWN_CHANNEL = 10003

@@ -114,7 +114,7 @@ class Api:
         )
         found = await self._answer(request)
         if not isinstance(uri := found.get("content_uri"), str) or not uri.startswith("mxc://"):
-            raise ConnectionError("The home server took a file and does not say where it is.")
+            raise ConnectionError("The home server accepted a file but returned no address for it.")
         return uri
 
     @asynccontextmanager

@@ -161,7 +161,7 @@ class Calls:
             "PUT", f"{CLIENT}/rooms", room, "send", kind, written_as, body=content, chat=room, waits=waits
         )
         if not (event := identifier(EVENT, answer.get("event_id"))):
-            raise ConnectionError("The home server took a message and does not say which it has become.")
+            raise ConnectionError("The home server accepted a message but returned no id for it.")
         return event
 
     def _content(self, text: str, buttons: tuple[Button, ...]) -> dict[str, Any]:

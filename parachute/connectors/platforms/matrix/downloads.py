@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"mxc://([A-Za-z0-9.:\[\]-]{1,255})/([A-Za-z0-9_-]{1,255})
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}")
 _VOICE = ("org.matrix.msc3245.voice", "m.voice")
 _TOO_LARGE = f"It has more than {BYTES // 1024 // 1024} MB."
-_GONE = "It is not at the home server any more."
+_GONE = "The home server no longer has the file."
 
 
 class Downloads:
@@ -57,7 +57,7 @@ class Downloads:
         """Write a file and return why that was not possible, also not at another try."""
         found = _ADDRESS.fullmatch(text(content.get("url")))
         if found is None:
-            return "It is encrypted." if "file" in content else "It says not where it is."
+            return "It is encrypted." if "file" in content else "It has no valid address."
         if size > BYTES:
             return _TOO_LARGE
         if not has_room(self._folder, size):

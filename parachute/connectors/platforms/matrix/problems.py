@@ -5,10 +5,10 @@ from typing import Any
 from parachute.connectors.platforms.platform import Refused
 
 TOKEN_REFUSED = "The home server does not accept the bot's token: sign in for a new one and enter it here."  # noqa: S105 - a sentence about it
-NO_SERVER = "Nobody has said where the bot's account is: enter the address of its home server."
-NOT_MATRIX = "What answers at this address is no home server of Matrix."
+NO_SERVER = "The home server is not set: enter the address of the server with the bot's account."
+NOT_MATRIX = "This address is not a Matrix home server."
 ENCRYPTED = "The room is encrypted, and the bot reads and writes only in rooms that are not."
-OTHERS = "Others have come into this private room, and may read what is written there: nothing more is said in it."
+OTHERS = "Others have joined this private room and may read its messages; the bot stays silent in it."
 
 _TOKEN_CODES = frozenset(
     ("M_UNKNOWN_TOKEN", "M_MISSING_TOKEN", "M_USER_DEACTIVATED", "M_USER_LOCKED", "M_USER_SUSPENDED")

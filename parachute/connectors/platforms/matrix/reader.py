@@ -90,7 +90,7 @@ class Reader:
             query["since"] = self._position.since
         found = await self._api.ask("GET", f"{CLIENT}/sync", query=query, seconds=seconds + _READ_SECONDS, waits=False)
         if not text(found.get("next_batch")):
-            raise ConnectionError("The home server does not say where it goes on.")
+            raise ConnectionError("The home server returned no position to continue from.")
         return found
 
     def _filter(self) -> str:
@@ -182,7 +182,7 @@ class Reader:
     async def _wait_after(self, error: Exception) -> None:
         """Report why nothing comes, and wait; of a question that is the same each time no refusal is for good."""
         if isinstance(error, Problem) and error.status == _BAD_REQUEST and self._position.since:
-            log.error("The home server does not know any more what came last; what it has from now on is read.")
+            log.error("The home server has lost its position; only new messages are read.")
             self._position.since = ""
             return
         await self._report(State("waiting", str(error), self._user))
@@ -225,5 +225,5 @@ async def whose(api: Api) -> str:
     """Return the user of the token. Errors: ConnectionError, Problem, Refused."""
     found = await api.ask("GET", f"{CLIENT}/account/whoami")
     if not (user := text(found.get("user_id"))):
-        raise ConnectionError("The home server does not say whose token it is.")
+        raise ConnectionError("The home server does not name the account of the token.")
     return user

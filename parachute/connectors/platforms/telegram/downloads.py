@@ -67,7 +67,7 @@ class Downloads:
                 async with asyncio.timeout(_SECONDS):
                     return await self._write(found.file_path or "", target)
             except BadRequest as error:
-                return _TOO_LARGE if "too big" in error.message.lower() else "It is not at Telegram any more."
+                return _TOO_LARGE if "too big" in error.message.lower() else "Telegram no longer has the file."
             except Refused as refused:
                 if str(refused) == TOKEN_REFUSED:
                     raise
@@ -79,7 +79,7 @@ class Downloads:
     async def _write(self, url: str, target: Path) -> str:
         async with self._api.files.stream("GET", url) as response:
             if response.status_code != httpx.codes.OK:
-                return "It is not at Telegram any more."
+                return "Telegram no longer has the file."
             return "" if await write(target, response.aiter_bytes(), BYTES) else _TOO_LARGE
 
 

@@ -10,11 +10,11 @@ _SENTENCES = {
     "bot was blocked by the user": "They have blocked the bot.",
     "user is deactivated": "Their account at Telegram is gone.",
     "bot was kicked": "The bot was put out of the group.",
-    "bot is not a member": "The bot is not in the group any more.",
-    "bot can't initiate conversation": "They have never written to the bot, so that it may not write first.",
+    "bot is not a member": "The bot is no longer in the group.",
+    "bot can't initiate conversation": "They have never written to the bot, and bots may not write first.",
     "not enough rights": "The bot may not write in the group: give it the right to send messages.",
     "have no rights": "The bot may not write in the group: give it the right to send messages.",
-    "chat not found": "Telegram does not know the chat any more.",
+    "chat not found": "Telegram no longer knows the chat.",
 }
 
 
@@ -24,7 +24,7 @@ def translated(error: TelegramError) -> Exception:
         # A proxy or a hotel's network may answer 404 too, but not in Telegram's words.
         if error.message.lower() in _REFUSALS:
             return Refused(TOKEN_REFUSED)
-        return ConnectionError("What answers is not Telegram.")
+        return ConnectionError("The server is not Telegram.")
     if isinstance(error, RetryAfter):
         return ConnectionError(f"Telegram asks to wait for {seconds_of(error):.0f} seconds.")
     if isinstance(error, Forbidden | BadRequest):

@@ -68,7 +68,7 @@ class Reader:
                 offset=offset, limit=_MOST, timeout=seconds, allowed_updates=translation.ALLOWED
             )
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            log.error("Telegram said what its library does not understand (%s)", type(error).__name__)
+            log.error("Telegram sent an answer that its library cannot read (%s)", type(error).__name__)
             return await self._ask_singly(offset)
 
     async def _ask_singly(self, offset: int | None) -> list[telegram.Update]:

@@ -58,7 +58,7 @@ def parse(text: str) -> Kit:
     if len(text) > _LONGEST or not lines or lines[0] != TITLE:
         if lines and _LATER.fullmatch(lines[0]):
             raise NoKit("This emergency kit is of a later version.", "Update this computer first.")
-        raise NoKit("This is no emergency kit of backups.", f"Its text begins with “{TITLE}”.")
+        raise NoKit("This is not an emergency kit.", f"Its text begins with “{TITLE}”.")
     found: dict[str, str] = {}
     for number, line in enumerate(lines[1:], 2):
         name, colon, value = line.partition(":")

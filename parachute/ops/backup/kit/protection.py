@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # pydantic, for which nobody should wait
 FILE = "kit.json"
 _LIMIT, _VERSION = 16 * 1024, 1
 
-NOT_PROTECTED = "The backups are not protected yet: nobody has shown that the emergency kit opens them."
+NOT_PROTECTED = "The backups are not protected yet: the emergency kit has not been tested."
 
 TO_PROTECT = (
     "Print the kit and type its password back: under Computer → Backups in a browser, or with `parachute backup kit` and "

@@ -47,7 +47,7 @@ def check_kit(home: Home, brought: str) -> Opened:
     if BackupSettings(repository=own.repository).repository != _place(kit):
         raise _other()
     if not kit.password.isprintable() or not kit.password:
-        raise InvalidInput("password: it is a single line.", "It stands on the emergency kit.")
+        raise InvalidInput("The password must be a single line.", "You find it on the emergency kit.")
     try:
         with opened_alone(kit, Places(home.root, settings.vault)) as repository:
             identity = repository.identity()

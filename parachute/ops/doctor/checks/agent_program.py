@@ -19,6 +19,6 @@ def examine(computer: Computer) -> Result:
         return problem(f"The program of agents is not installed: there is no {path}.", _AGAIN)
     answer = ask(computer, str(path), "--version")
     if answer.code != 0:
-        said = (answer.err or answer.out).splitlines()[-1:] or ["it did not say why"]
+        said = (answer.err or answer.out).splitlines()[-1:] or ["no reason was given"]
         return problem(f"The program of agents does not start: {said[0][:200]} (status {answer.code}).", _AGAIN)
     return ok(f"The program of agents starts: {answer.out.splitlines()[0][:80] if answer.out else 'without a word'}.")

@@ -41,7 +41,7 @@ def examine(computer: Computer) -> Result:
     if issued.left_out:
         return warning(
             f"The certificate lacks names that its authority may not sign: {', '.join(issued.left_out)}.",
-            "`parachute tls renew --authority` makes another authority, which each device has to trust anew.",
+            "`parachute tls renew --authority` makes another authority, which each device must then trust.",
         )
     return ok(f"The certificate for https is valid until {issued.certificate.expires_at[:10]}.")
 

@@ -39,7 +39,7 @@ def examine(computer: Computer) -> Result:
         command += [*podman.mount(str(path), PROGRAM, writable=False), image.id, PROGRAM, "--version"]
         answer = ask(computer, *command, seconds=_START_SECONDS)
         if answer.code != 0:
-            said = (answer.err or answer.out).splitlines()[-1:] or ["it did not say why"]
+            said = (answer.err or answer.out).splitlines()[-1:] or ["no reason was given"]
             return problem(f"The program of agents does not start in a container: {said[0][:300]}.", _BUILD)
     if recipe.is_older(image.recipe, debian_packages(chosen.packages, chosen.without)):
         return warning("The image was made by another recipe than today's.", _BUILD)

@@ -40,7 +40,7 @@ def _orphans(computer: Computer) -> dict[str, str]:
     )
     if answer.code != 0:
         raise Unavailable(
-            f"Podman cannot list its containers: {answer.err[-300:] or 'it did not say why'}.",
+            f"Podman cannot list its containers: {answer.err[-300:] or 'no reason was given'}.",
             "`podman ps` shows more.",
         )
     rows: list[dict[str, Any]] = json.loads(answer.out or "[]")

@@ -9,7 +9,7 @@ from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok,
 def examine(computer: Computer) -> Result:
     memory = computer.memory
     if memory is None:
-        raise NotApplicable("Whether notes are made of conversations is known while the computer runs.")
+        raise NotApplicable("The computer must run to check whether notes are made of conversations.")
     if not memory["hooks"] and configuration.read(computer.home.root).problems:
         raise NotApplicable("Hooks make notes of conversations, and hooks.yaml has a mistake: see `hooks`.")
     if not memory["hooks"]:

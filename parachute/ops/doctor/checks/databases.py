@@ -25,8 +25,8 @@ _DEEPEST = 4
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
 _OWN = ("sessions.db", "runs.db", "events.db", "suggestions.db")
 _STOP = (
-    "`parachute stop`, then `parachute doctor databases --fix`: it puts them aside, and their newest copies in their place. The next "
-    "start does so, too. A backup may have newer ones."
+    "`parachute stop`, then `parachute doctor databases --fix`: it replaces them with their newest "
+    "copies and keeps the damaged ones. The next start does the same. A backup may have newer ones."
 )
 _RESTORE = "Stop the computer, keep the damaged file, and put a good copy in its place: from a backup, or from the folder `copies` next to it."
 
@@ -93,7 +93,9 @@ def _fix(computer: Computer, damaged: list[Path]) -> Fix:
 
 def _recover(computer: Computer, damaged: list[Path]) -> str:
     if computer.refreshed().is_running:
-        raise Conflict("The computer runs, and its start puts damaged databases aside.", "`parachute restart` does it.")
+        raise Conflict(
+            "The computer is running; damaged databases are replaced at a start.", "`parachute restart` does it."
+        )
     recovery = Recovery(computer.home.root)
     for path in damaged:
         recovery.recover(path, is_damaged=True)

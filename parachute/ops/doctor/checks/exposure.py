@@ -11,7 +11,7 @@ _WIDE = {4: 16, 6: 48}
 """Prefixes shorter than this hold more addresses than reverse proxies of one person have."""
 
 
-@check("Who can reach the computer", Group.ACCESS)
+@check("Reachability from the network", Group.ACCESS)
 def examine(computer: Computer) -> Result:
     settings = settings_of(computer, "the address")
     # What runs may have been started with another address than the settings have.
@@ -27,7 +27,7 @@ def examine(computer: Computer) -> Result:
         if not read_keys(computer).keys:
             if computer.core_runs:
                 return warning(
-                    f"The computer listens on {host or 'every address'} and has no key, so that nobody is let in from elsewhere.",
+                    f"The computer listens on {host or 'every address'} but has no key, so no other device can connect.",
                     "Finish its set-up in the console, or make a key: `parachute keys create NAME`.",
                 )
             return problem(
@@ -38,7 +38,7 @@ def examine(computer: Computer) -> Result:
     if wide:
         return warning(
             f"trusted_proxies believes very many addresses: {', '.join(wide)}.",
-            "Name the addresses of your reverse proxies alone: whoever is trusted there can pretend to be anyone.",
+            "List only the addresses of your reverse proxies: a trusted proxy can impersonate any client.",
         )
     if "*" in settings.origins:
         return warning(

@@ -23,7 +23,7 @@ def examine(computer: Computer) -> Result:
     for name, path in places(computer).items():
         mount = mount_of(computer, path)
         if mount is None:
-            raise NotApplicable("This system does not say what is mounted.")
+            raise NotApplicable("The mounts cannot be read on this system.")
         where = f"The {name} {path} lies on {mount.kind} ({mount.place})"
         move = "Move it to a disk of this machine with ext4, btrfs, xfs or zfs" + (
             ", and name the new place: `parachute vault set PATH`." if name == "vault" else "."

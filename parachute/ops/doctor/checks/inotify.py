@@ -18,7 +18,7 @@ _USED = 0.8
 def examine(computer: Computer) -> Result:
     limit, instances = (int(computer.read(name) or 0) for name in (_LIMIT, _INSTANCES))
     if not limit:
-        raise NotApplicable("This system does not say how many folders can be watched.")
+        raise NotApplicable("The limit of watched folders cannot be read on this system.")
     if instances and instances < _FEWEST_INSTANCES:
         return warning(f"Only {instances} programs of a user can watch files here.", _raised("max_user_instances", 512))
     allowed = int(limit * _USED)

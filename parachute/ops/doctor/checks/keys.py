@@ -16,12 +16,12 @@ def examine(computer: Computer) -> Result:
     read_browsers(computer)  # they end by themselves; a file that is not understood lets none in
     if found.refused:
         return warning(
-            "Entries of keys.yaml have mistakes, and let nobody in.",
+            "Entries of keys.yaml have mistakes and are ignored.",
             "Put them right in an editor; it holds at once.",
             details=tuple(each.sentence for each in found.refused),
         )
     if not keys:
-        return ok("There is no key.")
+        return ok("No keys exist.")
     now = datetime.now(UTC)
     idle = [key for key in keys if (key.last_used_at or key.created_at) and now - key.since > _UNUSED]
     if idle:

@@ -19,14 +19,14 @@ _OLD = 24 * 60 * 60
 def examine(computer: Computer) -> Result:
     found = [*_sockets(computer), *_unfinished(computer), *_agent_folders(computer)]
     if not found:
-        return ok("Nothing is left behind.")
+        return ok("No leftovers.")
     count = f"{len(found)} files and folders are" if len(found) > 1 else "A file or folder is"
     return warning(
         f"{count} left of programs that were killed.",
         "`parachute doctor leftovers --fix` removes what nothing uses.",
         details=tuple(str(path) for path in found[:20]),
         fix=Fix(
-            f"Remove {len(found)} leftover{'s' if len(found) > 1 else ''}: sockets that nobody serves, unfinished copies, scratch "
+            f"Remove {len(found)} leftover{'s' if len(found) > 1 else ''}: unused sockets, unfinished copies, scratch "
             "folders.",
             lambda: _remove(computer),
         ),

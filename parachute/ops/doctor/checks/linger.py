@@ -16,15 +16,13 @@ def examine(computer: Computer) -> Result:
         raise NotApplicable("This machine has no loginctl to ask.")
     answer = ask(computer, "loginctl", "show-user", computer.user, "--property=Linger", "--value")
     if answer.out == "yes":
-        return ok(f"Services of {computer.user} go on when nobody is logged in.")
+        return ok(f"Services of {computer.user} keep running after logout.")
     if answer.code != 0 and _UNKNOWN not in answer.err:
         raise NotApplicable(f"loginctl does not answer: {answer.err[:200] or f'status {answer.code}'}")
     return problem(
         "The services end when you log out, and do not start with the machine.",
         f"`sudo loginctl enable-linger {computer.user}` keeps them.",
-        fix=Fix(
-            "Have your services run while nobody is logged in (loginctl enable-linger).", lambda: _enable(computer)
-        ),
+        fix=Fix("Let your services run without a login (loginctl enable-linger).", lambda: _enable(computer)),
     )
 
 
@@ -36,4 +34,4 @@ def _enable(computer: Computer) -> str:
             f"`sudo loginctl enable-linger {computer.user}` enables it.",
             key="not_fixed",
         )
-    return "Services run now while nobody is logged in."
+    return "Services now run without a login."

@@ -16,9 +16,9 @@ def examine(computer: Computer) -> Result:
         "Look whether something is missing; a backup may have more (`parachute backup list`). `parachute doctor lost-files --fix` "
         "ends this message.",
         details=tuple(found) if len(found) > 1 else (),
-        fix=Fix("Do not show this any more; the files that were put aside stay.", lambda: _acknowledge(notices)),
+        fix=Fix("Dismiss this message; the damaged files are kept.", lambda: _acknowledge(notices)),
     )
 
 
 def _acknowledge(notices: Notices) -> str:
-    return f"{notices.acknowledge()} of them are not shown any more."
+    return f"{notices.acknowledge()} messages dismissed."

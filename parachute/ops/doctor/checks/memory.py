@@ -15,7 +15,7 @@ def examine(computer: Computer) -> Result:
     text = computer.read("/proc/meminfo")
     sizes = {name: int(size) >> 10 for name, size in re.findall(r"^(\w+):\s+(\d+) kB$", text or "", re.MULTILINE)}
     if "MemAvailable" not in sizes or "MemTotal" not in sizes:
-        raise NotApplicable("This system does not say how much memory is free.")
+        raise NotApplicable("The free memory cannot be read on this system.")
     free = f"{sizes['MemAvailable']:,} MB of {sizes['MemTotal']:,} MB are available"
     pressure = re.search(r"^full .*avg60=([0-9.]+)", computer.read("/proc/pressure/memory") or "", re.MULTILINE)
     less = (
@@ -27,5 +27,5 @@ def examine(computer: Computer) -> Result:
     if pressure and float(pressure[1]) > _PRESSURE:
         return warning(f"Programs wait for memory {float(pressure[1]):.0f} percent of the time; {free}.", less)
     if sizes["MemAvailable"] < _FEW_MEGABYTES:
-        return warning(f"There is little memory: {free}.", less)
+        return warning(f"Memory is low: {free}.", less)
     return ok(f"{free}.")

@@ -24,7 +24,7 @@ def examine(computer: Computer) -> Result:
     if other:
         return warning(
             f"The packages of {', '.join(other)} were made for another Python.",
-            "They are unpacked anew, without a network, when the module starts next.",
+            "They are unpacked again, without a network, at the next start of the module.",
         )
     return ok("The packages of modules fit this Python.")
 

@@ -25,7 +25,7 @@ def examine(computer: Computer) -> Result:
     if damaged:
         return problem(
             f"Modules do not start: {'; '.join(damaged)}.",
-            "`parachute modules approve NAME` makes the copy that runs anew from the vault; `parachute modules list` shows all.",
+            "`parachute modules approve NAME` renews the copy that runs from the vault; `parachute modules list` shows all.",
             details=tuple(waiting),
         )
     if waiting:

@@ -24,7 +24,7 @@ def examine(computer: Computer) -> Result:
     strangers = [each for each in computer.entries if each.owner != computer.uid]
     if strangers:
         return problem(
-            f"{len(strangers)} files in {home} belong to somebody else, such as {strangers[0].path}.",
+            f"{len(strangers)} files in {home} belong to another user, such as {strangers[0].path}.",
             f"sudo chown -R {computer.user} {home}",
         )
     found = _open(computer.entries)
@@ -38,7 +38,7 @@ def examine(computer: Computer) -> Result:
     names = ", ".join(str(each.path.relative_to(home)) if each.path != home else str(home) for each in found[:5])
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
     read = [each.path.name for each in found if each.path.name in _SECRETS]
-    renew = f" Others may have read {', '.join(read)}: make what is in there anew." if read else ""
+    renew = f" Others may have read {', '.join(read)}: replace their contents." if read else ""
     hint = f"`parachute doctor private-files --fix`, or chmod -R go-rwx {home}.{renew}"
     details = tuple(f"{each.path}: {each.mode:04o}" for each in found[:50])
     count = f"{len(found)} files and folders" if len(found) > 1 else "one file or folder"
@@ -67,7 +67,7 @@ def _close(computer: Computer) -> str:
                 if error.errno not in (errno.ENOENT, errno.ELOOP):
                     raise
         count += 1
-    return f"{count} were still open, and are closed." if count else "All of them are closed already."
+    return f"{count} were still open, and are closed." if count else "All of them are private already."
 
 
 def _close_one(home: Path, path: Path) -> None:

@@ -22,7 +22,7 @@ def examine(computer: Computer) -> Result:
             )
         return ok("The computer is not running; `parachute start` starts it.")
     failed = tuple(
-        f"{unit['name']}: {unit['reason'] or unit['failure'] or 'it did not say why'}"
+        f"{unit['name']}: {unit['reason'] or unit['failure'] or 'no reason was given'}"
         for unit in computer.supervisor["units"]
         if unit["state"] == "failed"
     )

@@ -9,5 +9,5 @@ def examine(computer: Computer) -> Result:
     if error := computer.settings_problem:
         return problem(error.message, error.hint)
     if not computer.home.config.exists():
-        return ok("There is no config.yaml: every setting has its default.")
+        return ok("No config.yaml: every setting has its default.")
     return ok("config.yaml is understood.")

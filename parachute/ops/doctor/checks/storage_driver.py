@@ -17,7 +17,7 @@ def examine(computer: Computer) -> Result:
     answer = ask(computer, "podman", "info", "--format", "{{.Store.GraphDriverName}}")
     if answer.code != 0 or not answer.out:
         return problem(
-            f"Podman does not work: {' / '.join(answer.err.splitlines()[-2:])[:300] or 'it did not say why'}.",
+            f"Podman does not work: {' / '.join(answer.err.splitlines()[-2:])[:300] or 'no reason was given'}.",
             "`podman info` shows all that it says.",
         )
     driver = answer.out.splitlines()[-1]

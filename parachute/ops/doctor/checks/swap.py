@@ -13,7 +13,7 @@ _CARD = "/dev/mmcblk"
 def examine(computer: Computer) -> Result:
     text = computer.read("/proc/swaps")
     if text is None:
-        raise NotApplicable("This system does not say where it swaps to.")
+        raise NotApplicable("The swap space cannot be read on this system.")
     names = [line.split()[0] for line in text.splitlines()[1:] if line.split()]
     worn = tuple(name for name in names if _is_on_card(computer, name))
     if worn:

@@ -13,7 +13,7 @@ from parachute.ops.doctor.systemd import check_installed, of_this_user
 from parachute.supervisor import backup_units, installed
 
 _SECONDS = 300
-_INSTALL = "`parachute service install` writes them anew and starts the services again."
+_INSTALL = "`parachute service install` rewrites them and restarts the services."
 
 
 @check("Installed units", Group.SERVICES)
@@ -39,7 +39,7 @@ def examine(computer: Computer) -> Result:
     wanted = {**dict.fromkeys(backup_units.NAMES), **(free if is_free else held), **timers}
     fix = Fix(_INSTALL.replace("`", ""), lambda: _install(computer), ends_server=True)
     if gone := _gone([folder / name for name in wanted]):
-        return problem(f"The units start a program that is not there any more: {gone}.", _INSTALL, fix=fix)
+        return problem(f"The units start a program that no longer exists: {gone}.", _INSTALL, fix=fix)
     different = [name for name, text in wanted.items() if _text(folder / name) != text]
     if different:
         return warning(
@@ -76,4 +76,4 @@ def _install(computer: Computer) -> str:
         raise Unavailable(
             answer.err.removeprefix("Error: ")[-500:] or "The services could not be installed.", key="not_fixed"
         )
-    return "The units are written anew, and the services run."
+    return "The units were rewritten, and the services run."

@@ -18,7 +18,7 @@ _SECONDS = 90.0
 _ATTEMPTS = 3
 _TRIED = {"read": ["/proc/1/environ"], "resolve": ["parachute-computer.invalid"]}
 _CREDENTIALS = struct.Struct("iII")  # struct ucred
-_MADE_ANEW = "Restart the computer, so that the sandbox is made anew: parachute restart"
+_MADE_ANEW = "Restart the computer to recreate the sandbox: parachute restart"
 _Text = Annotated[str, StringConstraints(max_length=5000)]
 
 

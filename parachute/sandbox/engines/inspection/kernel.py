@@ -46,7 +46,7 @@ def process(number: int) -> Process:
     if done.returncode != 0:
         reason = (done.stderr.strip().splitlines() or ["it has ended"])[-1]
         raise Unavailable(
-            f"The kernel does not say what the sandbox is: {reason[-300:]}.", "Try again.", key="kernel_not_read"
+            f"The kernel gave no details of the sandbox: {reason[-300:]}.", "Try again.", key="kernel_not_read"
         )
     return Process(**json.loads(done.stdout))
 

@@ -16,8 +16,8 @@ from parachute.sandbox.layout import EGRESS_SOCKET, ENVIRONMENT, SOCKETS
 EGRESS = f"{SOCKETS}/{EGRESS_SOCKET}"
 
 _OPEN = "An agent in this sandbox can do more than it may. Stop all agents (`parachute panic`) and check the engine."
-_EXCHANGED = "What is there was exchanged, or allowed otherwise, since the sandbox began. Restart: parachute restart"
-_MADE_ANEW = "Restart the computer, so that the sandbox is made anew: parachute restart"
+_EXCHANGED = "The folder or its permission changed after the sandbox started. Restart: parachute restart"
+_MADE_ANEW = "Restart the computer to recreate the sandbox: parachute restart"
 _LIMITS = "An agent in this sandbox can use up this machine. `parachute sandbox status` says what the engine holds sandboxes to."
 _NO_WAY = frozenset({"EACCES", "EADDRNOTAVAIL", "EAFNOSUPPORT", "EHOSTUNREACH", "ENETDOWN", "ENETUNREACH", "EPERM"})
 
@@ -63,7 +63,7 @@ def _outside(inspection: Inspection) -> dict[str, Finding]:
 
 def _sandbox(inspection: Inspection) -> Iterator[Compared]:
     specification, seen, image = inspection.specification, inspection.seen, inspection.image
-    yield "specification", "as the server keeps it", SILENT, f"Somebody changed the file. {_MADE_ANEW}"
+    yield "specification", "as the server keeps it", SILENT, f"The file was changed. {_MADE_ANEW}"
     is_in_it = all(seen.namespaces.get(name) == inspection.process.namespaces.get(name) for name in NAMESPACES)
     yield "sandbox", specification.engine, either(is_in_it, "in it", "somewhere else"), _MADE_ANEW
     if specification.is_container:

@@ -119,7 +119,7 @@ class Judge:
         for folder in self._folders:
             path = os.path.normpath(self._places.absolute(folder, word.text))
             if f"{path}/".startswith("/dev/") and not harmless.fullmatch(path):
-                reason = f"{path!r} may be a device that nobody but the system uses directly."
+                reason = f"{path!r} may be a device of the system."
                 yield _unknown(reason) if word.unknown else self._judged(reason, "dangerous-command", folder)
 
     def _recursive(self, name: str, arguments: tuple[Word, ...]) -> Iterator[Decision]:

@@ -3,7 +3,6 @@
 from parachute.connectors.platforms.models import Chat, Update
 from tests.connectors.connected import Server
 from tests.support.discord_api import Channel
-from tests.support.waiting import until
 
 
 def chat(channel: Channel) -> Chat:
@@ -12,5 +11,5 @@ def chat(channel: Channel) -> Chat:
 
 async def stored(discord: Server, update: str) -> Update:
     """An update as the server has it."""
-    await until(lambda: update in discord.store.updates, "it is stored", discord.log)
+    await discord.happens(lambda: update in discord.store.updates, "it is stored")
     return discord.store.updates[update]

@@ -14,7 +14,6 @@ from tests.conftest import needs_bubblewrap
 from tests.connectors.connected import Server, server
 from tests.supervisor.launching import Launcher
 from tests.support.discord_api import Channel, DiscordAPI
-from tests.support.waiting import until
 
 from .bot import chat, stored
 
@@ -54,13 +53,8 @@ def texts(discord: Server, *channels: Channel) -> list[str]:
 
 async def killed(discord: Server) -> None:
     """Kill the connector, and wait until the next one has its connection."""
-
-    def connections() -> int:
-        return sum(state.kind == "connected" for state in discord.store.states)
-
-    before = connections()
     await discord.kill()
-    await until(lambda: connections() > before, "it is connected again", discord.log)
+    await discord.reconnected()
 
 
 async def down(discord: Server, api: DiscordAPI) -> None:
@@ -72,7 +66,7 @@ async def down(discord: Server, api: DiscordAPI) -> None:
 async def up(discord: Server, api: DiscordAPI) -> None:
     before = api.gateway.identifies
     api.gateway.is_down = False
-    await until(lambda: api.gateway.identifies > before, "it is there again", discord.log)
+    await api.happens(lambda: api.gateway.identifies > before, "it is there again", discord.log)
 
 
 async def test_a_lost_connection_is_resumed(
@@ -85,9 +79,9 @@ async def test_a_lost_connection_is_resumed(
     api.write(general, ann, "Two")
     api.write(private, ann, "Three")
     api.gateway.is_down = False
-    await until(lambda: len(texts(discord, general, private)) == 3, "all have come", discord.log)
+    await discord.happens(lambda: len(texts(discord, general, private)) == 3, "all have come")
     api.ask_for_reconnect()
-    await until(lambda: api.gateway.resumes == resumed + 2, "it comes back", discord.log)
+    await api.happens(lambda: api.gateway.resumes == resumed + 2, "it comes back", discord.log)
     await stored(discord, api.write(general, ann, "Four"))
     assert texts(discord, general, private) == ["One", "Two", "Three", "Four"]
     assert api.gateway.identifies == identified
@@ -107,7 +101,7 @@ async def test_a_session_that_cannot_be_resumed_is_caught_up(
         api.write(private, ann, text)
         api.write(general, ann, f"{text}!")
     await up(discord, api)
-    await until(lambda: len(texts(discord, private, general)) == 6, "all have come", discord.log)
+    await discord.happens(lambda: len(texts(discord, private, general)) == 6, "all have come")
     assert texts(discord, private) == ["One", "Two", "Three"]
     assert texts(discord, general) == ["A", "Two!", "Three!"]
     assert len(discord.store.handed) == handed + 4
@@ -142,7 +136,7 @@ async def test_two_weeks_away(discord: Server, api: DiscordAPI, ann: str) -> Non
     asked = api.rest.requests["GET /channels/{channel}/messages"]
     handed = len(discord.store.handed)
     await up(discord, api)
-    await until(lambda: len(texts(discord, private, bobs, first, second)) == 754, "all have come", discord.log)
+    await discord.happens(lambda: len(texts(discord, private, bobs, first, second)) == 754, "all have come")
     numbers = [str(number) for number in range(251)]
     assert texts(discord, private) == texts(discord, first) == numbers
     assert texts(discord, second) == numbers[1:]
@@ -166,10 +160,10 @@ async def test_killed_in_the_middle_of_catching_up(discord: Server, api: Discord
     discord.store.reached.clear()
     await up(discord, api)
     await discord.store.reached.wait()
-    await until(lambda: len(texts(discord, first, second)) > 2, "some have come", discord.log)
+    await discord.happens(lambda: len(texts(discord, first, second)) > 2, "some have come")
     await discord.kill()
     discord.store.may_answer.set()
-    await until(lambda: len(texts(discord, first, second)) == 260, "all have come", discord.log)
+    await discord.happens(lambda: len(texts(discord, first, second)) == 260, "all have come")
     assert texts(discord, first) == texts(discord, second) == [str(number) for number in range(130)]
 
 
@@ -193,7 +187,7 @@ async def test_killed_while_an_answer_is_written(
     finally:
         setattr(api, moment, None)
         held.let_go()
-    await until(lambda: len(api.written(private)) == 1, "Discord has written it")
+    await api.happens(lambda: len(api.written(private)) == 1, "Discord has written it")
     if memory == "nonces are forgotten":
         private.nonces.clear()
     sent = await discord.send(f"answer {private.id}", outgoing.markdown, chat(private), files=files)

@@ -12,7 +12,6 @@ from parachute.connectors.runtime.client import ConnectorDown
 from tests.conftest import needs_bubblewrap
 from tests.connectors.connected import Server
 from tests.support.discord_api import Channel, DiscordAPI
-from tests.support.waiting import until
 
 from .bot import chat, stored
 
@@ -118,12 +117,12 @@ async def test_comings_and_goings(discord: Server, api: DiscordAPI, ann: str) ->
     def heard() -> list[str]:
         return [each.kind for each in discord.store.updates.values() if each.chat.id == channel.id]
 
-    await until(lambda: heard() == ["joined"], "it has joined", discord.log)
+    await discord.happens(lambda: heard() == ["joined"], "it has joined")
     # What Discord itself writes into a channel is nobody's message.
     api.write(channel, ann, "", kind=7)
     await stored(discord, api.write(channel, ann, "Welcome"))
     api.leave(channel.guild)
-    await until(lambda: heard() == ["joined", "message", "left"], "it has left", discord.log)
+    await discord.happens(lambda: heard() == ["joined", "message", "left"], "it has left")
 
 
 async def test_buttons_are_shown_pressed_and_come_to_rest(
@@ -137,7 +136,7 @@ async def test_buttons_are_shown_pressed_and_come_to_rest(
     update = await stored(discord, pressed)
     assert (update.kind, update.button, update.message) == ("button", "answer:1:yes", message)
     assert (update.sender.id, update.chat.id) == (ann, general.id)
-    await until(lambda: pressed in api.rest.acknowledged, "it is answered")
+    await api.happens(lambda: pressed in api.rest.acknowledged, "it is answered")
     await discord.send("question", "May I? Yes.", chat(general))
     assert (api.written(general), general.messages[message]["components"]) == (["May I? Yes."], [])
     many = tuple(Button(str(number), f"value {number}") for number in range(26))
@@ -253,7 +252,7 @@ async def test_a_file_that_is_not_what_it_was_said_to_be(
 ) -> None:
     written = api.write(private, ann, files=[("grown", b"x" * (25 * MEGABYTE + 1), 10)])
     (file,) = (await stored(discord, written)).files
-    assert (file.path, file.problem) == ("", "It is larger than it was said to be.")
+    assert (file.path, file.problem) == ("", "It is larger than announced.")
     assert not [each for each in discord.files.iterdir() if each.name.startswith(written)]
 
 
@@ -271,7 +270,7 @@ async def test_files_go_out_with_limits(discord: Server, api: DiscordAPI, privat
         File("document", "last.txt", "text/plain", 4, "out-3"),
     )
     sent = await discord.connectors.send("discord", "files", Outgoing(chat(private), "Here", files=files))
-    assert sent.problem == ("big: Discord takes files of 10 MB at most. x: The file x is not there any more.")
+    assert sent.problem == ("big: Discord takes files of 10 MB at most. x: The file x no longer exists.")
     attached = [[each["filename"] for each in message["attachments"]] for message in api.of_bot(private)]
     assert attached == [[], ["map.png"], ["last.txt"]]
     assert len(sent.messages) == 3
@@ -307,7 +306,7 @@ async def test_a_flood_arrives_in_its_order(
         def arrived(channel: Channel = channel) -> list[str]:
             return [each.text for each in discord.store.updates.values() if each.chat.id == channel.id and each.text]
 
-        await until(lambda arrived=arrived: len(arrived()) >= len(texts), "all have come", discord.log)  # type: ignore[misc]
+        await discord.happens(lambda arrived=arrived: len(arrived()) >= len(texts), "all have come")  # type: ignore[misc]
         assert arrived() == texts
 
 

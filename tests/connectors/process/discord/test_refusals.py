@@ -9,7 +9,6 @@ from tests.conftest import needs_bubblewrap
 from tests.connectors.connected import server
 from tests.supervisor.launching import Launcher
 from tests.support.discord_api import DiscordAPI
-from tests.support.waiting import until
 
 pytestmark = [needs_bubblewrap, pytest.mark.asyncio(loop_scope="module")]
 
@@ -27,7 +26,7 @@ async def test_a_revoked_token(supervisor: Launcher, api: DiscordAPI, moment: st
         if moment == "while it runs":
             await discord.connected()
             api.revoke_token()
-        await until(lambda: discord.kind == "refused", "it was refused", discord.log)
+        await discord.happens(lambda: discord.kind == "refused", "it was refused")
         assert "does not accept the bot's token" in discord.store.states[-1].sentence
         before = asked(api)
         with pytest.raises((Conflict, ConnectorDown)):
@@ -39,6 +38,6 @@ async def test_a_revoked_token(supervisor: Launcher, api: DiscordAPI, moment: st
 async def test_without_the_intent_it_says_what_to_switch_on(supervisor: Launcher, api: DiscordAPI) -> None:
     api.gateway.has_message_content, before = False, api.gateway.connections
     async with server(supervisor, "discord", Start(api.token, server=api.url)) as discord:
-        await until(lambda: discord.kind == "refused", "it was refused", discord.log)
+        await discord.happens(lambda: discord.kind == "refused", "it was refused")
         assert "switch on Message Content Intent" in discord.store.states[-1].sentence
         assert api.gateway.connections == before + 1

@@ -3,7 +3,6 @@
 from parachute.connectors.platforms.models import Chat, Update
 from tests.connectors.connected import Server
 from tests.support.matrix_api import MatrixAPI
-from tests.support.waiting import until
 
 
 def private(room: str) -> Chat:
@@ -16,7 +15,7 @@ def group(room: str) -> Chat:
 
 async def stored(matrix: Server, update: str) -> Update:
     """An update as the server has it."""
-    await until(lambda: update in matrix.store.updates, "it is stored", matrix.log)
+    await matrix.happens(lambda: update in matrix.store.updates, "it is stored")
     return matrix.store.updates[update]
 
 
@@ -27,7 +26,7 @@ async def came(matrix: Server, api: MatrixAPI, room: str) -> Update:
         mine = (each for each in matrix.store.updates.values() if each.chat.id == room and each.kind == "joined")
         return next(mine, None)
 
-    update: Update = await until(found, "the bot has come", matrix.log)
+    update: Update = await matrix.happens(found, "the bot has come")
     assert api.is_in(room)
     return update
 

@@ -27,17 +27,10 @@ async def bot(supervisor: Launcher, api: MatrixAPI) -> AsyncIterator[Server]:
         yield running
 
 
-async def sent_in_the_end(bot: Server, key: str, text: str, chat: Chat, **fields: object) -> tuple[str, ...]:
-    """Send until it was taken, as the server does with what it has not noted."""
-
-    async def sent() -> tuple[str, ...] | None:
-        try:
-            return await bot.send(key, text, chat, **fields)
-        except ConnectorDown:
-            return None
-
-    found: tuple[str, ...] = await until(sent, "it is sent", bot.log)
-    return found
+async def sent_again(bot: Server, key: str, text: str, chat: Chat, **fields: object) -> tuple[str, ...]:
+    """Send after a crash, as the server does with what it has not noted."""
+    await bot.reconnected()
+    return await bot.send(key, text, chat, **fields)
 
 
 async def test_killed_before_and_after_the_server_has_stored(bot: Server, api: MatrixAPI, ann: str) -> None:
@@ -47,7 +40,7 @@ async def test_killed_before_and_after_the_server_has_stored(bot: Server, api: M
     await asyncio.to_thread(held.wait_reached)
     await bot.kill()
     held.release()
-    await until(lambda: texts(bot, room) == ["One"], "it is stored", bot.log)
+    await bot.happens(lambda: texts(bot, room) == ["One"], "it is stored")
     bot.store.may_answer.clear()
     written = api.write(room, ann, "Two")
     await stored(bot, written)
@@ -67,7 +60,7 @@ async def test_killed_before_anything_was_stored_it_misses_nothing(bot: Server, 
     bot.store.updates.clear()
     bot.store.position = ""
     await bot.kill()
-    await until(lambda: bool(bot.store.position), "the position is stored", bot.log)
+    await bot.happens(lambda: bool(bot.store.position), "the position is stored")
     await bot.kill()
     await stored(bot, api.write(room, ann, "New"))
     assert texts(bot, room) == ["New"]
@@ -97,11 +90,11 @@ async def test_killed_while_it_writes(bot: Server, api: MatrixAPI, ann: str, don
     held.release()
     with pytest.raises(ConnectorDown):
         await sending
-    sent = await sent_in_the_end(bot, "key", "Half and whole", private(room))
+    sent = await sent_again(bot, "key", "Half and whole", private(room))
     (written,) = api.written(room)
     assert (written.text, (written.id,)) == ("Half and whole", sent)
     await bot.kill()
-    assert await sent_in_the_end(bot, "key", "Half and whole", private(room)) == sent
+    assert await sent_again(bot, "key", "Half and whole", private(room)) == sent
     assert api.texts(room) == ["Half and whole"]
 
 
@@ -120,7 +113,7 @@ async def test_killed_after_a_file_was_sent(bot: Server, api: MatrixAPI, ann: st
     held.release()
     with pytest.raises(ConnectorDown):
         await sending
-    await sent_in_the_end(bot, "file", "Look", private(room), files=files)
+    await sent_again(bot, "file", "Look", private(room), files=files)
     assert api.texts(room) == ["Look", "a.txt"]
 
 
@@ -139,18 +132,14 @@ async def test_a_flood_while_it_is_away_comes_whole(bot: Server, api: MatrixAPI,
     for text in expected:
         api.write(room, ann, text)
     await bot.begin()
-    await until(lambda: len(texts(bot, room)) >= len(expected), "all have come", bot.log)
+    await bot.happens(lambda: len(texts(bot, room)) >= len(expected), "all have come")
     assert texts(bot, room) == expected
 
 
 async def test_a_token_that_is_revoked_ends_it_with_a_sentence(bot: Server, api: MatrixAPI) -> None:
     api.revoke()
-    await until(lambda: bot.kind == "refused", "it is refused", bot.log)
-
-    async def is_closed() -> bool:
-        return not await bot.unit()
-
-    await until(is_closed, "its unit is closed", bot.log)
+    await bot.refused()
+    assert not await bot.unit()
     assert "sign in for a new one" in bot.connectors.connections()["matrix"].state.sentence
     api.token = TOKEN
     await bot.connectors.restart("matrix", api.url)
@@ -161,13 +150,13 @@ async def test_a_home_server_that_has_forgotten_where_it_was_is_read_from_now_on
     bot: Server, api: MatrixAPI, ann: str
 ) -> None:
     room = await talking(bot, api, ann)
+    before = api.count("sync")
     api.fail("sync", 400, "M_INVALID_PARAM")
-
-    def is_heard() -> bool:
-        api.write(room, ann, "Anybody there?")
-        return "Anybody there?" in texts(bot, room) and "does not know any more" in bot.log()
-
-    await until(is_heard, "it goes on", bot.log)
+    api.write(room, ann, "This ends the request that waits.")
+    # The refused one, the one that begins anew, and the one that waits for what follows.
+    await api.happens(lambda: api.count("sync") == before + 3, "it goes on", bot.log)
+    await stored(bot, api.write(room, ann, "Anybody there?"))
+    await until(lambda: "has lost its position" in bot.log(), "its log has come", bot.log)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +170,7 @@ async def test_what_cannot_work_is_said(
     supervisor: Launcher, api: MatrixAPI, start: dict[str, str], sentence: str
 ) -> None:
     async with server(supervisor, "matrix", replace(Start(TOKEN, server=api.url), **start)) as running:
-        await until(lambda: running.kind == "refused", "it is refused", running.log)
+        await running.happens(lambda: running.kind == "refused", "it is refused")
         assert sentence in running.connectors.connections()["matrix"].state.sentence
 
 
@@ -189,7 +178,7 @@ async def test_a_site_that_is_not_the_home_server_names_it(supervisor: Launcher,
     api.fail("whoami", 404, "M_UNRECOGNIZED")
     api.well_known = {"m.homeserver": {"base_url": "https://matrix.home.test/"}}
     async with server(supervisor, "matrix", Start(TOKEN, server=api.url)) as running:
-        await until(lambda: running.kind == "refused", "it is refused", running.log)
+        await running.happens(lambda: running.kind == "refused", "it is refused")
         sentence = running.connectors.connections()["matrix"].state.sentence
         assert "https://matrix.home.test: enter" in sentence
     api.well_known = None

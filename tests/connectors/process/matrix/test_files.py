@@ -50,9 +50,9 @@ async def test_files_come_with_what_was_written_beside_them(
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ({"url": "mxc://elsewhere.test/nothing"}, "not at the home server"),
-        ({"url": "https://evil.test/x"}, "where it is"),
-        ({"url": "mxc://elsewhere.test/../../v3/sync"}, "where it is"),
+        ({"url": "mxc://elsewhere.test/nothing"}, "no longer has the file"),
+        ({"url": "https://evil.test/x"}, "no valid address"),
+        ({"url": "mxc://elsewhere.test/../../v3/sync"}, "no valid address"),
         ({"file": {"url": "mxc://elsewhere.test/x", "key": {}}}, "encrypted"),
         ({"url": "mxc://elsewhere.test/x", "info": {"size": 21 * MEGABYTE}}, "more than 20 MB"),
     ],

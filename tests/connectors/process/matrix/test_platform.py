@@ -9,7 +9,6 @@ from tests.conftest import needs_bubblewrap
 from tests.connectors.connected import Server
 from tests.connectors.process.matrix.bot import came, group, private, stored, talking, texts, together
 from tests.support.matrix_api import BOT, TOKEN, MatrixAPI
-from tests.support.waiting import until
 
 pytestmark = [needs_bubblewrap, pytest.mark.asyncio(loop_scope="module")]
 
@@ -58,7 +57,7 @@ async def test_a_group_hears_nothing_and_its_invitation_is_told(matrix: Server, 
     def left() -> bool:
         return any(each.kind == "left" and each.chat.id == room for each in matrix.store.updates.values())
 
-    await until(left, "it is told", matrix.log)
+    await matrix.happens(left, "it is told")
     sent = await matrix.connectors.send("matrix", "gone", Outgoing(group(room), "Hello?"))
     assert "not in the room" in sent.problem
 
@@ -78,7 +77,7 @@ async def test_a_private_chat_into_which_others_come_is_private_no_more(
     update = await stored(matrix, api.write(room, mallory, "What did it say?"))
     assert update.chat.kind == "group"
     sent = await matrix.connectors.send("matrix", "more", Outgoing(private(room), "And this"))
-    assert "Others have come" in sent.problem
+    assert "Others have joined" in sent.problem
     assert api.texts(room) == ["Only for you"]
 
 
@@ -86,12 +85,12 @@ async def test_one_person_has_no_more_than_three_private_rooms(matrix: Server, a
     for _ in range(3):
         await talking(matrix, api, ann)
     room = api.direct(ann)
-    await until(lambda: api.world.rooms[room].membership(BOT) == "leave", "it declines", matrix.log)
+    await api.happens(lambda: api.world.rooms[room].membership(BOT) == "leave", "it declines", matrix.log)
 
 
 async def test_an_encrypted_room_gets_one_sentence(matrix: Server, api: MatrixAPI, ann: str) -> None:
     room = api.direct(ann, is_encrypted=True)
-    await until(lambda: api.world.rooms[room].membership(BOT) == "leave", "it has gone again", matrix.log)
+    await api.happens(lambda: api.world.rooms[room].membership(BOT) == "leave", "it has gone again", matrix.log)
     (said,) = api.texts(room)
     assert "encrypted" in said
     assert not any(each.chat.id == room for each in matrix.store.updates.values())
@@ -105,17 +104,17 @@ async def test_a_room_that_becomes_encrypted_hears_it_and_the_owner_too(
     secret = {"algorithm": "m.megolm.v1.aes-sha2", "ciphertext": "AwgA"}
     for _ in range(3):
         api.world.put(room, ann, "m.room.encrypted", secret)
-    await until(lambda: len(api.texts(room)) == 1, "it says so", matrix.log)
+    await api.happens(lambda: len(api.texts(room)) == 1, "it says so", matrix.log)
 
     def sentence() -> bool:
         return room in matrix.connectors.connections()["matrix"].state.sentence
 
-    await until(sentence, "the owner is told", matrix.log)
+    await matrix.happens(sentence, "the owner is told")
     sent = await matrix.connectors.send("matrix", "plain", Outgoing(private(room), "A secret"))
     assert "encrypted" in sent.problem
     assert len(api.texts(room)) == 1
     api.put_out(room, ann)
-    await until(lambda: not sentence(), "it is over", matrix.log)
+    await matrix.happens(lambda: not sentence(), "it is over")
 
 
 async def test_in_a_group_it_is_known_what_is_meant_for_the_bot(matrix: Server, api: MatrixAPI, ann: str) -> None:
@@ -301,7 +300,7 @@ async def test_many_messages_come_all_and_in_their_order(matrix: Server, api: Ma
     for text in expected:
         api.write(room, ann, text)
     held.release()
-    await until(lambda: len(texts(matrix, room)) > len(expected), "all have come", matrix.log)
+    await matrix.happens(lambda: len(texts(matrix, room)) > len(expected), "all have come")
     assert texts(matrix, room) == ["first", *expected]
 
 

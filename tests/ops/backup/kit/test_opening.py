@@ -66,7 +66,7 @@ def test_a_drill_fails_if_the_kit_is_not_enough(installation: Installation) -> N
     with raises("wrong_password"):
         proof.drill(installation.places, installation.repository, Progress())
     found = State.read(installation.home).operations[DRILL]
-    assert (found["result"], "Write the copy you have kept" in found["hint"]) == ("failed", True)
+    assert (found["result"], "Write the password from the emergency kit" in found["hint"]) == ("failed", True)
 
 
 @pytest.mark.long

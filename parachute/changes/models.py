@@ -1,0 +1,143 @@
+"""The state of a path, what a run changed, and what waits."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from parachute.security.origin import Origin
+
+Kind = Literal["none", "file", "folder", "link", "other"]
+SetKind = Literal["run", "answer", "undo", "redo", "owner"]
+Reason = Literal[
+    "obeyed",
+    "repository",
+    "git",
+    "link",
+    "special",
+    "large",
+    "many",
+    "conflict",
+    "commit",
+    "name",
+    "unreadable",
+    "failed",
+    "review",
+    "origin",
+    "in_use",
+]
+
+SENTENCES: dict[Reason, str] = {
+    "obeyed": "Programs of yours obey this file as soon as they see it.",
+    "repository": "Git obeys what is in a repository.",
+    "git": "This part of a repository is settings or programs, and no commit.",
+    "link": "This link leads out of the project.",
+    "special": "This is a socket, a pipe, a device, or something that the view does not explain.",
+    "large": "This file is larger than `changes.file_megabytes`.",
+    "many": "Too many files wait already.",
+    "conflict": "You have changed this since the turn began.",
+    "commit": "This belongs to a commit of which a part waits.",
+    "name": "The name of this file is not valid text.",
+    "unreadable": "This file cannot be read.",
+    "failed": "This could not be written.",
+    "review": "This workspace wants its changes reviewed.",
+    "in_use": "A running program has this open, or has not closed the database that it belongs to.",
+    "origin": "Agents obey this file, and what the conversation had read did not come from you alone.",
+}
+
+NEVER_APPLIED = frozenset[Reason](("special", "large", "name", "unreadable", "many"))
+"""Reasons with which no answer can apply a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """State of a path: `hash` is that of a file's content or of a link's text."""
+
+    kind: Kind
+    mode: int = 0
+    hash: str = ""
+    size: int = field(default=0, compare=False)
+    modified_ns: int = field(default=0, compare=False)
+
+    def stored(self) -> str:
+        """The form of the database."""
+        return json.dumps([self.kind, self.mode, self.hash, self.size, self.modified_ns])
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read the form of the database."""
+        return cls(*json.loads(text))
+
+
+NOTHING = State("none")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A path that a run has changed; `replaced` is what this step replaces, until it is known to be done."""
+
+    number: int
+    path: str
+    before: State
+    after: State
+    state: Literal["applying", "applied", "undone"] = "applied"
+    replaced: State | None = None
+    added: int | None = None
+    removed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A path that waits; `root` is the folder or file that the reason belongs to."""
+
+    number: int
+    path: str
+    root: str
+    reason: Reason
+    before: State
+    after: State
+    is_thrown: bool = False
+    added: int | None = None
+    removed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """Changes by one run, by the owner or by an undo: `undone` is the number of those that it took back.
+
+    `origin` is the lowest of what had entered the run; None where it is not known.
+    """
+
+    number: int
+    session: str
+    project: str
+    kind: SetKind
+    began_at: str
+    began_ns: int
+    ended_at: str | None
+    is_reviewed: bool
+    undone: int | None = None
+    note: str = ""
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The outcome of applying: how many paths were written, how many wait, and what went wrong."""
+
+    number: int
+    written: int
+    held: int
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The outcome of an undo: its own number, the paths that are as before, and those that were left alone."""
+
+    number: int | None
+    restored: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of the API."""
+        return {"run": self.number, "restored": list(self.restored), "conflicts": list(self.conflicts)}

@@ -1,0 +1,73 @@
+"""Files of a project that programs of the owner obey: by name, by git's configuration, and through links."""
+
+import os
+from collections.abc import Collection
+from pathlib import Path, PurePosixPath
+
+from parachute.base.folders import Folder
+from parachute.base.steering.judging import holds_obeyed, is_obeyed, is_told, may_depend
+from parachute.base.steering.names import REPOSITORY
+from parachute.changes.models import Reason
+from parachute.sandbox.engines.protected import obeyed_by_git
+
+_BARE = (frozenset(("head", "objects", "refs")), frozenset(("head", "commondir")))
+"""Names by which git takes a folder for a repository: the second one borrows the rest from another folder."""
+
+
+def linked_instructions(project: Folder) -> frozenset[str]:
+    """Paths in a project to which links of that name at its top lead: agents are told what is there. Waits for the disk."""
+    links = [each.name for each in project.entries() if each.is_symlink() and is_told(each.name)]
+    return frozenset(os.path.normpath(project.link(name)) for name in links)
+
+
+def reason_of(name: str, names: Collection[str], above: str = "") -> Reason | None:
+    """Return why a file of this name is held, where `names` are together in a folder called `above`; None if it is not."""
+    if name.casefold() == REPOSITORY:
+        return "repository"
+    return "obeyed" if is_obeyed(name, names, above) else None
+
+
+_OF_THE_SYSTEM = ("/usr/bin/", "/usr/lib/", "/usr/share/", "/nix/store/")
+"""Folders in which nothing is the owner's: a virtual environment of Python has links there."""
+
+
+def named_by_git(project: Path) -> frozenset[str]:
+    """Paths in a project that git obeys since a configuration of the owner's names them: folders of hooks, and included files.
+
+    Error: InvalidInput where it names the project itself, OSError. Waits for the disk.
+    """
+    with Folder.open_unlinked(project) as root:
+        return frozenset(name for name, _ in obeyed_by_git(project, root))
+
+
+def is_named(path: str, named: Collection[str]) -> bool:
+    """Return whether a path is one of those, or lies below it."""
+    return any(path == each or path.startswith(f"{each}/") for each in named)
+
+
+def leads_to(path: str, named: Collection[str]) -> bool:
+    """Return whether a link at a path would be on the way to one of those."""
+    return any(each.startswith(f"{path}/") for each in named)
+
+
+def may_matter(names: Collection[str]) -> bool:
+    """Return whether what else is in the folder decides about one of these names."""
+    folded = {name.casefold() for name in names}
+    return any(folded & each for each in _BARE) or may_depend(folded)
+
+
+def is_bare(names: Collection[str]) -> bool:
+    """Return whether git would take a folder with these names for a repository."""
+    folded = {name.casefold() for name in names}
+    return any(folded >= each for each in _BARE)
+
+
+def leads_out(path: str, text: str) -> bool:
+    """Return whether a link at `path` may lead out of the project, or to what is held: only leading `..` can be judged."""
+    parts = PurePosixPath(text).parts
+    if text.startswith(_OF_THE_SYSTEM) and ".." not in parts:
+        return False
+    up = next((number for number, part in enumerate(parts) if part != ".."), len(parts))
+    if not text or text.startswith("/") or ".." in parts[up:] or up > path.count("/"):
+        return True
+    return holds_obeyed("/".join(parts[up:]))

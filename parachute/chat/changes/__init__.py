@@ -1,1 +1,0 @@
-"""Changes of runs: what a run did to a project is applied from its copy-on-write view, held for the owner, and undone"""

@@ -1,0 +1,1 @@
+"""Units as child processes of the supervisor, where there is no systemd."""

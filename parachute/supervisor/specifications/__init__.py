@@ -1,0 +1,1 @@
+"""Specifications that core writes of a process, and the units that the supervisor makes of them."""

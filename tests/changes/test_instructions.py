@@ -1,0 +1,57 @@
+"""Changes by runs to AGENTS.md and CLAUDE.md stay known."""
+
+import asyncio
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from tests.changes.views import World
+
+pytestmark = pytest.mark.process
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.long
+async def test_what_a_run_wrote_is_known_until_the_owner_has_seen_it(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        world.write("AGENTS.md", "mine\n")
+        file = world.project / "AGENTS.md"
+        deeper = world.project / "a/CLAUDE.md"
+        await world.turn("echo one > AGENTS.md; mkdir a; echo two > a/CLAUDE.md; echo three > other.md")
+        await world.turn("echo four > AGENTS.md")
+        paths = [file, deeper, world.project / "other.md"]
+        known = {(file, _digest("one\n")), (file, _digest("four\n")), (deeper, _digest("two\n"))}
+        assert await world.changes.instructions.written_by_runs(paths) == known
+        # Also after the runs are forgotten.
+        await world.changes.forget("s")
+        assert await world.changes.instructions.written_by_runs(paths) == known
+        await world.changes.instructions.seen(file)
+        assert await world.changes.instructions.written_by_runs(paths) == {(deeper, _digest("two\n"))}
+
+
+async def test_what_the_owner_applied_or_took_back_is_theirs(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        world.write("AGENTS.md", "mine\n")
+        file = world.project / "AGENTS.md"
+        await world.turn("echo one > AGENTS.md", is_reviewed=True)
+        (number,) = {each.number for each in await world.changes.history.held("s")}
+        await world.changes.answer("s", number, "apply")
+        assert file.read_text() == "one\n"
+        assert await world.changes.instructions.written_by_runs([file]) == set()
+
+
+async def test_each_step_of_a_turn_counts_and_old_ones_are_forgotten(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        file = world.project / "AGENTS.md"
+        (world.view / "upper").mkdir(parents=True)
+        with await asyncio.to_thread(world.mounted) as view:
+            await world.begin()
+            for number in range(25):
+                await asyncio.to_thread(view.run, f"echo {number} > AGENTS.md")
+                await world.changes.apply("s", final=number == 24)
+        known = {digest for _, digest in await world.changes.instructions.written_by_runs([file])}
+        assert known == {_digest(f"{number}\n") for number in range(5, 25)}

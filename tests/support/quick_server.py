@@ -1,0 +1,47 @@
+"""Uvicorn for what tests answer themselves: it ends at once, where its own loop looks each tenth of a second."""
+
+import asyncio
+import socket
+import threading
+
+import uvicorn
+
+from .waiting import SECONDS
+
+
+class QuickServer(uvicorn.Server):
+    """A server in a thread of its own, which says when it is ready and leaves no connection behind."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended = asyncio.Event()
+
+    def end(self) -> None:
+        """Cut every connection and return from `serve`; called by any thread."""
+        self.should_exit = self.force_exit = True
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._ended.set)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        self.ready.set()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self._ended.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for task in self.server_state.tasks:
+            task.cancel()
+        for connection in list(self.server_state.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
+        for server in self.servers:
+            server.close()
+        if tasks := list(self.server_state.tasks):
+            await asyncio.wait(tasks, timeout=SECONDS)
+        for server in self.servers:
+            await server.wait_closed()
