@@ -308,7 +308,7 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"payload": {}}, "payload.note: this is required"),
     ({"payload": {"note": "unwanted"}}, "this is not wanted here"),
     ({"payload": {"note": 3}}, "payload.note: string is expected"),
-    ({"payload": {"note": "x", "path": "../x"}}, "payload.path: there is no such field"),
+    ({"payload": {"note": "x", "path": "../x"}}, "payload.path: unknown field"),
     ({"payload": "Lives in Berlin."}, "an object is expected"),
     ({"payload": {"note": "x" * 65_536}}, "more than the 65,536 allowed"),
     ({"payload": {"note": "Berlin\u001b[2J"}}, "U+001B is not allowed"),
@@ -316,7 +316,7 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"payload": {"note\u0000": "x"}}, "U+0000 is not allowed"),
     ({"reasoning": "x" * 2001}, "reasoning: text of at most 2,000"),
     ({"reasoning": "\u0007"}, "U+0007 is not allowed"),
-    ({"status": "approved"}, "status: there is no such field"),
+    ({"status": "approved"}, "status: unknown field"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""What ends by itself when nobody writes for long; the server's time passes when the test lets it."""
+"""Agents that end by themselves when nobody writes for long; the server's time passes when the test lets it."""
 
 import psutil
 import pytest

@@ -27,7 +27,7 @@ def test_somebody_is_let_in_and_out_again(owner: Terminal, bot: Bot) -> None:
     bot.wait_text("write to me now")
     (chat,) = [each for each in json.loads(owner.ok("bots", "chats", "--json")) if each["chat_id"] == str(bot.person)]
     assert (chat["template"], chat["chat_type"]) == ("family", "dm")
-    assert owner.fails("bots", "pairing", "approve", request["code"]).startswith("Error: This request does not wait")
+    assert owner.fails("bots", "pairing", "approve", request["code"]).startswith("Error: This request is not waiting")
     owner.ok("bots", "unlink", "telegram", str(bot.person))
     assert str(bot.person) not in owner.ok("bots", "chats")
     owner.fails("bots", "unlink", "telegram", str(bot.person))

@@ -157,7 +157,7 @@ async def test_an_unknown_name_and_a_host_that_is_down_are_told_apart(world: Wor
     unknown = await world.ask(connect_request("nowhere.example.org:443"))
     down = await world.ask(connect_request("api.example.org:443"))
     assert unknown.startswith(b"HTTP/1.1 502 ")
-    assert b"nowhere.example.org is not known" in unknown
+    assert b"nowhere.example.org cannot be resolved" in unknown
     assert down.startswith(b"HTTP/1.1 502 ")
     assert b"api.example.org:443 cannot be reached: Connection refused" in down
 
