@@ -113,11 +113,9 @@ class Database:
             self._close()
 
     def _close(self) -> None:
-        while True:
-            try:
-                self._idle.get_nowait().close()
-            except queue.Empty:
-                break
+        # A reader that is at work gives its connection back to the former queue.
+        idle, self._idle = self._idle, queue.LifoQueue()
+        _close_all(idle)
         if self._writer is not None:
             with suppress(sqlite3.Error):
                 self._writer.execute("PRAGMA optimize")
@@ -128,8 +126,9 @@ class Database:
     def read(self) -> Iterator[sqlite3.Connection]:
         """A connection for reading."""
         with self._readers:
+            idle = self._idle
             try:
-                connection = self._idle.get_nowait()
+                connection = idle.get_nowait()
             except queue.Empty:
                 connection = self._connect()
                 connection.execute("PRAGMA query_only = ON")
@@ -139,7 +138,9 @@ class Database:
             except BaseException:
                 connection.close()
                 raise
-            self._idle.put(connection)
+            idle.put(connection)
+            if idle is not self._idle:  # closed meanwhile: one that stays would keep the locks of a file that is gone
+                _close_all(idle)
 
     @contextmanager
     def write(self, *, quietly: bool = False) -> Iterator[sqlite3.Connection]:
@@ -159,6 +160,12 @@ class Database:
         )
         connection.row_factory = sqlite3.Row
         return connection
+
+
+def _close_all(idle: queue.LifoQueue[sqlite3.Connection]) -> None:
+    with suppress(queue.Empty):
+        while True:
+            idle.get_nowait().close()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -175,6 +176,20 @@ def test_an_index_stays_while_the_disk_is_full(tmp_path: Path) -> None:
     with no_room(), pytest.raises(Unavailable):
         database.open()
     assert database.open() is False
+    database.close()
+
+
+def test_an_index_that_is_built_anew_while_somebody_reads_is_read_then(tmp_path: Path) -> None:
+    database = Database(tmp_path / "index.db")
+    database.open()
+    with database.read() as former:
+        assert database.open(anew=True) is True
+    with pytest.raises(sqlite3.ProgrammingError):
+        former.execute("SELECT 1")
+    with database.write() as connection:
+        connection.execute("INSERT INTO mentions VALUES ('a', 'b', '2026', 'c')")
+    with database.read() as reader:
+        assert reader.execute("SELECT count(*) FROM mentions").fetchone()[0] == 1
     database.close()
 
 
