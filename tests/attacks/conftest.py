@@ -11,7 +11,7 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def _shared() -> Iterator[tuple[MessagesAPI, Computer]]:
     with MessagesAPI() as service, Computer(environment=service.credentials) as running:
         yield service, running

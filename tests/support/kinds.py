@@ -6,6 +6,7 @@ that starts something under another name says so: `pytest.mark.process`, `pytest
 """
 
 import sys
+import threading
 from collections.abc import Generator
 from contextvars import ContextVar
 from pathlib import Path
@@ -85,14 +86,22 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, object, object]:
-    """Blame nobody for what a fixture of many tests starts: which of them comes first is chance. Its name implies a kind."""
+    """Blame nobody for what a fixture of many tests starts: which of them comes first is chance. Its name implies a kind.
+
+    A server in the process ends with its package: its threads open files and read settings, which other tests would count as theirs.
+    """
     if request.scope == "function":
         return (yield)
-    token = _running.set(None)
+    token, before = _running.set(None), {*threading.enumerate()}
     try:
-        return (yield)
+        result = yield
     finally:
         _running.reset(token)
+    if request.scope == "session" and any(
+        each.name.startswith("server of ") for each in {*threading.enumerate()} - before
+    ):
+        pytest.fail(f"{request.fixturename} starts a server for the whole session: use scope='package'.", pytrace=False)
+    return result
 
 
 @pytest.hookimpl(wrapper=True)

@@ -84,3 +84,33 @@ def test_alone():
     assert ("test_alone" in chosen, "PASSED test_it.py::test_in_a_house" in chosen) == (False, True)
     chosen = run(tmp_path, body, "--collect-only", "-m", "unit")
     assert ("test_alone" in chosen, "test_in_a_house" in chosen) == (True, False)
+
+
+def test_a_server_ends_with_its_package(tmp_path: Path) -> None:
+    body = """
+import threading
+
+def serving():
+    ended = threading.Event()
+    thread = threading.Thread(target=ended.wait, name="server of somebody")
+    thread.start()
+    yield
+    ended.set()
+    thread.join()
+
+@pytest.fixture(scope="session")
+def of_session():
+    yield from serving()
+@pytest.fixture(scope="package")
+def of_package():
+    yield from serving()
+
+def test_in_a_session(of_session):
+    pass
+
+def test_in_a_package(of_package):
+    pass
+"""
+    said = run(tmp_path, body)
+    assert "ERROR test_it.py::test_in_a_session" in said
+    assert "PASSED test_it.py::test_in_a_package" in said

@@ -147,7 +147,7 @@ def furnish(installation: Suggesting) -> None:
     installation.install("journal", JOURNAL, agents=AGENTS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server() -> Iterator[SuggestionsServer]:
     """One for all tests: each makes suggestions of its own, and leaves modules running."""
     with SuggestionsServer() as running:

@@ -15,14 +15,14 @@ from tests.support.server import Server
 from .exports import node, tree
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def api() -> Iterator[MessagesAPI]:
     """The scripted model of the computer."""
     with MessagesAPI() as service:
         yield service
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(api: MessagesAPI) -> Iterator[Server]:
     """A server whose model is `api`."""
     with Server(environment=api.credentials) as running:

@@ -32,7 +32,7 @@ hashes of contexts, which are read a moment after a fixture has written one."""
 MESSAGE = "What does Ottilie's telescope cost?"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def model() -> Iterator[MessagesAPI]:
     """A model that always answers."""
     with MessagesAPI() as service:
@@ -54,10 +54,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if hasattr(metafunc.module, "check_response") and not hasattr(metafunc.module, "FAR_AWAY"):
         marks = (pytest.mark.long, pytest.mark.computer)
         here.append(pytest.param(ComputerWithKey, marks=marks, id="tokyo-with-key"))
-    metafunc.parametrize("installation", here, indirect=True, scope="session")
+    metafunc.parametrize("installation", here, indirect=True, scope="package")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def installation(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator[Installation]:
     """A computer whose model is `model`, or a server."""
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
