@@ -7,6 +7,7 @@ import stat
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import BinaryIO, Literal
@@ -14,6 +15,7 @@ from typing import BinaryIO, Literal
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import InvalidInput, NotAllowed, NotFound, Unavailable
 from parachute.base.folders import Folder, TooMany
+from parachute.base.opened import opened
 from parachute.base.replacing import Replacement
 from parachute.core.patterns import Pattern, matches_any, parts_of
 
@@ -100,7 +102,7 @@ class Files:
     async def read_stream(self, path: str, start: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         """A file of any size in pieces, or `length` bytes of it from `start` on; errors: NotFound, NotAllowed, InvalidInput."""
         parts = self._allowed(path, self._read, "read")
-        file = await asyncio.to_thread(self._opened, parts)
+        file = await opened(partial(self._opened, parts), BinaryIO.close)
         try:
             if start:
                 file.seek(start)

@@ -1,7 +1,7 @@
 """The route of files that came with the messages of a conversation."""
 
-import asyncio
 import os
+from functools import partial
 from typing import Annotated, BinaryIO
 
 from fastapi import APIRouter, Depends, Request
@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
+from parachute.base.opened import opened
 from parachute.base.services import provided
 from parachute.chat.sessions.service import Sessions
 from parachute.files.download import Download
@@ -27,7 +28,7 @@ async def download_attachment(
 ) -> Response:
     """A file that came with a message, by the name that the message has it under."""
     await service.get(session)
-    state, file = await asyncio.to_thread(_open, service, session, name)
+    state, file = await opened(partial(_open, service, session, name), lambda found: found[1].close())
     return Download(state, file, request.headers)
 
 

@@ -83,7 +83,7 @@ class Transcriptions:
         """
         if isinstance(problem := (await self.check()).problem, NotSetUp):
             raise problem
-        recording = await asyncio.to_thread(self._worker.opened, path)
+        recording = await self._worker.opened(path)
         await asyncio.to_thread(recording.file.close)
         replaced = await self._replaced(entry, path, again) if entry else None
         return await self._add(path, entry=entry, language=language, is_awaited=is_awaited, replaced=replaced)

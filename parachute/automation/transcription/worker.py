@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import BinaryIO
 
 from parachute.automation.transcription.check import NotSetUp, check
@@ -15,6 +16,7 @@ from parachute.automation.transcription.store import TranscriptionStore
 from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.folders import Folder
+from parachute.base.opened import opened
 from parachute.config.settings.groups.local_models import VoiceSettings
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
@@ -62,8 +64,11 @@ class Worker:
         """The settings as they are now; error: ConfigError."""
         return (await asyncio.to_thread(load, self._home)).voice
 
-    def opened(self, path: str) -> Recording:
-        """A recording of the vault, for the caller to close; blocking. Errors: NotAllowed, InvalidInput, NotFound."""
+    async def opened(self, path: str) -> Recording:
+        """A recording of the vault, for the caller to close. Errors: NotAllowed, InvalidInput, NotFound."""
+        return await opened(partial(self._open, path), lambda recording: recording.file.close())
+
+    def _open(self, path: str) -> Recording:
         parts = vault_path(path, Access.READ)
         with said(parts), Folder.open(self._vault.root) as vault:
             file: BinaryIO = vault.file("/".join(parts))
@@ -88,7 +93,7 @@ class Worker:
         settings = await self.settings()
         transcriber = await self._transcriber(settings)
         await self._until_quiet(job)
-        recording = await asyncio.to_thread(self.opened, job.path)
+        recording = await self.opened(job.path)
         try:
             await self._put(job, state=State.WORKING, progress=None, error=None)
             last = -1.0
