@@ -83,11 +83,13 @@ def place() -> Iterator[InBubblewrap]:
 @settings(max_examples=15, deadline=None)
 @given(before=OWNERS, script=WORK, meanwhile=OWNERS)
 def test_the_project_comes_back(place: InBubblewrap, before: Owners, script: str, meanwhile: Owners) -> None:
+    place.project = place.project.with_name("random")
     comes_back(place, before, script, meanwhile)
 
 
 def test_a_repository_and_what_is_obeyed_wait_meanwhile(place: InBubblewrap) -> None:
     """One example that says that the agent was at work at all."""
+    place.project = place.project.with_name("boat")
     place.clear()
     place.own([("a", "x")])
     place.turn("echo b > b\ngit init -q c\necho y > a\necho z > d", lambda: place.own([("b", "x")]))

@@ -6,7 +6,7 @@ import threading
 
 import uvicorn
 
-from .waiting import SECONDS
+from tests.support.waiting import SECONDS
 
 
 class QuickServer(uvicorn.Server):
@@ -34,14 +34,18 @@ class QuickServer(uvicorn.Server):
         await self._ended.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for task in self.server_state.tasks:
-            task.cancel()
-        for connection in list(self.server_state.connections):
-            if connection.transport is not None:
-                connection.transport.abort()
         for server in self.servers:
             server.close()
-        if tasks := list(self.server_state.tasks):
+        # A connection that was accepted a moment ago is among the others after some turns of the loop.
+        for _ in range(10):
+            for connection in list(self.server_state.connections):
+                if connection.transport is not None:
+                    connection.transport.abort()
+            await asyncio.sleep(0)
+        tasks = list(self.server_state.tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
             await asyncio.wait(tasks, timeout=SECONDS)
         for server in self.servers:
             await server.wait_closed()

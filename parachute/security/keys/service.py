@@ -78,7 +78,7 @@ class Keys(StoredSecrets):
         def check(key: Key, rest: tuple[Key, ...]) -> None:
             if keep_admin and key.is_admin and not any(each.is_admin for each in rest):
                 raise LastAdminKey(
-                    f"{key.label} is the last key with admin rights: without one no other device can create another, "
+                    f"{key.label} is the last key with admin rights: without one no other device can create keys, "
                     "and a computer without keys does not listen on the network when it starts again.",
                     "Make another key with admin rights first, then revoke this one with it.",
                 )

@@ -70,7 +70,6 @@ async def test_a_workspace_bounds_its_conversations(talk: Talk) -> None:
         {"sandbox_override": {"memory_megabytes": 601}},
     ):
         answer = await talk.permit(422, **wider)
-        assert "Boat" in answer["detail"] or "may reach" in answer["detail"]
         assert (answer["key"], "only narrow" in answer["hint"]) == ("wider", True)
     await talk.permit(
         allowed_mcps=["brain-search"],

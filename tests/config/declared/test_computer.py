@@ -137,8 +137,8 @@ def test_nobody_waits_for_an_installation(declaring: DeclaredComputer) -> None:
         declaring.wait_until(lambda: declaring.module("slow")["problem"], "the failure is told")
         assert declaring.module("slow")["state"] == "not_installed"
         assert "slow" in declaring.value("/api/status")["declared_modules"]["problems"]
-        assert "slow is not as declared" in declaring.command("status").stdout
-        assert "slow is not as declared" in declaring.command("modules", "list").stderr
+        assert "slow differs from its declaration" in declaring.command("status").stdout
+        assert "slow differs from its declaration" in declaring.command("modules", "list").stderr
     assert declaring.value("/api/after/hello") == {}
 
 
