@@ -36,12 +36,15 @@ class QuickServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for server in self.servers:
             server.close()
-        # A connection that was accepted a moment ago is among the others after some turns of the loop.
-        for _ in range(10):
-            for connection in list(self.server_state.connections):
+        # A connection that was accepted a moment ago is among the others only after some turns of the loop.
+        quiet = 0
+        while quiet < 5:
+            connections = list(self.server_state.connections)
+            for connection in connections:
                 if connection.transport is not None:
                     connection.transport.abort()
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
+            quiet = 0 if connections else quiet + 1
         tasks = list(self.server_state.tasks)
         for task in tasks:
             task.cancel()
