@@ -27,11 +27,12 @@ from parachute.connectors.sending.service import FileSending
 from parachute.connectors.updates.store import UpdateStore
 from parachute.llm.gateway.limits import SpendingLimit
 from parachute.server.composition.automation import AutomationServices
-from parachute.server.composition.chat import ChatServices, SessionServices
+from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
 from parachute.server.composition.sandbox import SandboxServices
+from parachute.server.composition.sessions import SessionServices
 from parachute.server.composition.storage import Installation, Storage
 
 
@@ -64,11 +65,12 @@ async def build_connectors(
     chats, updates = ChatStore(database), UpdateStore(database)
     intake = Intake(configuration, chats, updates)
     connectors = Connectors(home, sandbox.egress, storage.vault.root, settings.port, intake, clock)
-    deliveries = Deliveries(DeliveryStore(database, clock), connectors, events.switch, clock)
 
     def changed() -> None:
         events.inbox.changed()
         events.feed.changed("bots")
+
+    deliveries = Deliveries(DeliveryStore(database, clock), connectors, events.switch, changed, clock)
 
     async def let_in(linked: LinkedChat) -> None:
         """Give a new chat its limit of spending, unless the owner has set one before."""
@@ -77,7 +79,6 @@ async def build_connectors(
         if not has_limit and not (usual.daily_dollars is None and usual.daily_tokens is None):
             await llm.gateway.limits.put(SpendingLimit(linked.subject, "day", usual.daily_dollars, usual.daily_tokens))
 
-    deliveries.changed = changed
     chat_sessions = ChatSessions(chats, sessions.sessions, chat.permissions, events.hooks)
     pairing = Pairing(
         PairingStore(database, clock),
