@@ -63,14 +63,11 @@ async def build_connectors(
     clock = installation.clock
     configuration = BotConfiguration(home.root)
     chats, updates = ChatStore(database), UpdateStore(database)
-    intake = Intake(configuration, chats, updates)
-    connectors = Connectors(home, sandbox.egress, storage.vault.root, settings.port, intake, clock)
-
-    def changed() -> None:
-        events.inbox.changed()
-        events.feed.changed("bots")
-
-    deliveries = Deliveries(DeliveryStore(database, clock), connectors, events.switch, changed, clock)
+    connectors: Connectors
+    pairing: Pairing
+    conversations: Conversations
+    notices: Notices
+    bots: Bots
 
     async def let_in(linked: LinkedChat) -> None:
         """Give a new chat its limit of spending, unless the owner has set one before."""
@@ -78,6 +75,27 @@ async def build_connectors(
         has_limit = llm.gateway.limits.get(linked.subject) is not None
         if not has_limit and not (usual.daily_dollars is None and usual.daily_tokens is None):
             await llm.gateway.limits.put(SpendingLimit(linked.subject, "day", usual.daily_dollars, usual.daily_tokens))
+
+    intake = Intake(
+        configuration,
+        chats,
+        updates,
+        knock=lambda platform, update: pairing.knock(platform, update),
+        press=lambda platform, update: notices.press(platform, update),
+        wake=lambda platform, chat: conversations.wake(platform, chat),
+        let_in=let_in,
+        remove=lambda platform, names: remove_files(connectors.files(platform), names),
+        state_changed=lambda platform, state: bots.state_changed(platform, state),
+        owner_seen=lambda: notices.owner_seen(),
+        revise=lambda platform, update: conversations.revise(platform, update),
+    )
+    connectors = Connectors(home, sandbox.egress, storage.vault.root, settings.port, intake, clock)
+
+    def changed() -> None:
+        events.inbox.changed()
+        events.feed.changed("bots")
+
+    deliveries = Deliveries(DeliveryStore(database, clock), connectors, events.switch, changed, clock)
 
     chat_sessions = ChatSessions(chats, sessions.sessions, chat.permissions, events.hooks)
     pairing = Pairing(
@@ -128,10 +146,6 @@ async def build_connectors(
         changed,
         clock,
     )
-    intake.knock, intake.wake, intake.let_in = pairing.knock, conversations.wake, let_in
-    intake.press, intake.state_changed, intake.owner_seen = notices.press, bots.state_changed, notices.owner_seen
-    intake.revise = conversations.revise
-    intake.remove = lambda platform, names: remove_files(connectors.files(platform), names)
     chat.preparation.reading = FileSending(
         chats, updates, connectors, deliveries, sandbox.sandboxes.opened, storage.audit
     )
