@@ -34,7 +34,8 @@ from parachute.security.keys.models import ScopeNames
 from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
 from parachute.server.composition.automation import build_automation, build_suggestions
-from parachute.server.composition.chat import build_chat, build_sessions, give_meanings
+from parachute.server.composition.capabilities import build_capabilities
+from parachute.server.composition.chat import build_chat, build_history
 from parachute.server.composition.connectors import build_connectors
 from parachute.server.composition.events import build_events
 from parachute.server.composition.files import build_files
@@ -42,8 +43,10 @@ from parachute.server.composition.kill_switch import build_kill_switch
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import build_llm
 from parachute.server.composition.modules import build_modules
+from parachute.server.composition.networks import build_networks
 from parachute.server.composition.ops import build_ops
 from parachute.server.composition.sandbox import build_sandbox
+from parachute.server.composition.sessions import build_sessions
 from parachute.server.composition.storage import Installation, open_storage
 from parachute.server.composition.tls import build_tls
 from parachute.server.routes import ROUTES
@@ -199,25 +202,50 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     lifecycle.finishing(reads.flush)
     events = await build_events(installation, storage, lifecycle)
     tls = await build_tls(installation, events.scheduler, lifecycle)
-    sessions = await build_sessions(storage, events, lifecycle)
     llm = await build_llm(installation, storage, events, lifecycle)
-    await give_meanings(sessions, llm.meaning, lifecycle)
+    sessions = await build_sessions(storage, events, llm.meaning, lifecycle)
     sandbox = await build_sandbox(installation, storage, events, lifecycle)
     modules = build_modules(installation, storage, events, sandbox)
     suggestions = await build_suggestions(installation, storage, events, modules, sessions)
     tools = AgentTools(modules.hosts, suggestions, sessions.trust.owner)
     writes = installation.settings.suggestions.from_chats == "write"
     proposing = ChatSuggestions(modules.hosts, suggestions, sessions.sessions, writes=writes)
-    chat = await build_chat(installation, storage, events, llm, sandbox, modules, sessions, tools, proposing, lifecycle)
+    capabilities = await build_capabilities(installation, storage, events, sandbox, modules, tools, lifecycle)
+    networks = await build_networks(installation, storage, events, sandbox)
+    chat = await build_chat(
+        installation,
+        storage,
+        events,
+        llm,
+        sandbox,
+        modules,
+        sessions,
+        capabilities,
+        networks,
+        tools,
+        proposing,
+        lifecycle,
+    )
+    history = await build_history(installation, storage, events, sandbox, sessions, chat, lifecycle)
     automation = await build_automation(
-        installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
+        installation,
+        storage,
+        events,
+        llm,
+        sandbox,
+        modules,
+        sessions,
+        suggestions,
+        capabilities.skills,
+        chat,
+        lifecycle,
     )
     connectors = await build_connectors(
         installation, storage, events, llm, sandbox, sessions, chat, automation, lifecycle
     )
     files = await build_files(installation, storage, events, llm, chat, lifecycle)
     browsers = services.get(BrowserSessions)
-    ops = await build_ops(installation, storage, events, llm, chat, suggestions, browsers, lifecycle)
+    ops = await build_ops(installation, storage, events, llm, chat, history, suggestions, browsers, lifecycle)
     modules.hosts.after_changes.append(ops.examiner.modules_changed)
     switch = await build_kill_switch(
         installation,
@@ -225,6 +253,8 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         llm,
         sandbox,
         chat,
+        networks.networks,
+        capabilities.mcp_servers,
         connectors,
         automation.transcriptions,
         automation.curator,
@@ -246,5 +276,5 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         *files,
         switch,
     )
-    for wing in (events, llm, sandbox, modules, chat, automation, connectors, ops):
+    for wing in (events, llm, sandbox, modules, capabilities, networks, chat, history, automation, connectors, ops):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

@@ -30,10 +30,6 @@ from parachute.security.permissions.vault_files import vault_path
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
 
-async def _nobody(session: str) -> None:
-    """Nothing is kept for a session."""
-
-
 @dataclass(slots=True)
 class Permissions:
     """`changed` is called with the id of a session whose permissions are others now."""
@@ -45,7 +41,7 @@ class Permissions:
     workspaces: Workspaces
     networks: Networks
     tools: ModuleTools
-    changed: Callable[[str], Awaitable[None]] = _nobody
+    changed: Callable[[str], Awaitable[None]]
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def of(self, session: Session) -> SessionPermissions:

@@ -33,9 +33,19 @@ _END_SECONDS = 5.0
 
 
 class Runs:
-    """At most one run for each session; a run belongs to this service and not to who asked for it."""
+    """At most one run for each session; a run belongs to this service and not to who asked for it.
 
-    def __init__(self, turn: TurnServices, store: RunStore, admission: Admission, prewarming: Prewarming) -> None:
+    `changed` is called with a session when a run of it has begun or ended.
+    """
+
+    def __init__(
+        self,
+        turn: TurnServices,
+        store: RunStore,
+        admission: Admission,
+        prewarming: Prewarming,
+        changed: Callable[[str], None],
+    ) -> None:
         self._turn = turn
         self._services = turn.agents
         self._pool = turn.pool
@@ -49,8 +59,7 @@ class Runs:
         self.ended = EndedRuns(store, turn.agents.sessions)
         self._kill_switch = KillSwitch(turn.agents.home.root)
         self._stopping = False
-        self.changed: Callable[[str], None] = lambda session: None
-        """Is called with a session when a run of it has begun or ended."""
+        self._changed = changed
         turn.pool.released = self._released
 
     async def start(self) -> None:
@@ -104,7 +113,7 @@ class Runs:
         run.log.append(events.UserMessage(request.message, run.message))
         record_start(self._turn.audit, run)
         run.task = asyncio.create_task(self._carry_out(run, decoded), name=f"run {session.id}")
-        self.changed(session.id)
+        self._changed(session.id)
         return run
 
     async def follow(self, session: str, after: int, *, as_deltas: bool = False) -> AsyncIterator[tuple[int, Event]]:
@@ -373,7 +382,7 @@ class Runs:
         record_run(self._turn.audit, run, error)
         await self.ended.record(run)
         self._services.origins.end(session)
-        self.changed(session)
+        self._changed(session)
         if run.profile is None:
             self._prewarming.app_seen()
         if not self._pool.has(session):

@@ -4,7 +4,7 @@ import secrets
 from collections import OrderedDict
 from typing import Any
 
-from parachute.chat.sessions.meaning import MeaningSearch, NoMeaningSearch, found_by
+from parachute.chat.sessions.meaning import MeaningSearch, found_by
 from parachute.chat.sessions.store import SessionStore
 from parachute.core.meaning import ENOUGH
 
@@ -14,8 +14,8 @@ _CACHED = 16
 class SessionList:
     """Pages of the list with their ETags; `by_meaning` finds what has other words."""
 
-    def __init__(self, store: SessionStore) -> None:
-        self.by_meaning: MeaningSearch = NoMeaningSearch()
+    def __init__(self, store: SessionStore, by_meaning: MeaningSearch) -> None:
+        self._by_meaning = by_meaning
         self._store = store
         self._generation = 0
         self._boot = secrets.token_hex(4)
@@ -25,7 +25,7 @@ class SessionList:
         """Forget the pages that were kept; `words_of` is a session that says something else now, or is gone."""
         self._generation += 1
         if words_of is not None:
-            self.by_meaning.changed(words_of)
+            self._by_meaning.changed(words_of)
 
     async def page(
         self,
@@ -39,7 +39,7 @@ class SessionList:
         """A page as (ETag, JSON)."""
         search, workspace = (search or "").strip() or None, workspace or None
         key = (limit, offset, archived, search, workspace)
-        generation = (self._generation, self.by_meaning.progress)
+        generation = (self._generation, self._by_meaning.progress)
         etag = self.etag(*key)
         if (cached := self._pages.get(key)) and cached[0] == generation:
             return etag, cached[1]
@@ -48,7 +48,7 @@ class SessionList:
         )
         if search is not None:
             few = offset == 0 and len(summaries) < min(limit, ENOUGH)
-            near = await self.by_meaning.find(search, len(summaries)) if few else []
+            near = await self._by_meaning.find(search, len(summaries)) if few else []
             summaries = found_by(summaries, await self._store.fitting(near, archived, workspace))[:limit]
         body = b'{"sessions":[' + ",".join(summaries).encode() + b"]}"
         self._pages[key] = (generation, body)
@@ -61,5 +61,5 @@ class SessionList:
         limit, offset, archived, search, workspace = key
         key = (limit, offset, archived, (search or "").strip() or None, workspace or None)
         # What is found by meaning depends on how far the index is, too.
-        key = (*key, self.by_meaning.progress if key[3] else 0)
+        key = (*key, self._by_meaning.progress if key[3] else 0)
         return f'"{self._boot}-{self._generation}-{hash(key) & 0xFFFFFFFF:x}"'

@@ -32,19 +32,6 @@ class MeaningSearch(Protocol):
         """Sessions that are about a question, beside so many with its words, the likeliest first; none where no meanings are known."""
 
 
-class NoMeaningSearch:
-    """Nothing is near to anything."""
-
-    progress = 0
-
-    def changed(self, session: str) -> None:
-        """Nothing has to be done."""
-
-    async def find(self, question: str, sure: int) -> list[str]:
-        """Return none."""
-        return []
-
-
 class ConversationMeanings:
     """Index of conversations by meaning; it remembers its progress, so that it resumes after the server was killed."""
 

@@ -13,6 +13,7 @@ from parachute.base.files import remove_tree
 from parachute.chat.sessions.changes import change_of, title_in
 from parachute.chat.sessions.kept_permissions import KeptPermissions
 from parachute.chat.sessions.listing import SessionList
+from parachute.chat.sessions.meaning import MeaningSearch
 from parachute.chat.sessions.messages import NEWEST, messages_of
 from parachute.chat.sessions.models import MODULE, Owner, Session, SessionPlace, is_session_id, para_id_of
 from parachute.chat.sessions.search_index import INDEXED_TEXT, SearchIndex
@@ -39,6 +40,7 @@ class Sessions:
         trust: TrustStore,
         transcripts: Transcripts,
         events: Events,
+        by_meaning: MeaningSearch,
         floors: Floors | None = None,
     ) -> None:
         self.transcripts = transcripts
@@ -48,7 +50,7 @@ class Sessions:
         self._store = store
         self._trust = trust
         self.permissions = KeptPermissions(trust, self._change)
-        self.listing = SessionList(store)
+        self.listing = SessionList(store, by_meaning)
         self.search_index = SearchIndex(store, transcripts, self.listing)
         self._reading = asyncio.Semaphore(_READERS)
         self.closed: Callable[[], None] = lambda: None

@@ -27,14 +27,6 @@ _LONGEST = 32_000
 _TITLE = 60
 
 
-async def _nothing(platform: Platform, update: Update) -> None:
-    """Do nothing with an update."""
-
-
-async def _no_change(platform: Platform, state: State) -> None:
-    """Do nothing about a state."""
-
-
 @dataclass(slots=True)
 class Intake:
     """Answers connectors. `knock` gets what strangers did, without their words, `press` a button in a chat that was let in.
@@ -47,14 +39,14 @@ class Intake:
     configuration: BotConfiguration
     chats: ChatStore
     store: UpdateStore
-    knock: Callable[[Platform, Update], Awaitable[None]] = _nothing
-    press: Callable[[Platform, Update], Awaitable[None]] = _nothing
-    wake: Callable[[Platform, str], None] = lambda platform, chat: None
-    let_in: Callable[[LinkedChat], Awaitable[None]] | None = None
-    remove: Callable[[Platform, Sequence[str]], Awaitable[None]] | None = None
-    state_changed: Callable[[Platform, State], Awaitable[None]] = _no_change
-    owner_seen: Callable[[], None] = lambda: None
-    revise: Callable[[Platform, Update], Awaitable[None]] = _nothing
+    knock: Callable[[Platform, Update], Awaitable[None]]
+    press: Callable[[Platform, Update], Awaitable[None]]
+    wake: Callable[[Platform, str], None]
+    let_in: Callable[[LinkedChat], Awaitable[None]]
+    remove: Callable[[Platform, Sequence[str]], Awaitable[None]]
+    state_changed: Callable[[Platform, State], Awaitable[None]]
+    owner_seen: Callable[[], None]
+    revise: Callable[[Platform, Update], Awaitable[None]]
 
     async def start(self, platform: str) -> Start:
         """Return the configuration with which a connector begins; error: Conflict if it shall not run."""
@@ -110,7 +102,7 @@ class Intake:
                 unused += [file.path for file in update.files if file.path]
                 stored.append((_without_words(update), False))
         await self.store.add(platform, stored, updates.position)
-        if unused and self.remove is not None:
+        if unused:
             with contextlib.suppress(OSError):
                 await self.remove(name, unused)
         for each in woken:
@@ -169,8 +161,7 @@ class Intake:
             approved_by="bots.yaml",
         )
         await self.chats.add(listed)
-        if self.let_in is not None:
-            await self.let_in(listed)
+        await self.let_in(listed)
         return listed
 
 

@@ -26,7 +26,12 @@ class Deliveries:
     """Sends what is stored, a task for each platform while its connector runs; `changed` is called when the owner has to see something."""
 
     def __init__(
-        self, store: DeliveryStore, connectors: Connectors, kill_switch: KillSwitch, clock: Clock = SYSTEM
+        self,
+        store: DeliveryStore,
+        connectors: Connectors,
+        kill_switch: KillSwitch,
+        changed: Callable[[], None],
+        clock: Clock = SYSTEM,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -34,7 +39,7 @@ class Deliveries:
         self._clock = clock
         self._sending: dict[Platform, asyncio.Task[None]] = {}
         self._wake: dict[Platform, asyncio.Event] = {platform: asyncio.Event() for platform in PLATFORMS}
-        self.changed: Callable[[], None] = lambda: None
+        self._changed = changed
 
     def begin(self, platform: Platform) -> None:
         """Send what is stored for a platform from now on."""
@@ -87,7 +92,7 @@ class Deliveries:
             raise _unknown()
         for platform in PLATFORMS:
             self.wake(platform)
-        self.changed()
+        self._changed()
 
     async def discard(self, number: int) -> None:
         """Give up what could not be delivered; error: NotFound."""
@@ -95,7 +100,7 @@ class Deliveries:
         if found is None or not await self._store.discard(number):
             raise _unknown()
         await self._remove_files(found.platform, found)
-        self.changed()
+        self._changed()
 
     async def forget(self, platform: Platform, chat: str) -> None:
         """Forget what a chat was still to be told."""
@@ -160,7 +165,7 @@ class Deliveries:
 
     async def _give_up(self, delivery: Delivery, problem: str) -> None:
         await self._store.fail(delivery, problem)
-        self.changed()
+        self._changed()
 
 
 def _unknown() -> NotFound:

@@ -1,5 +1,6 @@
 """The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance, triage and the curator."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from parachute.automation.agent_requests.inbox import AgentRequestsSource
@@ -25,17 +26,19 @@ from parachute.automation.transcription.journal import JournalTexts
 from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.triage.service import Orchestrator
+from parachute.capabilities.skills.service import Skills
 from parachute.chat.sessions.meaning import CONVERSATIONS
 from parachute.events.bus.service import SESSION_END
 from parachute.llm.meaning.full_text import FILES
 from parachute.modules.registry.inbox import ModulesSource
 from parachute.modules.runtime.core_api import collection_of
-from parachute.server.composition.chat import ChatServices, SessionServices
+from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
 from parachute.server.composition.modules import ModuleServices, serve_modules
 from parachute.server.composition.sandbox import SandboxServices
+from parachute.server.composition.sessions import SessionServices
 from parachute.server.composition.storage import Installation, Storage
 
 
@@ -86,6 +89,7 @@ async def build_automation(
     modules: ModuleServices,
     sessions: SessionServices,
     suggestions: Suggestions,
+    skills: Skills,
     chat: ChatServices,
     lifecycle: Lifecycle,
 ) -> AutomationServices:
@@ -95,16 +99,10 @@ async def build_automation(
     llm.questions.agent = questions = AgentQuestions(chat.agents, chat.pool)
     await questions.start()
     events.hooks.without_model = llm.questions.reason_unavailable
-    agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, modules.hosts.origins, skills=chat.skills)
+    agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, modules.hosts.origins, skills=skills)
     conversations = ModuleConversations(sessions.sessions, chat.runs, modules.hosts.origins)
-    requests = AgentRequests(
-        agents,
-        modules.hosts,
-        events.events,
-        storage.audit,
-        minutes=installation.settings.agents.approval_minutes,
-        clock=installation.clock,
-    )
+    minutes, clock = installation.settings.agents.approval_minutes, installation.clock
+    requests = AgentRequests(agents, modules.hosts, events.events, storage.audit, minutes=minutes, clock=clock)
     lifecycle.closing(requests.close)
     serve_modules(installation, storage, events, modules, suggestions, requests, conversations, llm.meaning, lifecycle)
     llm.meaning.is_busy = lambda: bool(chat.runs.running())
@@ -113,10 +111,44 @@ async def build_automation(
         FILES,
         *(collection_of(each.name) for each in installation.modules.installed()),
     ]
+    scheduled_agents, triage = await _build_scheduled(
+        installation, storage, events, llm, modules, sessions, suggestions, agents, lifecycle
+    )
+    events.inbox.add(AgentsSource(scheduled_agents), AgentRequestsSource(requests))
+    curator = await _build_curator(
+        installation, storage, events, llm, sessions, suggestions, chat, agents, scheduled_agents, lifecycle
+    )
+    await lifecycle.start(chat.watching)
+    await lifecycle.start(events.scheduler)
+    own_memory = OwnMemory(storage.vault.root, installation.home.root)
+    return AutomationServices(
+        agent_requests=requests,
+        memory=MemoryKeeping(sessions.sessions, suggestions, own_memory, storage.audit),
+        maintenance=maintenance,
+        scheduled_agents=scheduled_agents,
+        transcriptions=await _build_transcriptions(installation, storage, events, modules, chat, lifecycle),
+        triage=triage,
+        curator=curator,
+    )
 
-    def has_tools() -> bool:
-        return llm.gateway.upstream.provider.name != "offline"
 
+def _has_tools(llm: ModelServices) -> Callable[[], bool]:
+    """Return what tells whether the model of this moment uses tools."""
+    return lambda: llm.gateway.upstream.provider.name != "offline"
+
+
+async def _build_scheduled(
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    llm: ModelServices,
+    modules: ModuleServices,
+    sessions: SessionServices,
+    suggestions: Suggestions,
+    agents: ModuleAgents,
+    lifecycle: Lifecycle,
+) -> tuple[ScheduledAgents, Orchestrator]:
+    """Start what runs agents once a day."""
     scheduled_agents = await lifecycle.start(
         ScheduledAgents(
             installation.home,
@@ -127,10 +159,9 @@ async def build_automation(
             events.events,
             events.scheduler,
             suggestions,
-            has_tools,
+            _has_tools(llm),
         )
     )
-    events.inbox.add(AgentsSource(scheduled_agents), AgentRequestsSource(requests))
     triage = await lifecycle.start(
         Orchestrator(
             installation.settings.orchestrator,
@@ -139,9 +170,25 @@ async def build_automation(
             scheduled_agents.store,
             sessions.sessions,
             events.scheduler,
-            has_tools,
+            _has_tools(llm),
         )
     )
+    return scheduled_agents, triage
+
+
+async def _build_curator(
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    llm: ModelServices,
+    sessions: SessionServices,
+    suggestions: Suggestions,
+    chat: ChatServices,
+    agents: ModuleAgents,
+    scheduled_agents: ScheduledAgents,
+    lifecycle: Lifecycle,
+) -> Curator:
+    """Start what reviews contexts after conversations."""
     reviews = ReviewStore(storage.sessions)
     suggestions.add_target(CONTEXTS, ContextTarget(storage.vault, chat.changes, installation.settings.changes, reviews))
     settings = installation.settings.curator
@@ -153,7 +200,7 @@ async def build_automation(
         chat.contexts,
         chat.watching,
         chat.agents.origins,
-        has_tools,
+        _has_tools(llm),
         settings.mode == "write",
     )
     curator = await lifecycle.start(
@@ -169,12 +216,19 @@ async def build_automation(
     )
     events.events.register(CURATOR, curator.conversation_ended)
     await events.events.add_subscriber(f"core:{CURATOR}", [SESSION_END], CURATOR)
-    await lifecycle.start(chat.watching)
-    await lifecycle.start(events.scheduler)
-    memory = MemoryKeeping(
-        sessions.sessions, suggestions, OwnMemory(storage.vault.root, installation.home.root), storage.audit
-    )
-    transcriptions = await lifecycle.start(
+    return curator
+
+
+async def _build_transcriptions(
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    modules: ModuleServices,
+    chat: ChatServices,
+    lifecycle: Lifecycle,
+) -> Transcriptions:
+    """Start what makes texts of recordings."""
+    return await lifecycle.start(
         Transcriptions(
             installation.home,
             storage.vault,
@@ -185,13 +239,4 @@ async def build_automation(
             lambda identifier: events.feed.changed("voice", identifier),
             installation.clock,
         )
-    )
-    return AutomationServices(
-        agent_requests=requests,
-        memory=memory,
-        maintenance=maintenance,
-        scheduled_agents=scheduled_agents,
-        transcriptions=transcriptions,
-        triage=triage,
-        curator=curator,
     )

@@ -27,11 +27,12 @@ from parachute.connectors.sending.service import FileSending
 from parachute.connectors.updates.store import UpdateStore
 from parachute.llm.gateway.limits import SpendingLimit
 from parachute.server.composition.automation import AutomationServices
-from parachute.server.composition.chat import ChatServices, SessionServices
+from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
 from parachute.server.composition.sandbox import SandboxServices
+from parachute.server.composition.sessions import SessionServices
 from parachute.server.composition.storage import Installation, Storage
 
 
@@ -62,13 +63,11 @@ async def build_connectors(
     clock = installation.clock
     configuration = BotConfiguration(home.root)
     chats, updates = ChatStore(database), UpdateStore(database)
-    intake = Intake(configuration, chats, updates)
-    connectors = Connectors(home, sandbox.egress, storage.vault.root, settings.port, intake, clock)
-    deliveries = Deliveries(DeliveryStore(database, clock), connectors, events.switch, clock)
-
-    def changed() -> None:
-        events.inbox.changed()
-        events.feed.changed("bots")
+    connectors: Connectors
+    pairing: Pairing
+    conversations: Conversations
+    notices: Notices
+    bots: Bots
 
     async def let_in(linked: LinkedChat) -> None:
         """Give a new chat its limit of spending, unless the owner has set one before."""
@@ -77,7 +76,27 @@ async def build_connectors(
         if not has_limit and not (usual.daily_dollars is None and usual.daily_tokens is None):
             await llm.gateway.limits.put(SpendingLimit(linked.subject, "day", usual.daily_dollars, usual.daily_tokens))
 
-    deliveries.changed = changed
+    intake = Intake(
+        configuration,
+        chats,
+        updates,
+        knock=lambda platform, update: pairing.knock(platform, update),
+        press=lambda platform, update: notices.press(platform, update),
+        wake=lambda platform, chat: conversations.wake(platform, chat),
+        let_in=let_in,
+        remove=lambda platform, names: remove_files(connectors.files(platform), names),
+        state_changed=lambda platform, state: bots.state_changed(platform, state),
+        owner_seen=lambda: notices.owner_seen(),
+        revise=lambda platform, update: conversations.revise(platform, update),
+    )
+    connectors = Connectors(home, sandbox.egress, storage.vault.root, settings.port, intake, clock)
+
+    def changed() -> None:
+        events.inbox.changed()
+        events.feed.changed("bots")
+
+    deliveries = Deliveries(DeliveryStore(database, clock), connectors, events.switch, changed, clock)
+
     chat_sessions = ChatSessions(chats, sessions.sessions, chat.permissions, events.hooks)
     pairing = Pairing(
         PairingStore(database, clock),
@@ -127,10 +146,6 @@ async def build_connectors(
         changed,
         clock,
     )
-    intake.knock, intake.wake, intake.let_in = pairing.knock, conversations.wake, let_in
-    intake.press, intake.state_changed, intake.owner_seen = notices.press, bots.state_changed, notices.owner_seen
-    intake.revise = conversations.revise
-    intake.remove = lambda platform, names: remove_files(connectors.files(platform), names)
     chat.preparation.reading = FileSending(
         chats, updates, connectors, deliveries, sandbox.sandboxes.opened, storage.audit
     )

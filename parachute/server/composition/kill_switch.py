@@ -5,6 +5,8 @@ import contextlib
 from parachute.automation.curator.service import Curator
 from parachute.automation.transcription.service import Transcriptions
 from parachute.base.errors import ParachuteError
+from parachute.capabilities.mcp_servers.service import McpServers
+from parachute.chat.network.service import Networks
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.security.kill_switch.service import KillSwitchService
@@ -24,6 +26,8 @@ async def build_kill_switch(
     llm: ModelServices,
     sandbox: SandboxServices,
     chat: ChatServices,
+    networks: Networks,
+    mcp_servers: McpServers,
     connectors: ConnectorServices,
     transcriptions: Transcriptions,
     curator: Curator,
@@ -37,9 +41,9 @@ async def build_kill_switch(
             chat.runs.stop_all,
             llm.gateway.close_all,
             transcriptions.interrupt,
-            chat.networks.close_all,
+            networks.close_all,
             sandbox.egress.cut,
-            chat.mcp_servers.end_all,
+            mcp_servers.end_all,
             events.hooks.stop,
             lambda: control.ask(installation.home, "panic"),
         ),

@@ -20,7 +20,7 @@ from parachute.ops.updates.inbox import UpdatesSource
 from parachute.ops.updates.nightly import Nightly
 from parachute.ops.updates.orders import Orders
 from parachute.security.keys.browser_sessions import BrowserSessions
-from parachute.server.composition.chat import ChatServices
+from parachute.server.composition.chat import ChatServices, HistoryServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
@@ -46,6 +46,7 @@ async def build_ops(
     events: EventServices,
     llm: ModelServices,
     chat: ChatServices,
+    history: HistoryServices,
     suggestions: Suggestions,
     browsers: BrowserSessions,
     lifecycle: Lifecycle,
@@ -77,7 +78,7 @@ async def build_ops(
     await Orders(installation.home).take_up()
     if installation.settings.updates.automatic:
         events.scheduler.add(Nightly(installation.home, installation.settings.updates.time, clock).jobs)
-    export = Export(Content(storage.vault, chat.brought, suggestions), storage.audit)
+    export = Export(Content(storage.vault, history.brought, suggestions), storage.audit)
     return OpsServices(
         examiner=examiner, logs=logs, backups=backups, restores=restores, settings=settings, export=export
     )

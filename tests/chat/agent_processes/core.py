@@ -68,6 +68,7 @@ from parachute.sandbox.engines.service import Sandboxes
 from parachute.sandbox.git.tokens import Tokens
 from parachute.security.audit.service import Audit
 from tests.capabilities.agents.stores import agent_store
+from tests.chat.sessions.no_meanings import NoMeanings
 from tests.sandbox.egress.internet import Internet
 from tests.supervisor.launching import Launcher
 from tests.support.installation import AGENTS
@@ -203,7 +204,7 @@ async def core(
         stack.push_async_callback(events.close)
         workspace_store = WorkspaceStore(trust)
         store = SessionStore(session_rows)
-        sessions = Sessions(vault, store, TrustStore(trust), Transcripts(vault), events, workspace_store)
+        sessions = Sessions(vault, store, TrustStore(trust), Transcripts(vault), events, NoMeanings(), workspace_store)
         await sessions.start()
         variables = {**(login or {"ANTHROPIC_API_KEY": KEY}), "ANTHROPIC_BASE_URL": url}
         source = CredentialSource(home, variables, folder / ".claude")
@@ -235,7 +236,12 @@ async def core(
             egress, RepositoryDecisions(trust), Tokens(home.root), certificates, audit, inbox.changed
         )
         networks = Networks(settings.network, egress, HostDecisions(trust), repositories, audit, inbox.changed)
-        permissions = Permissions(home, vault, settings, sessions, workspaces, networks, tools)
+        runs: Runs
+
+        async def begin_anew(session: str) -> None:
+            await runs.begin_anew(session)
+
+        permissions = Permissions(home, vault, settings, sessions, workspaces, networks, tools, begin_anew)
         agents = AgentServices(
             home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts, permissions, origins
         )
@@ -254,7 +260,8 @@ async def core(
         preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, offers)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox)
-        runs = Runs(turn, run_store.RunStore(run_rows), Admission(agents, workspaces, hooks), prewarming)
+        admission = Admission(agents, workspaces, hooks)
+        runs = Runs(turn, run_store.RunStore(run_rows), admission, prewarming, lambda session: None)
         await runs.start()
         stack.push_async_callback(runs.close)
         yield Core(turn, runs, folder, workspaces, repositories)

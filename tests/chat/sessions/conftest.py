@@ -16,6 +16,7 @@ from parachute.chat.sessions.trust_store import TrustStore
 from parachute.config.vault.service import Vault
 from parachute.events.bus.service import Events
 from parachute.security.audit.service import Audit
+from tests.chat.sessions.no_meanings import NoMeanings
 
 
 class SessionStorage:
@@ -32,7 +33,7 @@ class SessionStorage:
         self.trust = TrustStore(self.trust_database)
         self.store = SessionStore(self.database)
         self.audit = Audit(home / "audit")
-        self.service = Sessions(self.vault, self.store, self.trust, self.transcripts, Events(self.audit))
+        self.service = Sessions(self.vault, self.store, self.trust, self.transcripts, Events(self.audit), NoMeanings())
 
     async def open(self) -> "SessionStorage":
         """Open the databases and settle what is in them."""

@@ -16,6 +16,7 @@ from parachute.chat.workspaces.request import Changes, NewWorkspace
 from parachute.chat.workspaces.service import Workspaces
 from parachute.chat.workspaces.store import WorkspaceStore, create_workspaces
 from tests.chat.sessions.conftest import SessionStorage
+from tests.chat.sessions.no_meanings import NoMeanings
 
 
 class WorkspaceStorage(SessionStorage):
@@ -27,7 +28,7 @@ class WorkspaceStorage(SessionStorage):
         self.trust = TrustStore(self.trust_database)
         self.rows = WorkspaceStore(self.trust_database)
         events = self.service._events
-        self.service = Sessions(self.vault, self.store, self.trust, self.transcripts, events, self.rows)
+        self.service = Sessions(self.vault, self.store, self.trust, self.transcripts, events, NoMeanings(), self.rows)
         self.workspaces = Workspaces(
             self.vault, self.rows, self.service, self.check_directory, presets={"python": ["index.example.org"]}
         )

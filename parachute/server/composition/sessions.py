@@ -1,0 +1,39 @@
+"""Sessions: their rows, transcripts and search, and how far each is trusted."""
+
+from dataclasses import dataclass
+
+from parachute.chat.sessions.meaning import ConversationMeanings
+from parachute.chat.sessions.rebuilding import Rebuilding
+from parachute.chat.sessions.service import Sessions
+from parachute.chat.sessions.store import SessionStore
+from parachute.chat.sessions.transcripts import Transcripts
+from parachute.chat.sessions.trust_store import TrustStore
+from parachute.chat.workspaces.store import WorkspaceStore
+from parachute.llm.meaning.service import MeaningIndex
+from parachute.server.composition.events import EventServices
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.storage import Storage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionServices:
+    """Sessions, and the stores that belong to them."""
+
+    sessions: Sessions
+    store: SessionStore
+    trust: TrustStore
+    workspaces: WorkspaceStore
+
+
+async def build_sessions(
+    storage: Storage, events: EventServices, meaning: MeaningIndex, lifecycle: Lifecycle
+) -> SessionServices:
+    """Read the sessions; a list that was lost is rebuilt from the transcripts while the server runs."""
+    store, trust, workspaces = SessionStore(storage.sessions), TrustStore(storage.trust), WorkspaceStore(storage.trust)
+    await workspaces.load()
+    meanings = await lifecycle.start(ConversationMeanings(store, meaning))
+    sessions = Sessions(storage.vault, store, trust, Transcripts(storage.vault), events.events, meanings, workspaces)
+    await sessions.start()
+    if storage.sessions.path.name in storage.replaced or not await store.is_rebuilt():
+        await lifecycle.start(Rebuilding(sessions, store, trust))
+    return SessionServices(sessions=sessions, store=store, trust=trust, workspaces=workspaces)

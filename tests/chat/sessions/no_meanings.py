@@ -1,0 +1,14 @@
+"""Search by meaning that finds nothing, for tests of the words."""
+
+
+class NoMeanings:
+    """A `MeaningSearch` without an index."""
+
+    progress = 0
+
+    def changed(self, session: str) -> None:
+        """Do nothing."""
+
+    async def find(self, question: str, sure: int) -> list[str]:
+        """Return none."""
+        return []
