@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from parachute.modules.host_process.loading import verified
+from parachute.modules.registry.hashing import hash_tree
+from parachute.supervisor.specifications.host import HostSpecification
 from tests.modules.host_process.activator import hosted
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -128,6 +132,34 @@ def test_packages_of_its_own_and_only_those() -> None:
         for name in ("fastapi", "pydantic", "httpx2", "claude_agent_sdk"):
             assert mine.get(f"/{name}").json() == {"missing": name}
         assert not list(mine.packages.rglob("*.pyc"))
+
+
+def test_packages_that_changed_since_they_were_installed_are_not_loaded(tmp_path: Path) -> None:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / "helper.py").write_text("VERSION = 1\n")
+    place = str(tmp_path)
+    specification = HostSpecification(
+        name="mine",
+        hash="",
+        code=place,
+        packages=str(packages),
+        data=place,
+        core_socket=f"{place}/core.sock",
+        vault=place,
+        read=(),
+        write=(),
+        memory=64 << 20,
+        pids=10,
+        idle_seconds=None,
+        trust="trusted",
+        packages_hash=hash_tree(packages, complete=True).text,
+        dev=True,
+    )
+    assert verified(specification)[packages].keys() == {"helper.py"}
+    (packages / "helper.py").write_text("VERSION = 2\n")
+    with raises("module_error"):
+        verified(specification)
 
 
 def test_other_modules_cannot_be_imported_and_it_says_what_to_do() -> None:
