@@ -15,7 +15,7 @@ from typing import BinaryIO, Literal
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import InvalidInput, NotAllowed, NotFound, Unavailable
 from parachute.base.folders import Folder, TooMany
-from parachute.base.opened import opened
+from parachute.base.open_in_thread import open_in_thread
 from parachute.base.replacing import Replacement
 from parachute.core.patterns import Pattern, matches_any, parts_of
 
@@ -102,7 +102,7 @@ class Files:
     async def read_stream(self, path: str, start: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         """A file of any size in pieces, or `length` bytes of it from `start` on; errors: NotFound, NotAllowed, InvalidInput."""
         parts = self._allowed(path, self._read, "read")
-        file = await opened(partial(self._opened, parts), BinaryIO.close)
+        file = await open_in_thread(partial(self._opened, parts), BinaryIO.close)
         try:
             if start:
                 file.seek(start)

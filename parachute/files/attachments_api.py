@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
-from parachute.base.opened import opened
+from parachute.base.open_in_thread import open_in_thread
 from parachute.base.services import provided
 from parachute.chat.sessions.service import Sessions
 from parachute.files.download import Download
@@ -28,7 +28,7 @@ async def download_attachment(
 ) -> Response:
     """A file that came with a message, by the name that the message has it under."""
     await service.get(session)
-    state, file = await opened(partial(_open, service, session, name), lambda found: found[1].close())
+    state, file = await open_in_thread(partial(_open, service, session, name), lambda found: found[1].close())
     return Download(state, file, request.headers)
 
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
-from parachute.base.opened import opened
+from parachute.base.open_in_thread import open_in_thread
 from parachute.changes.reading import Shown, file_json
 from parachute.changes.service import Changes
 from parachute.config.settings.groups.agents import ChangesSettings
@@ -76,7 +76,7 @@ class VaultFiles:
     async def open(self, path: str) -> tuple[FileState, BinaryIO]:
         """A file of any kind and size, opened for the caller, who closes it."""
         parts = vault_path(path, Access.READ)
-        return await opened(partial(self._open, parts), lambda found: found[1].close())
+        return await open_in_thread(partial(self._open, parts), lambda found: found[1].close())
 
     async def write(self, path: str, text: str, expected: Expected, caller: Caller) -> dict[str, Any]:
         """Write a text file; see `upload`."""

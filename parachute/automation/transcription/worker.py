@@ -16,7 +16,7 @@ from parachute.automation.transcription.store import TranscriptionStore
 from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.folders import Folder
-from parachute.base.opened import opened
+from parachute.base.open_in_thread import open_in_thread
 from parachute.config.settings.groups.local_models import VoiceSettings
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
@@ -66,7 +66,7 @@ class Worker:
 
     async def opened(self, path: str) -> Recording:
         """A recording of the vault, for the caller to close. Errors: NotAllowed, InvalidInput, NotFound."""
-        return await opened(partial(self._open, path), lambda recording: recording.file.close())
+        return await open_in_thread(partial(self._open, path), lambda recording: recording.file.close())
 
     def _open(self, path: str) -> Recording:
         parts = vault_path(path, Access.READ)

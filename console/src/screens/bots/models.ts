@@ -1,4 +1,4 @@
-/** Bots as the API has them (docs/bots.md). */
+/** Bots as the API has them (docs/messengers.md). */
 import type { Schema } from "~/api/client";
 export type Platform = "telegram" | "discord" | "matrix";
 

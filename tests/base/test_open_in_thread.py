@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from parachute.base.opened import opened
+from parachute.base.open_in_thread import open_in_thread
 
 
 async def test_what_nobody_takes_any_more_is_closed() -> None:
@@ -16,7 +16,7 @@ async def test_what_nobody_takes_any_more_is_closed() -> None:
         goes_on.wait()
         return BytesIO()
 
-    opening = asyncio.create_task(opened(open_file, lambda file: closed.set()))
+    opening = asyncio.create_task(open_in_thread(open_file, lambda file: closed.set()))
     await asyncio.sleep(0)
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -31,6 +31,6 @@ async def test_what_cannot_be_opened_raises_its_error_and_is_closed_by_nobody() 
         raise FileNotFoundError
 
     with pytest.raises(FileNotFoundError):
-        await opened(open_file, BytesIO.close)
-    file = await opened(BytesIO, BytesIO.close)
+        await open_in_thread(open_file, BytesIO.close)
+    file = await open_in_thread(BytesIO, BytesIO.close)
     assert not file.closed

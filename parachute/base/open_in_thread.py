@@ -7,7 +7,7 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
-async def opened(open_file: Callable[[], Found], close: Callable[[Found], object]) -> Found:
+async def open_in_thread(open_file: Callable[[], Found], close: Callable[[Found], object]) -> Found:
     """Open something in a thread; it is closed where nobody takes it, because the coroutine was cancelled.
 
     Errors: those of `open_file`.
