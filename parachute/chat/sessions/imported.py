@@ -5,7 +5,7 @@ from typing import Any
 
 from parachute.base.clock import now
 from parachute.chat.sessions.messages import assistant_text, user_text
-from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.models import BOT_SOURCES, Session
 
 IMPORT = "import"
 """The key of a session's metadata that names the import which brought it."""
@@ -13,7 +13,7 @@ IMPORT = "import"
 IMPORTED_KINDS = {"user": "imported_user", "assistant": "imported_assistant"}
 """The kinds of its texts in the search: nothing takes them for words that were said here."""
 
-SOURCES = ("parachute", "chatgpt", "claude", "telegram", "discord", "matrix")
+_SOURCES = ("parachute", "chatgpt", "claude", *BOT_SOURCES)
 _TITLE = 250
 _MOST = 10_000_000
 
@@ -35,7 +35,7 @@ def session_of(origin: dict[str, Any], identifier: str, *, import_id: str | None
         title=_text(origin, "title"),
         message_count=count + more,
         archived=origin.get("archived") is True,
-        source=source if source in SOURCES else "parachute",
+        source=source if source in _SOURCES else "parachute",
         original_id=_text(origin, "original"),
         metadata={IMPORT: known},
     )

@@ -31,6 +31,7 @@ from parachute.connectors.configuration.models import (
     Platform,
 )
 from parachute.connectors.pairing.service import Approval, Pairing
+from parachute.connectors.platforms.available import platform as platform_of
 from parachute.web.access.owner import require_owner
 from parachute.web.http.integers import RowId
 
@@ -201,7 +202,7 @@ async def owner_code(request: Request, platform: str, service: BotsDependency) -
     """Make a code by which you show that a private chat is your own; it gives no rights but to be asked there."""
     await require_owner(request, "A code for your own chat")
     code, ends = service.owner_code(_platform(platform))
-    return OwnerCode(code=code, ends=as_text(ends))
+    return OwnerCode(code=code, command=f"{platform_of(platform).sign}owner {code}", ends=as_text(ends))
 
 
 async def _outcome(work: Awaitable[dict[str, Any]]) -> Response:
@@ -213,7 +214,6 @@ async def _outcome(work: Awaitable[dict[str, Any]]) -> Response:
 
 
 def _platform(word: str) -> Platform:
-    for platform in PLATFORMS:
-        if platform == word:
-            return platform
+    if word in PLATFORMS:
+        return word
     raise InvalidInput(f"platform: expected one of {', '.join(PLATFORMS)}, not {word[:40]!r}.", key="unknown_platform")

@@ -4,16 +4,16 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.connectors.configuration.models import NoticeSettings, Platform, ResponseMode
+from parachute.connectors.configuration.models import NoticeSettings, Platform, ResponseMode, for_each
 
 
 class ConnectorStatus(BaseModel):
-    """Status of one bot: `reason` says why it does not run, or waits; `unsent` is still tried, `undelivered` no more."""
+    """Status of one bot, whose platform people call `label`: `reason` says why it does not run, or waits; `unsent` is still tried, `undelivered` no more."""
 
+    label: str
     running: bool
     enabled: bool
     has_token: bool
-    is_available: bool
     state: Literal["stopped", "connecting", "connected", "waiting", "refused"]
     reason: str | None
     bot_name: str | None
@@ -43,7 +43,7 @@ class BotConfigurationShown(BaseModel):
 
 
 class RoomBotConfigurationShown(BaseModel):
-    """The settings of the bot of Matrix."""
+    """The settings of the bot of a platform of rooms."""
 
     enabled: bool
     has_token: bool
@@ -57,14 +57,12 @@ class RoomBotConfigurationShown(BaseModel):
     daily_tokens: int | None
 
 
+@for_each((BotConfigurationShown, ...), (RoomBotConfigurationShown, ...))
 class ConfigurationShown(BaseModel):
     """The settings of all bots."""
 
     language: Literal["en", "de"]
     notices: NoticeSettings
-    telegram: BotConfigurationShown
-    discord: BotConfigurationShown
-    matrix: RoomBotConfigurationShown
 
 
 class Outcome(BaseModel):
@@ -137,9 +135,10 @@ class Approved(Outcome):
 
 
 class OwnerCode(BaseModel):
-    """A code for the owner's own private chat, where `/owner CODE` takes it within ten minutes."""
+    """A code for the owner's own private chat, which takes it by the `command` within ten minutes."""
 
     code: str
+    command: str
     ends: str
 
 

@@ -12,14 +12,14 @@ from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.sessions.service import Sessions
 from parachute.connectors.chats.codes import SECONDS, OwnerCodes
-from parachute.connectors.chats.models import LABELS, LinkedChat
+from parachute.connectors.chats.models import LinkedChat
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import PLATFORMS, ConfigurationChanges, Platform
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.conversations.service import Conversations
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.notices.service import Notices
-from parachute.connectors.platforms.available import check_installed, names
+from parachute.connectors.platforms.available import check_installed, label
 from parachute.connectors.platforms.models import Identity, State
 from parachute.connectors.runtime.client import ConnectorDown
 from parachute.connectors.runtime.service import Connectors
@@ -98,10 +98,10 @@ class Bots:
             connection = connections.get(platform)
             state = connection.state if connection else State("refused")
             found[platform] = {
+                "label": label(platform),
                 "running": connection is not None and state.kind != "refused",
                 "enabled": configuration.of(platform).enabled,
                 "has_token": has_token[platform],
-                "is_available": platform in names(),
                 "state": state.kind if connection else "stopped",
                 "reason": state.sentence or None,
                 "bot_name": state.name or None,
@@ -138,7 +138,7 @@ class Bots:
             await asyncio.to_thread(check_installed, platform)
             if await asyncio.to_thread(self.configuration.tokens.of, platform) is None:
                 raise Conflict(
-                    f"The bot of {LABELS[platform]} has no token.",
+                    f"The bot of {label(platform)} has no token.",
                     f"`parachute bots set-token {platform}` takes one.",
                     key="no_token",
                 )
@@ -181,7 +181,7 @@ class Bots:
                 return await self.connectors.identity(platform)
             await asyncio.to_thread(check_installed, platform)
             if await asyncio.to_thread(self.configuration.tokens.of, platform) is None:
-                raise Conflict(f"The bot of {LABELS[platform]} has no token.", key="no_token")
+                raise Conflict(f"The bot of {label(platform)} has no token.", key="no_token")
             configuration = await asyncio.to_thread(self.configuration.read)
             await self.connectors.open(platform, configuration.of(platform).address)
             try:

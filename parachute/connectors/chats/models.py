@@ -5,15 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from parachute.connectors.configuration.models import Platform
+from parachute.connectors.platforms.available import platform
 from parachute.connectors.platforms.models import Chat, ChatKind
 from parachute.llm.gateway.limits import guest_subject
 
 _NAME = 60
-
-LABELS: dict[str, str] = {"telegram": "Telegram", "discord": "Discord", "matrix": "Matrix"}
-
-SIGNS: dict[str, str] = {"matrix": "!"}
-"""With what a command begins where a slash is the messenger's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,7 @@ class LinkedChat:
     @property
     def sign(self) -> str:
         """With what a command begins."""
-        return SIGNS.get(self.platform, "/")
+        return platform(self.platform).sign
 
     @property
     def place(self) -> Chat:

@@ -6,8 +6,9 @@ from typing import Any
 
 from parachute.base.clock import as_text
 from parachute.base.errors import NotFound
-from parachute.connectors.chats.models import LABELS, chat_type
+from parachute.connectors.chats.models import chat_type
 from parachute.connectors.configuration.models import Platform
+from parachute.connectors.platforms.available import label
 from parachute.connectors.platforms.models import ChatKind
 from parachute.web.pairing.models import shown
 
@@ -48,7 +49,7 @@ class PairingRequest:
     @property
     def label(self) -> str:
         """Return a description of it, by ids alone."""
-        place = f"a group on {LABELS[self.platform]}" if self.kind == "group" else LABELS[self.platform]
+        place = f"a group on {label(self.platform)}" if self.kind == "group" else label(self.platform)
         return f"{self.sender} on {place}" if self.kind == "private" else f"{place} ({self.chat})"
 
     def as_json(self) -> dict[str, Any]:

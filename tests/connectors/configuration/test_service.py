@@ -72,7 +72,7 @@ def test_unknown_words_are_errors(wrong: dict[str, object]) -> None:
 
 
 def test_legacy_words_of_a_sandbox_are_taken(home: Path) -> None:
-    assert BotConfiguration(home).change(changes(telegram={"dm_trust_level": "untrusted"})).telegram.dm_trust_level == (
+    assert BotConfiguration(home).change(changes(telegram={"dm_trust_level": "untrusted"})).of("telegram").dm_trust_level == (
         "sandboxed"
     )
 
