@@ -27,7 +27,7 @@ class UnknownSetting(InvalidInput):
     key = "unknown_setting"
 
 
-READ_EACH_TIME = ("backup", "voice", "daily_spending_limit", "daily_token_limit")
+READ_EACH_TIME = ("backup", "voice", "messengers", "daily_spending_limit", "daily_token_limit")
 """Settings, and groups of them, that a computer that runs reads whenever it needs them."""
 
 

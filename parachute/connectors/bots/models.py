@@ -1,10 +1,22 @@
 """Requests and answers of the routes of bots (contract, section 8)."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.connectors.configuration.models import NoticeSettings, Platform, ResponseMode, for_each
+from parachute.connectors.chats.models import ChatType, LinkedChat, chat_type
+from parachute.connectors.configuration.models import (
+    NUMBERED,
+    PLATFORMS,
+    Configuration,
+    NoticeSettings,
+    Platform,
+    ResponseMode,
+    for_each,
+)
+from parachute.connectors.deliveries.store import Delivery
+from parachute.connectors.pairing.models import PairingRequestShown
 
 
 class ConnectorStatus(BaseModel):
@@ -64,11 +76,21 @@ class ConfigurationShown(BaseModel):
     language: Literal["en", "de"]
     notices: NoticeSettings
 
+    @classmethod
+    def of(cls, configuration: Configuration, has_token: Mapping[Platform, bool]) -> Self:
+        """Settings in the form of the app, in which users may be numbers and no token is ever shown."""
+        document = configuration.model_dump()
+        for name in PLATFORMS:
+            document[name]["has_token"] = has_token[name]
+        for name in NUMBERED:
+            document[name]["allowed_users"] = [int(each) for each in document[name]["allowed_users"]]
+        return cls.model_validate(document)
+
 
 class Outcome(BaseModel):
-    """Success, or the reason of a failure."""
+    """Success; an error has `success` false, and its sentence in `error`."""
 
-    success: bool
+    success: bool = True
     error: str | None = None
 
 
@@ -77,22 +99,6 @@ class TestOutcome(Outcome):
 
     bot_name: str | None = None
     bot_id: str | None = None
-
-
-class PairingRequestShown(BaseModel):
-    """Somebody who wants to talk to a bot: `name` and `title` are what they call themselves; a group has no code."""
-
-    id: str
-    platform: Platform
-    chat_id: str
-    chat_type: Literal["dm", "group"]
-    user_id: str
-    name: str
-    title: str
-    code: str | None
-    session_id: str
-    since: str
-    ends: str
 
 
 class PairingRequests(BaseModel):
@@ -112,7 +118,7 @@ class LinkedChatShown(BaseModel):
 
     platform: Platform
     chat_id: str
-    chat_type: Literal["dm", "group"]
+    chat_type: ChatType
     title: str
     session_id: str | None
     template: str
@@ -120,6 +126,22 @@ class LinkedChatShown(BaseModel):
     approved_by: str
     is_owner: bool
     usage_subject: str
+
+    @classmethod
+    def of(cls, chat: LinkedChat) -> Self:
+        """A chat in the form of the API."""
+        return cls(
+            platform=chat.platform,
+            chat_id=chat.chat,
+            chat_type=chat_type(chat.kind),
+            title=chat.title,
+            session_id=chat.session,
+            template=chat.template,
+            approved_at=chat.approved_at,
+            approved_by=chat.approved_by,
+            is_owner=chat.is_owner,
+            usage_subject=chat.subject,
+        )
 
 
 class LinkedChats(BaseModel):
@@ -152,6 +174,19 @@ class DeliveryShown(BaseModel):
     problem: str | None
     tries: int
     since: str
+
+    @classmethod
+    def of(cls, delivery: Delivery) -> Self:
+        """A message in the form of the API."""
+        return cls(
+            id=delivery.number,
+            platform=delivery.platform,
+            chat_id=delivery.outgoing.chat.id,
+            text=delivery.words,
+            problem=delivery.problem or None,
+            tries=delivery.tries,
+            since=delivery.since,
+        )
 
 
 class Undelivered(BaseModel):

@@ -1,7 +1,7 @@
-"""The settings of bots, as `bots.yaml` has them and as the app sends them (contract, section 8)."""
+"""The settings of bots, as `bots.yaml` and `config.yaml` have them and as the app sends them (contract, section 8)."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
@@ -49,7 +49,7 @@ Time = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 Server = Annotated[str, Field(max_length=500, pattern=r"^(https?://[^\s/?#@]+/?)?$")]
 ResponseMode = Literal["all_messages", "mention_only"]
 
-_NUMBERED = tuple(name for name in PLATFORMS if platform(name).has_numbers)
+NUMBERED = tuple(name for name in PLATFORMS if platform(name).has_numbers)
 
 
 class _Strict(BaseModel):
@@ -123,7 +123,7 @@ class NoticeSettings(_Strict):
 
 @for_each((BotSettings, BotSettings()), (RoomBotSettings, RoomBotSettings()))
 class Configuration(_Strict):
-    """All of `bots.yaml`."""
+    """All of `bots.yaml`, and of `config.yaml` what holds for every messenger."""
 
     language: Literal["en", "de"] = "en"
     notices: NoticeSettings = NoticeSettings()
@@ -131,7 +131,7 @@ class Configuration(_Strict):
     @model_validator(mode="after")
     def _check_users(self) -> Self:
         # The app reads numbers there, and breaks on anything else.
-        for name in _NUMBERED:
+        for name in NUMBERED:
             if not all(re.fullmatch(r"[0-9]{1,20}", each) for each in self.of(name).allowed_users):
                 raise ValueError(f"{name}.allowed_users: expected the numbers of users")
         return self
@@ -140,15 +140,6 @@ class Configuration(_Strict):
         """The settings of one platform."""
         found: BotSettings | RoomBotSettings = getattr(self, name)
         return found
-
-    def as_json(self, has_token: Mapping[Platform, bool]) -> dict[str, Any]:
-        """The form of the app, in which users may be numbers and no token is ever shown."""
-        document: dict[str, Any] = self.model_dump()
-        for name in PLATFORMS:
-            document[name]["has_token"] = has_token[name]
-        for name in _NUMBERED:
-            document[name]["allowed_users"] = [int(each) for each in document[name]["allowed_users"]]
-        return document
 
 
 Token = Annotated[str, Field(max_length=4096)]

@@ -40,7 +40,7 @@ def _item(request: PairingRequest) -> Item:
         title=f"{request.label} wants to talk to your bot",
         source=label(request.platform),
         since=request.since,
-        details=request.as_json(),
+        details=request.shown().model_dump(),
         answers=(APPROVE, REJECT, *(f"{APPROVE} {each.name}" for each in TEMPLATES)),
         is_owners=True,
         session=request.session,

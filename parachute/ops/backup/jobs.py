@@ -44,8 +44,8 @@ class Job:
 
     kind: Kind
     since: str
-    step: str | None = None
-    part: float | None = None
+    step: str | None
+    part: float | None
 
 
 class BackupJobs:
@@ -76,7 +76,7 @@ class BackupJobs:
         self.check_free()
         if self.new_repository.locked():
             raise Conflict("The place of backups is being changed.", "Try again in a moment.", key="busy")
-        self.running, self.problem = Job(kind, now()), None
+        self.running, self.problem = Job(kind, now(), None, None), None
         program = _program(kind, *options)
         self._task = asyncio.create_task(self._run(self.running, program, then), name=f"backup {kind}")
         self._changed()

@@ -89,9 +89,9 @@ class Scratch:
     def stage(self, home: Home, vault: Path) -> list[list[str]]:
         """Make the views of the state directory and the vault; each with its folder. Errors: NoSpace, DamagedDatabase, OSError."""
         root, vault = home.root.resolve(), vault.resolve()
-        hidden = (*_SECRETS, *_NOT_OF_A_REHEARSAL, *_PASSING)
-        inner = [str(vault.relative_to(root))] if vault.is_relative_to(root) else []
-        state = _databases(root, "", (*hidden, *_LARGE, *inner))
+        # Names with a dot are of locks, and of files that are being written: secrets, too.
+        hidden = (*_SECRETS, *_NOT_OF_A_REHEARSAL, *_PASSING, *(path.name for path in root.glob(".*")))
+        state = _databases(root, "", (*hidden, *_LARGE))
         data = _databases(vault, f"{_VAULT_STATE}/", ("copies",))
         try:
             self._check_space([*(root / path for path in state), *(vault / path for path in data)])

@@ -73,17 +73,17 @@ def _enter(plan: Plan) -> NoReturn:
     """Replace this process by itself in the namespaces; errors: InvalidInput, OSError."""
     if plan.views:
         views.enter_namespace()
-    mounts = [(target, ["--bind", source]) for source, target in plan.binds]
-    mounts += [(folder, ["--bind-fd", str(views.opened(folder, view))]) for folder, view in plan.views]
+    mounted = [(str(views.opened(folder, view)), folder) for folder, view in plan.views]
     options = ["bwrap", *_NAMESPACES, "--ro-bind", "/", "/", *_devices()]
     for folder in HIDDEN:
         if Path(folder).is_dir() and not Path(folder).is_symlink():
             options += ["--tmpfs", folder]
     for folder in (*_NEEDED, *plan.shown):
         options += ["--ro-bind-try", folder, folder]
-    # One that lies in another comes after it.
-    for target, mount in sorted(mounts):
-        options += [*mount, target]
+    for source, target in plan.binds:
+        options += ["--bind", source, target]
+    for descriptor, target in mounted:
+        options += ["--bind-fd", descriptor, target]
     for path in plan.masked:
         options += ["--ro-bind", "/dev/null", path]
     own = [sys.executable, "-m", "parachute.ops.rehearsal.trial", sys.argv[1], _INSIDE]

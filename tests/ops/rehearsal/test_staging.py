@@ -65,7 +65,14 @@ def installation(tmp_path: Path) -> Installation:
 
 def test_databases_are_whole_while_they_are_written_and_secrets_stay(installation: Installation) -> None:
     home, vault = installation.home.root, installation.vault
-    for name in ("credentials.json", "bot-tokens.json", "mcp-secrets.json", "mcp-logins.json", "backup/password"):
+    for name in (
+        "credentials.json",
+        "bot-tokens.json",
+        "mcp-secrets.json",
+        "mcp-logins.json",
+        "backup/password",
+        ".bot-tokens.json.0a1b2c3d4e5f",
+    ):
         (home / name).write_text("secret")
     own, modules, sessions = home / "trust.db", home / "module-data/daily/index.db", vault / ".parachute/sessions.db"
     connections = [installation.database(path) for path in (own, modules, sessions)]

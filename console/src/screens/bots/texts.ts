@@ -227,7 +227,7 @@ export const t = messages({
   },
 });
 
-/** What there is to say of one messenger; empty where that is nothing. */
+/** A text about one messenger, empty where there is none. */
 export function about(platform: string, what: string): string {
   const key = `${platform}_${what}`;
   const text = t(key as "title");
