@@ -7,9 +7,11 @@ import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
+from parachute.base.answers import Answer
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.config.settings.home import Home
@@ -38,14 +40,13 @@ _ERROR = "Error: "
 _CALLED = {"create": "backup", "drill": "drill", "restore": "restore"}
 
 
-@dataclass(slots=True)
-class Job:
+class Job(Answer, frozen=True):
     """A backup, a drill or a restore under way: when it began, its present step as a sentence, and how far that is, 0 to 1."""
 
     kind: Kind
     since: str
-    step: str | None
-    part: float | None
+    step: str | None = None
+    part: float | None = None
 
 
 class BackupJobs:
@@ -76,7 +77,7 @@ class BackupJobs:
         self.check_free()
         if self.new_repository.locked():
             raise Conflict("The place of backups is being changed.", "Try again in a moment.", key="busy")
-        self.running, self.problem = Job(kind, now(), None, None), None
+        self.running, self.problem = Job(kind, now()), None
         program = _program(kind, *options)
         self._task = asyncio.create_task(self._run(self.running, program, then), name=f"backup {kind}")
         self._changed()
@@ -113,9 +114,9 @@ class BackupJobs:
     async def _run(self, job: Job, program: list[str], then: Callable[[], Awaitable[object]] | None) -> None:
         def said(line: str) -> None:
             if line.endswith(_STEP):
-                job.step, job.part = line.removesuffix(_STEP), None
+                self.running = replace(job, step=line.removesuffix(_STEP))
             elif match := _PERCENT.fullmatch(line):
-                job.part = int(match[1]) / 100
+                self.running = replace(self.running or job, part=int(match[1]) / 100)
             else:
                 return
             self._changed()

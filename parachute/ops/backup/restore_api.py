@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from parachute.base.answers import Done
 from parachute.base.services import provided
 from parachute.base.swap_note import Note
 from parachute.ops.backup.api import (
@@ -76,12 +77,6 @@ class Restored(BaseModel):
     last: LastRestore | None
 
 
-class Done(BaseModel):
-    """Answer of a finished request."""
-
-    success: Literal[True] = True
-
-
 @router.put("/access")
 async def put_access(body: Opened, home: HomeDependency, jobs: JobsDependency) -> BackupStatus:
     """Use a repository that is there already: it opens with this kit or password, or nothing changes."""
@@ -133,7 +128,7 @@ def _caller(request: Request) -> Caller:
 
 
 def _last(note: Note) -> LastRestore:
-    about = note.plan.about
+    about = note.about
     result: Literal["restored", "failed", "back"] = "back" if note.kind == "back" else "restored"
     return LastRestore(
         at=note.at,

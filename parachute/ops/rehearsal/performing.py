@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import private_folder
 from parachute.base.single_instance import Taken, single_instance
@@ -76,10 +78,10 @@ def _perform(
         report(check)
 
     with _alone(home), scratch.made():
-        binds, viewed = list[list[str]](), list[list[str]]()
+        binds, viewed = list[tuple[str, str]](), list[tuple[str, str]]()
         places = [str(home.root.resolve()), str(settings.vault.resolve())]
         if restored is not None:
-            binds = [[str(folder), place] for folder, place in zip(restored, places, strict=True)]
+            binds = [(str(folder), place) for folder, place in zip(restored, places, strict=True)]
         elif (reason := views.unavailable(scratch.folder / "tried")) is not None:
             return Rehearsal(impossible=reason)
         else:
@@ -130,7 +132,7 @@ def _followed(
             document = json.loads(line)
             told |= document
             if "check" in document:
-                found(Check.from_json(document["check"]))
+                found(convert(document["check"], Check))
             elif "change" in document:
                 changed(str(document["change"]))
     said = log.read_text(errors="replace").strip()[-2000:]

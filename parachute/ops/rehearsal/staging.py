@@ -86,7 +86,7 @@ class Scratch:
                 View(view).remove()
         remove_tree(self.folder)
 
-    def stage(self, home: Home, vault: Path) -> list[list[str]]:
+    def stage(self, home: Home, vault: Path) -> list[tuple[str, str]]:
         """Make the views of the state directory and the vault; each with its folder. Errors: NoSpace, DamagedDatabase, OSError."""
         root, vault = home.root.resolve(), vault.resolve()
         # Names with a dot are of locks, and of files that are being written: secrets, too.
@@ -103,14 +103,16 @@ class Scratch:
                 ) from error
             raise
 
-    def _view(self, name: str, folder: Path, databases: Collection[str], hidden: Collection[str] = ()) -> list[str]:
+    def _view(
+        self, name: str, folder: Path, databases: Collection[str], hidden: Collection[str] = ()
+    ) -> tuple[str, str]:
         view = View(self.folder / "views" / name).make()
         shutil.copymode(folder, view.upper)
         for each in hidden:
             _hide(view.upper / each)
         for path in databases:
             _copy(folder / path, view.upper / path)
-        return [str(folder), str(view.folder)]
+        return str(folder), str(view.folder)
 
     def _check_space(self, databases: Collection[Path]) -> None:
         taken = 0

@@ -5,12 +5,12 @@ is a line of JSON for each thing to say.
 """
 
 import ctypes
-import json
 import os
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
+import msgspec
 from parachute_runner import processes
 
 from parachute.base.errors import ParachuteError
@@ -52,13 +52,11 @@ def main() -> int:
         if reason is not None:
             return 0
         try:
-            Checking(plan, lambda check: _say(check=check.as_json()), lambda text: _say(change=text)).run()
+            Checking(plan, lambda check: _say(check=check), lambda text: _say(change=text)).run()
         except OSError as error:
             sentence = f"The rehearsal was broken off: {error.strerror or error}."
-            _say(
-                check=Check("rehearsal", False, sentence, "Look at the disk: `parachute doctor disk-space`.").as_json()
-            )
-    except (ParachuteError, OSError, ValueError, TypeError) as error:
+            _say(check=Check("rehearsal", False, sentence, "Look at the disk: `parachute doctor disk-space`."))
+    except (ParachuteError, OSError, ValueError) as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1
     _say(done=True)
@@ -66,7 +64,7 @@ def main() -> int:
 
 
 def _say(**document: Any) -> None:
-    print(json.dumps(document), flush=True)  # noqa: T201 - whoever started this reads it
+    print(msgspec.json.encode(document).decode(), flush=True)  # noqa: T201 - whoever started this reads it
 
 
 def _enter(plan: Plan) -> NoReturn:

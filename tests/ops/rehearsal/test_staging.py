@@ -52,7 +52,7 @@ print(*(path.relative_to(view) for path in (view, *view.rglob("*"))), sep="\\n")
 """
 
 
-def shown(view: list[str]) -> set[str]:
+def shown(view: tuple[str, str]) -> set[str]:
     """Everything that a view shows, by relative path."""
     done = subprocess.run([sys.executable, "-c", SHOWN, *view], capture_output=True, text=True, check=True)
     return set(done.stdout.splitlines())

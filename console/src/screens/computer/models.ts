@@ -20,7 +20,7 @@ export interface Status {
   agents: { warm: number; spare: boolean };
 }
 
-export type UpdateCheck = Schema<"RehearsalCheck">;
+export type UpdateCheck = Schema<"Check">;
 
 export type Update = Schema<"LastUpdate">;
 
