@@ -50,7 +50,9 @@ class Image:
             return None
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise InvalidInput(
-                f"{path} does not describe an image: {error}.", "Build it: parachute sandbox build"
+                f"{path} does not describe an image: {error}.",
+                "Build it: parachute sandbox build",
+                key="image_unreadable",
             ) from error
         return image
 

@@ -228,7 +228,7 @@ def test_a_change_of_what_was_read_before_is_refused(vault: Vault, store: AgentS
         ({"description": "<b>x</b>"}, "description_with_tags"),
         ({"model": "a b"}, "invalid_model"),
         ({"tools": ("Raed",)}, "unknown_tool"),
-        ({"name": "nobody"}, "not_found"),
+        ({"name": "nobody"}, "no_such_agent"),
         ({"name": "Explore"}, "not_in_vault"),
         ({"name": "broken"}, "not_readable"),
     ],
