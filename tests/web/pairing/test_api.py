@@ -280,7 +280,7 @@ def test_only_what_may_do_as_much_confirms(server: Server, browser: Browser) -> 
 
 def test_who_is_not_signed_in_has_nothing_to_confirm(server: Server, browser: Browser) -> None:
     answer = browser.post("/api/pairing/confirm", {"code": new_code(server)["code"]})
-    assert (answer.status_code, answer.json()["key"]) == (403, "not_allowed")
+    assert (answer.status_code, answer.json()["key"]) == (403, "page_lacks_key")
 
 
 @pytest.mark.parametrize(
