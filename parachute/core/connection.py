@@ -22,5 +22,5 @@ def member(answer: Any, name: str, kind: type[_Kind]) -> _Kind:
     """A member of the server's answer; error: InvalidInput if it is missing or of another type."""
     found = answer.get(name) if isinstance(answer, dict) else None
     if not isinstance(found, kind):
-        raise InvalidInput(f"The server's answer lacks {name}.")
+        raise InvalidInput(f"The server's answer lacks {name}.", key="answer_incomplete")
     return found

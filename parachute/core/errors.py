@@ -36,7 +36,7 @@ def error_from_document(document: object) -> ParachuteError:
     """The error that `error_document` described; whatever else was sent becomes a ModuleError that says so."""
     described = document.get("error") if isinstance(document, Mapping) else None
     if not isinstance(described, Mapping) or not isinstance(described.get("message"), str):
-        return ModuleError("The answer is neither a result nor an error.")
+        return ModuleError("The answer is neither a result nor an error.", key="answer_unreadable")
     kind = _KINDS.get(str(described.get("type")), ModuleError)
     hint, key = described.get("hint"), described.get("key")
     return kind(

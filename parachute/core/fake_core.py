@@ -86,7 +86,7 @@ class FakeCore:
             case "POST", ["conversations", what]:
                 return self._conversation(what, document)
             case _:
-                raise NotFound(f"Core does not know {method} {path}.")
+                raise NotFound(f"Core does not know {method} {path}.", key="path_unknown")
 
     def _conversation(self, what: str, document: Mapping[str, Any]) -> Any:
         if what == "list":
@@ -96,7 +96,9 @@ class FakeCore:
         said = self.conversations.get(document["session_id"])
         if said is None:
             raise NotFound(
-                f"There is no conversation {document['session_id']!r}.", "Pass conversations={...} to run()."
+                f"There is no conversation {document['session_id']!r}.",
+                "Pass conversations={...} to run().",
+                key="no_conversation",
             )
         if what == "messages":
             return {"messages": [{"role": role, "content": text} for role, text in said[-document["limit"] :]]}
@@ -116,15 +118,19 @@ class FakeCore:
                 continue
             if what == "change":
                 if document["version"] not in (None, found["version"]):
-                    raise Conflict("The conversation has changed since.")
+                    raise Conflict("The conversation has changed since.", key="conversation_changed")
                 said = {name: document[name] for name in ("title", "archived") if document[name] is not None}
                 self.changed[session] = {**self.changed.get(session, {}), **said}
             return self._described(session)
-        raise NotFound(f"There is no conversation {document['para_id']!r}.")
+        raise NotFound(f"There is no conversation {document['para_id']!r}.", key="no_conversation")
 
     def _agent(self, agent: str, prompt: str) -> str:
         if agent not in self.agents:
-            raise NotFound(f"The test gives no answer for the agent {agent!r}.", "Pass agents={...} to run().")
+            raise NotFound(
+                f"The test gives no answer for the agent {agent!r}.",
+                "Pass agents={...} to run().",
+                key="no_answer_given",
+            )
         self.prompts.append((agent, prompt))
         answer = self.agents[agent]
         return answer(prompt) if callable(answer) else answer
@@ -132,7 +138,7 @@ class FakeCore:
     async def _interface(self, document: Mapping[str, Any]) -> Any:
         provider = self.interfaces.get(document["interface"])
         if provider is None:
-            raise NotFound(f"Nobody provides {document['interface']}.")
+            raise NotFound(f"Nobody provides {document['interface']}.", key="no_provider")
         try:
             return {"result": await getattr(provider, document["method"])(**document["arguments"])}
         except Exception as error:

@@ -81,7 +81,8 @@ class Core:
         """Publish an event; the name begins with the module's own name and a point. Returns the event's id."""
         if not EVENT_NAME.fullmatch(name):
             raise InvalidInput(
-                f"name: {name[:60]!r} is not the name of an event; write one such as {self.name}.changed."
+                f"name: {name[:60]!r} is not the name of an event; write one such as {self.name}.changed.",
+                key="event_name_invalid",
             )
         if not name.startswith(f"{self.name}."):
             raise NotAllowed(
@@ -106,7 +107,7 @@ class Core:
         manifest; `target_id` is the para-id of what shall change, which update and delete need.
         """
         if action not in ACTIONS:
-            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.")
+            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.", key="unknown_action")
         document = {
             "action": action,
             "target_module": target_module,

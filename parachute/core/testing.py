@@ -200,7 +200,7 @@ async def run(
     the vault after the test.
     """
     if not (isinstance(module, type) and issubclass(module, Module) and module.name):
-        raise InvalidInput("run: give it the class of a module, which has a name.")
+        raise InvalidInput("run: give it the class of a module, which has a name.", key="no_module_class")
     allowed = dict(module.permissions if permissions is None else permissions)
     fake = FakeCore(dict(settings or {}), agents or {}, query, interfaces or {}, conversations or {})
     with tempfile.TemporaryDirectory() if folder is None else contextlib.nullcontext(str(folder)) as place:

@@ -83,9 +83,9 @@ class CuratorTools:
     async def _update(self, arguments: dict[str, Any]) -> str:
         file, section, content = (arguments.get(name) for name in ("file", "section", "content"))
         if not isinstance(file, str) or not isinstance(section, str) or not isinstance(content, str):
-            raise InvalidInput("file, section and content are expected, each as text.")
+            raise InvalidInput("file, section and content are expected, each as text.", key="update_incomplete")
         if file != self.watcher:
-            raise NotAllowed(f"file: this review is about {self.watcher} alone.")
+            raise NotAllowed(f"file: this review is about {self.watcher} alone.", key="file_of_other_review")
         name, text = named(section), checked(content)
         before = self.contents.get(name)
         self.contents[name] = checked(f"{before}\n{text}") if before and name == HISTORY else text

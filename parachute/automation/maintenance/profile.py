@@ -59,7 +59,9 @@ class MaintenanceProfile:
         try:
             mounts, data = await asyncio.to_thread(self._gather, session.id)
         except OSError as error:
-            raise Unavailable(f"The logs cannot be copied for the agent: {error.strerror or error}.") from error
+            raise Unavailable(
+                f"The logs cannot be copied for the agent: {error.strerror or error}.", key="logs_not_copied"
+            ) from error
         execution = await confined(services, endpoint, mounts, egress=False, limits=_LIMITS)
         provider = services.gateway.upstream.provider
         warnings: Warnings = tuple(("Read only", sentence) for sentence in data.read_only)

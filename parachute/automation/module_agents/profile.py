@@ -257,7 +257,10 @@ def profile_of_task(
     Error: NotAllowed for tools that the module may not use, and for a module that is not trusted.
     """
     if module.trust is Trust.UNTRUSTED:
-        raise NotAllowed(f"The module {module.name} is not trusted, so its agents do not start by themselves.")
+        raise NotAllowed(
+            f"The module {module.name} is not trusted, so its agents do not start by themselves.",
+            key="module_not_trusted",
+        )
     mcp = tuple(name for name in module.manifest.permissions.mcp if not name.startswith("mcp__"))
     sandbox = _readable(module)
     return AgentProfile(

@@ -34,10 +34,12 @@ async def add_server(service: ServersDependency, body: Annotated[dict[str, Any],
     fields = dict(body)
     name = fields.pop("name", None)
     if not isinstance(name, str):
-        raise InvalidInput("name: expected text.")
+        raise InvalidInput("name: expected text.", key="server_name_expected")
     if "config" in fields:
         if len(fields) > 1 or not isinstance(fields["config"], dict):
-            raise InvalidInput("config: expected an object, and nothing else but the name.")
+            raise InvalidInput(
+                "config: expected an object, and nothing else but the name.", key="server_config_expected"
+            )
         fields = fields["config"]
     added = await service.add(name, fields)
     return {"success": True, "server": as_json(added, is_running=False, status=service.statuses.of(added))}

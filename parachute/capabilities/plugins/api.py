@@ -119,8 +119,8 @@ async def get_agent(slug: str, name: str, service: PluginsDependency) -> dict[st
 
 def _asked(body: Any) -> tuple[str, str | None]:
     if not isinstance(body, dict) or set(body) - _FIELDS or not isinstance(body.get("url"), str):
-        raise InvalidInput("Expected the field url, and slug if it shall be called otherwise.")
+        raise InvalidInput("Expected the field url, and slug if it shall be called otherwise.", key="url_missing")
     slug = body.get("slug") or None
     if slug is not None and not isinstance(slug, str):
-        raise InvalidInput("slug: expected text.")
+        raise InvalidInput("slug: expected text.", key="slug_not_text")
     return body["url"], slug

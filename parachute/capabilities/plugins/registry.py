@@ -71,7 +71,11 @@ class Registry:
             before = self.load()
             after = edit(dict(before))
             if len(after) > MOST:
-                raise Conflict(f"There are {MOST} plugins already.", "Remove one: parachute plugins remove SLUG")
+                raise Conflict(
+                    f"There are {MOST} plugins already.",
+                    "Remove one: parachute plugins remove SLUG",
+                    key="too_many_plugins",
+                )
             if after != before:
                 atomic_write(self._path, json.dumps({"plugins": [asdict(each) for each in after.values()]}, indent=1))
             return after
@@ -84,7 +88,9 @@ class Registry:
 def entry_of(entries: Entries, slug: str) -> Installed:
     """The entry of a slug; error: NotFound."""
     if slug not in entries:
-        raise NotFound(f"There is no plugin {slug[:64]!r}.", "`parachute plugins list` shows all.")
+        raise NotFound(
+            f"There is no plugin {slug[:64]!r}.", "`parachute plugins list` shows all.", key="no_such_plugin"
+        )
     return entries[slug]
 
 

@@ -55,7 +55,7 @@ class Plugins:
         for skill in plugin.contents.skills if plugin.contents else ():
             if skill.name == name:
                 return skill
-        raise NotFound(f"The plugin {slug} has no skill {name[:64]!r}.")
+        raise NotFound(f"The plugin {slug} has no skill {name[:64]!r}.", key="no_such_skill")
 
     async def agent(self, slug: str, name: str) -> Agent:
         """An agent of a plugin; error: NotFound."""
@@ -63,7 +63,7 @@ class Plugins:
         for agent in plugin.contents.agents if plugin.contents else ():
             if agent.name == name:
                 return agent
-        raise NotFound(f"The plugin {slug} has no agent {name[:64]!r}.")
+        raise NotFound(f"The plugin {slug} has no agent {name[:64]!r}.", key="no_such_agent")
 
     async def install(self, url: str, slug: str | None, who: str) -> Plugin:
         """Install a plugin, and approve its texts: that the owner asks for it is the word for those; errors: ParachuteError."""

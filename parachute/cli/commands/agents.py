@@ -96,7 +96,7 @@ def approve(
     store = _store()
     found = [store.get(each, project(directory)) for each in name]
     if wrong := next((agent for agent in found if agent.problem), None):
-        raise InvalidInput(f"{wrong.path} cannot be used. {wrong.problem}")
+        raise InvalidInput(f"{wrong.path} cannot be used. {wrong.problem}", key="agent_not_usable")
     waiting = [agent for agent in found if not store.is_approved(agent)]
     for agent in waiting if not as_json else ():
         print_changes([text_change(agent.path, store.before(agent), agent.content.encode(), is_whole=True)])

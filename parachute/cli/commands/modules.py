@@ -223,6 +223,7 @@ def set_(
         raise InvalidInput(
             f"{setting} is a secret, and other programs and the shell's history can see a command line.",
             f"Leave the value out to be asked for it, or pipe it: parachute modules set {name} {setting} -",
+            key="secret_on_command_line",
         )
     text = _asked(name, found) if value is None else _from_input() if value == "-" else value
     modules.settings.set(name, manifest, setting, from_text(found, text))
@@ -314,12 +315,15 @@ def _asked(name: str, setting: "Setting") -> str:
     if setting.type != "secret":
         expected = f"one of {', '.join(setting.choices)}" if setting.choices else f"of type {setting.type}"
         raise InvalidInput(
-            f"{setting.name}: a value is expected, {expected}.", f"parachute modules set {name} {setting.name} VALUE"
+            f"{setting.name}: a value is expected, {expected}.",
+            f"parachute modules set {name} {setting.name} VALUE",
+            key="value_expected",
         )
     if not can_ask():
         raise InvalidInput(
             f"{setting.name} is a secret, and there is no terminal to ask at.",
             f"Pipe it: parachute modules set {name} {setting.name} -",
+            key="cannot_ask",
         )
     return secret(f"{setting.name} of {name}")
 
@@ -329,7 +333,7 @@ def _from_input() -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise InvalidInput("What came in is not UTF-8 text.") from error
+        raise InvalidInput("What came in is not UTF-8 text.", key="not_text") from error
     # The end of the line belongs to the program that wrote it.
     return text.removesuffix("\n").removesuffix("\r")
 

@@ -34,7 +34,7 @@ def setup(
     """Install the journal, the knowledge base and their chats; what is installed already stays as it is."""
     names = [name.strip() for name in modules.split(",") if name.strip()]
     if not names:
-        raise InvalidInput("--modules: name at least one, such as daily.")
+        raise InvalidInput("--modules: name at least one, such as daily.", key="no_modules_named")
     home = Home.find()
     service = _service(home)
     questions = []
@@ -141,7 +141,9 @@ def _install(service: "Modules", question: "Question") -> None:
     """Install what the user has said yes to; error: Conflict if it is not what was shown."""
     with service.installing(f"parachute://{question.module.name}") as installation:
         if installation.module.hash != question.module.hash:
-            raise Conflict(f"The module {question.module.name} has changed since it was shown.", "Try again.")
+            raise Conflict(
+                f"The module {question.module.name} has changed since it was shown.", "Try again.", key="module_changed"
+            )
         installation.finish()
 
 

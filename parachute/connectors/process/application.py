@@ -74,9 +74,9 @@ class Application:
             case "PUT", _ if path.startswith(_MESSAGES):
                 key = unquote(path.removeprefix(_MESSAGES))
                 if not 0 < len(key) <= _KEY_LIMIT:
-                    raise InvalidInput(f"key: 1 to {_KEY_LIMIT} characters are expected.")
+                    raise InvalidInput(f"key: 1 to {_KEY_LIMIT} characters are expected.", key="delivery_key_length")
                 return asdict(await self._show(key, _record(Outgoing, document)))
-        raise NotFound(f"{method} {path[:60]} does not exist.")
+        raise NotFound(f"{method} {path[:60]} does not exist.", key="nothing_here")
 
     async def _show(self, key: str, outgoing: Outgoing) -> Sent:
         lock = self._chats.setdefault(outgoing.chat.id, asyncio.Lock())
@@ -93,14 +93,16 @@ class Application:
         except Refused as refused:
             raise Conflict(self._masking.masked(str(refused)), key="refused_by_platform") from refused
         except ConnectionError as error:
-            raise Unavailable(self._masking.masked(str(error)), "Ask again in a moment.") from error
+            raise Unavailable(
+                self._masking.masked(str(error)), "Ask again in a moment.", key="platform_silent"
+            ) from error
 
 
 def _record(kind: type[Record], document: Any) -> Record:
     try:
         return record_of(kind, document)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"This is not a valid {kind.__name__}: {error}.") from error
+        raise InvalidInput(f"This is not a valid {kind.__name__}: {error}.", key="record_invalid") from error
 
 
 async def _send(status: int, document: dict[str, Any], send: Send) -> None:

@@ -29,7 +29,9 @@ class CoreClient:
         try:
             answer = await local_http.ask(self._answer(method, path, document), seconds, LARGEST_ANSWER)
         except TimeoutError as error:
-            raise Unavailable(f"Core did not answer {method} {path} within {seconds:g} seconds.") from error
+            raise Unavailable(
+                f"Core did not answer {method} {path} within {seconds:g} seconds.", key="core_silent"
+            ) from error
         return _checked(*answer)
 
     async def stream(self, path: str, document: object) -> AsyncIterator[Any]:
@@ -44,7 +46,9 @@ class CoreClient:
                         if line.startswith(b"data: "):
                             yield local_http.json_of(line.removeprefix(b"data: "))
                 if len(rest) > LARGEST_ANSWER:
-                    raise ModuleError(f"An event of core is larger than {LARGEST_ANSWER:,} bytes.")
+                    raise ModuleError(
+                        f"An event of core is larger than {LARGEST_ANSWER:,} bytes.", key="event_too_large"
+                    )
             if response.status != 200:
                 _checked(response.status, local_http.json_of(rest))
 
@@ -58,13 +62,19 @@ class CoreClient:
             ) as response:
                 yield response
         except local_http.Unreachable as error:
-            raise CoreGone("Core does not answer; it may be restarting.", "Try again in a moment.") from error
+            raise CoreGone(
+                "Core does not answer; it may be restarting.", "Try again in a moment.", key="core_gone"
+            ) from error
         except (OSError, local_http.CannotBeSent) as error:
-            raise CoreGone(f"The connection to core broke: {error}.", "Try again in a moment.") from error
+            raise CoreGone(
+                f"The connection to core broke: {error}.", "Try again in a moment.", key="core_gone"
+            ) from error
         except local_http.TooLong as error:
-            raise ModuleError(f"The answer of core is larger than {LARGEST_ANSWER:,} bytes.") from error
+            raise ModuleError(
+                f"The answer of core is larger than {LARGEST_ANSWER:,} bytes.", key="answer_too_large"
+            ) from error
         except local_http.NotJson as error:
-            raise ModuleError("Core sent what is not JSON.") from error
+            raise ModuleError("Core sent what is not JSON.", key="answer_not_json") from error
 
 
 def _checked(status: int, document: Any) -> Any:

@@ -53,13 +53,17 @@ def _vault(specification: HostSpecification) -> list[str]:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise InvalidInput(f"{path} cannot be given to the module: {error.strerror}.") from error
+                raise InvalidInput(
+                    f"{path} cannot be given to the module: {error.strerror}.", key="folder_not_given"
+                ) from error
         # After those that are read only, since they may lie inside of one.
         for path in specification.write:
             try:
                 arguments += ["--bind-fd", str(_opened(root, path, specification.vault, make=True)), path]
             except OSError as error:
-                raise InvalidInput(f"{path} cannot be given to the module: {error.strerror}.") from error
+                raise InvalidInput(
+                    f"{path} cannot be given to the module: {error.strerror}.", key="folder_not_given"
+                ) from error
     return arguments
 
 

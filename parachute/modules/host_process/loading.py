@@ -37,7 +37,10 @@ def verified(specification: HostSpecification) -> dict[Path, dict[str, str]]:
     if specification.packages_hash is not None:
         packages: TreeHash = hash_tree(Path(specification.packages), complete=True)
         if packages.text != specification.packages_hash:
-            raise ModuleError(f"{specification.packages} is not what was installed: its hash is {packages.text}.")
+            raise ModuleError(
+                f"{specification.packages} is not what was installed: its hash is {packages.text}.",
+                key="packages_changed",
+            )
         found[Path(specification.packages)] = packages.files
     return found
 
@@ -47,7 +50,9 @@ def load(specification: HostSpecification, connection: Connection, digests: dict
     code = Path(specification.code)
     manifest = load_manifest(code)
     if manifest.name != specification.name:
-        raise ModuleError(f"{code} holds the module {manifest.name}, and {specification.name} was to be started.")
+        raise ModuleError(
+            f"{code} holds the module {manifest.name}, and {specification.name} was to be started.", key="other_module"
+        )
     process = os.getpid()
     package = sources.install(manifest.name, code, Path(specification.packages), digests)
     try:
@@ -80,6 +85,7 @@ def _module_class(file: ModuleType, manifest: Manifest) -> type[Module]:
         raise ModuleError(
             f"{manifest.module} must have exactly one class that inherits from Module; it has: {names}.",
             "Write `from parachute.core import Module` and `class MyModule(Module):`.",
+            key="module_class_missing",
         )
     return final[0]
 
@@ -119,7 +125,9 @@ def _function(package: str, handler: str) -> Callable[..., Any]:
     file, _, name = handler.partition(":")
     function = getattr(importlib.import_module(f"{package}.{file}"), name, None)
     if not callable(function):
-        raise ModuleError(f"manifest.yaml names the handler {handler}, and {file}.py has no function {name}.")
+        raise ModuleError(
+            f"manifest.yaml names the handler {handler}, and {file}.py has no function {name}.", key="handler_missing"
+        )
     found: Callable[..., Any] = function
     return found
 
@@ -130,9 +138,11 @@ def _is_protocol(value: type) -> bool:
 
 def _load_error(error: BaseException, manifest: Manifest) -> ModuleError:
     if isinstance(error, SystemExit):
-        return ModuleError(f"{manifest.module} ended the process while it was imported (sys.exit).")
+        return ModuleError(f"{manifest.module} ended the process while it was imported (sys.exit).", key="module_exits")
     hint = None
     if isinstance(error, ModuleNotFoundError):
         hint = "Add the package to dependencies in manifest.yaml, and approve the module again."
     sys.excepthook(type(error), error, error.__traceback__)
-    return ModuleError(f"{manifest.module} cannot be loaded: {type(error).__name__}: {error}", hint)
+    return ModuleError(
+        f"{manifest.module} cannot be loaded: {type(error).__name__}: {error}", hint, key="module_not_loaded"
+    )

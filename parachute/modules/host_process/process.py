@@ -110,7 +110,10 @@ def main() -> int:
     try:
         *options, name = sys.argv[1:] or [""]
         if options not in ([], [SANDBOX], [UNIT]):
-            raise InvalidInput("The name of a module is expected: `python -m parachute.modules.host_process NAME`.")
+            raise InvalidInput(
+                "The name of a module is expected: `python -m parachute.modules.host_process NAME`.",
+                key="name_expected",
+            )
         specification = HostSpecification.load(name)
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201 - this is where the supervisor keeps what a process says

@@ -46,7 +46,10 @@ class InterfaceName(Struct, frozen=True):
         """Read `Name` or `Name@1.2`; error: InvalidInput."""
         match = INTERFACE.fullmatch(text)
         if not match:
-            raise InvalidInput(f"{text[:60]!r} must be a name such as BrainInterface or BrainInterface@1.2.")
+            raise InvalidInput(
+                f"{text[:60]!r} must be a name such as BrainInterface or BrainInterface@1.2.",
+                key="interface_name_invalid",
+            )
         return cls(match[1], *(int(part) for part in match.groups()[1:] if part is not None))
 
     def satisfies(self, wanted: "InterfaceName") -> bool:
@@ -131,7 +134,7 @@ class Setting(Struct, frozen=True):
         if is_right:
             return value
         allowed = f"one of {', '.join(self.choices)}" if self.type == "choice" else _TYPES[self.type]
-        raise InvalidInput(f"{self.name}: {allowed} is allowed.")
+        raise InvalidInput(f"{self.name}: {allowed} is allowed.", key="field_invalid")
 
 
 _LONGEST_VALUE = 10_000

@@ -51,21 +51,28 @@ def read_permissions(value: Value) -> Permissions:
 def _readable(text: str, field: str) -> str:
     pattern = Pattern.parse(text, field)
     if pattern.parts[0].startswith(".") and pattern.parts[0] not in _READABLE:
-        raise InvalidInput(f"{pattern.parts[0]} at the top of the vault belongs to the computer itself.")
+        raise InvalidInput(
+            f"{pattern.parts[0]} at the top of the vault belongs to the computer itself.", key="folder_of_computer"
+        )
     return text
 
 
 def _writable(text: str, field: str) -> str:
     pattern = Pattern.parse(text, field)
     if pattern.parts[0].startswith("."):
-        raise InvalidInput(f"{pattern.parts[0]}: what is hidden at the top of the vault cannot be written.")
+        raise InvalidInput(
+            f"{pattern.parts[0]}: what is hidden at the top of the vault cannot be written.", key="hidden_not_writable"
+        )
     if pattern.is_literal:
         # A single file that is mounted cannot be replaced as a whole, only written over.
-        raise InvalidInput(f"A folder is expected, such as {text}/**; a single file could not be replaced safely.")
+        raise InvalidInput(
+            f"A folder is expected, such as {text}/**; a single file could not be replaced safely.",
+            key="folder_expected",
+        )
     return text
 
 
 def _tool(text: str, field: str) -> str:
     if not TOOL_NAME.fullmatch(text.removesuffix("*") or "x"):
-        raise InvalidInput("The name of a tool is expected, such as brain_search or brain_*.")
+        raise InvalidInput("The name of a tool is expected, such as brain_search or brain_*.", key="tool_name_expected")
     return text

@@ -29,7 +29,7 @@ class AgentLimit:
         """Every value checked; error: InvalidInput."""
         for listed in (self.paths, self.capabilities):
             if listed is not None and len(listed) > _MOST:
-                raise InvalidInput(f"At most {_MOST} paths and tools are allowed.")
+                raise InvalidInput(f"At most {_MOST} paths and tools are allowed.", key="too_many_limits")
         # It has the rules for paths of agents.
         SandboxConfig(allowed_paths=self.paths or ())
         if self.capabilities is not None:
@@ -68,7 +68,9 @@ def check_limit(manifest: Manifest, agent: str, limit: AgentLimit) -> None:
     config = manifest.agents.get(agent)
     if config is None:
         known = ", ".join(sorted(manifest.agents)) or "none"
-        raise NotFound(f"The module {manifest.name} has no agent {agent[:40]!r}; there are: {known}.")
+        raise NotFound(
+            f"The module {manifest.name} has no agent {agent[:40]!r}; there are: {known}.", key="no_such_agent"
+        )
     for path in limit.paths or ():
         if config.sandbox is not None and not any(_covers(other, path) for other in config.sandbox.allowed_paths):
             allowed = ", ".join(config.sandbox.allowed_paths) or "none"

@@ -115,7 +115,9 @@ class Repository:
             check_size(self._limits, count, total, path, int(size))
         if not count:
             where = f"a folder {subfolder!r}" if subfolder else "any file"
-            raise InvalidInput(f"The repository does not have {where}.", "`--path` names the folder.")
+            raise InvalidInput(
+                f"The repository does not have {where}.", "`--path` names the folder.", key="no_such_folder"
+            )
 
     def _said(self, arguments: list[str], folder: Path | None = None) -> str:
         """The commit that git names first; error: CloneFailed where it names none."""

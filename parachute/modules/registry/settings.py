@@ -105,7 +105,10 @@ class ModuleSettings:
         try:
             setting = setting_of(manifest, name)
             if setting.type == "secret":
-                raise InvalidInput(f"{name} is a secret, and everybody on this machine can read what is declared.")
+                raise InvalidInput(
+                    f"{name} is a secret, and everybody on this machine can read what is declared.",
+                    key="secret_declared",
+                )
             return _checked(setting, value)
         except ParachuteError as error:
             raise NotAsDeclared(f"{self._declaration.path}: {key}: {error.message}", error.hint) from error
@@ -130,7 +133,10 @@ class ModuleSettings:
             if text == before:
                 return
             if len(text) > MAXIMUM_BYTES:
-                raise InvalidInput(f"{setting.name}: {name} would have more than {MAXIMUM_BYTES:,} bytes of settings.")
+                raise InvalidInput(
+                    f"{setting.name}: {name} would have more than {MAXIMUM_BYTES:,} bytes of settings.",
+                    key="settings_too_large",
+                )
             check_private_folder(private_folder(self._folder))
             atomic_write(path, text, 0o600)
 
@@ -184,7 +190,7 @@ def from_text(setting: Setting, text: str) -> object:
 def _checked(setting: Setting, value: object) -> Any:
     checked = setting.check(value)
     if isinstance(checked, float) and not math.isfinite(checked):
-        raise InvalidInput(f"{setting.name}: a number is allowed.")
+        raise InvalidInput(f"{setting.name}: a number is allowed.", key="not_a_number")
     if isinstance(checked, str):
         try:
             checked.encode()
@@ -193,7 +199,9 @@ def _checked(setting: Setting, value: object) -> Any:
                 f"{setting.name}: an incomplete character is not valid text.", key="half_a_character"
             ) from error
         if setting.type == "secret" and not checked:
-            raise InvalidInput(f"{setting.name}: a secret cannot be empty.", "Remove it instead, to set none.")
+            raise InvalidInput(
+                f"{setting.name}: a secret cannot be empty.", "Remove it instead, to set none.", key="secret_empty"
+            )
     return checked
 
 

@@ -167,7 +167,9 @@ def _existing(text: str, folder: Path | None) -> Path:
         path = ((folder or Path.cwd()) / path).resolve()
         found = path.is_dir()
     except (OSError, RuntimeError) as error:
-        raise InvalidInput(f"source: {text[:200]!r} cannot be read: {error}.", _ALLOWED) from error
+        raise InvalidInput(
+            f"source: {text[:200]!r} cannot be read: {error}.", _ALLOWED, key="source_unreadable"
+        ) from error
     if not found:
         raise NotFound(f"There is no folder {path}.", _ALLOWED, key="no_folder")
     return path

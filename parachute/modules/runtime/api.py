@@ -33,7 +33,7 @@ async def resolve(
         _check_may(caller, brain.name)
         named = await interfaces.call_for_core(_BRAIN, "resolve", {"text": identifier}, _SECONDS)
         if not isinstance(named, str):
-            raise NotFound(f"{brain.name} is not sure what {identifier[:80]!r} means.")
+            raise NotFound(f"{brain.name} is not sure what {identifier[:80]!r} means.", key="para_id_unsure")
         identifier = named
     found = ParaId.parse(identifier)
     _check_may(caller, found.module)
@@ -43,4 +43,4 @@ async def resolve(
 
 def _check_may(caller: Caller, module: str) -> None:
     if not caller.may(module, "read"):
-        raise NotAllowed(f"Reading what belongs to {module} is not allowed to this key.")
+        raise NotAllowed(f"Reading what belongs to {module} is not allowed to this key.", key="not_readable_with_key")

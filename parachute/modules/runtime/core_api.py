@@ -35,13 +35,6 @@ Document = dict[str, Any]
 Answer = Callable[[str, Document, Request], Coroutine[Any, Any, Document]]
 
 
-class TooManyEvents(ParachuteError):
-    """A module publishes so much that the disk would suffer."""
-
-    status = 429
-    key = "too_many_events"
-
-
 class CoreApi:
     """The routes; `self.application` is their ASGI application, with the name of the module in `scope["state"]["module"]`."""
 
@@ -86,7 +79,7 @@ class CoreApi:
     async def _start(self, module: str, body: Document, _: Request) -> Document:
         folders = body.get("folders")
         if not isinstance(folders, dict):
-            raise InvalidInput("folders: an object is expected.")
+            raise InvalidInput("folders: an object is expected.", key="folders_invalid")
         await self._hosts.may_start(module, text_field(body, "hash"), folders)
         return {"started": True}
 
@@ -120,11 +113,19 @@ class CoreApi:
     async def _publish(self, module: str, body: Document, request: Request) -> Document:
         name = text_field(body, "name")
         if not name.startswith(f"{module}."):
-            raise NotAllowed(f"name: {name[:100]!r} belongs to another module; {module} may publish {module}.* only.")
+            raise NotAllowed(
+                f"name: {name[:100]!r} belongs to another module; {module} may publish {module}.* only.",
+                key="event_of_other",
+            )
         data = object_field(body, "data")
         count, size = self._rates.setdefault(module, (Rate(*EVENTS), Rate(*EVENT_BYTES)))
         if not count.take() or not size.take(int(request.headers.get("content-length") or _BODY_LIMIT)):
-            raise TooManyEvents(f"{module} publishes more than events may take.", "Publish less, or more slowly.")
+            raise ParachuteError(
+                f"{module} publishes more than events may take.",
+                "Publish less, or more slowly.",
+                status=429,
+                key="too_many_events",
+            )
         event = await self._events.publish(name, data, source=module)
         return {"id": event.id}
 
@@ -143,14 +144,15 @@ class CoreApi:
         keys = [*texts, *gone] if isinstance(gone, list) else [None]
         if not all(isinstance(each, str) for each in (*keys, *texts.values())) or len(keys) > _TEXTS:
             raise InvalidInput(
-                f"texts: up to {_TEXTS:,} texts by their keys, and a list of keys that are gone, are expected."
+                f"texts: up to {_TEXTS:,} texts by their keys, and a list of keys that are gone, are expected.",
+                key="texts_invalid",
             )
         return {"index": await self._meaning.put(collection_of(module), texts, gone)}
 
     async def _find_texts(self, module: str, body: Document, _: Request) -> Document:
         limit = body.get("limit")
         if not isinstance(limit, int) or not 1 <= limit <= _NEAR:
-            raise InvalidInput(f"limit: 1 to {_NEAR} is allowed.")
+            raise InvalidInput(f"limit: 1 to {_NEAR} is allowed.", key="limit_out_of_range")
         index, found = await self._meaning.find(collection_of(module), text_field(body, "query"), limit)
         return {"index": index, "results": [[near.key, near.score] for near in found]}
 
@@ -162,7 +164,7 @@ class CoreApi:
             if servers is not None and not (
                 isinstance(servers, list) and all(isinstance(each, str) for each in servers)
             ):
-                raise InvalidInput("mcp_servers: a list of names is expected.")
+                raise InvalidInput("mcp_servers: a list of names is expected.", key="mcp_servers_invalid")
             events = self._agents.query(
                 self._hosts.approved(module),
                 message=text_field(body, "message"),

@@ -81,12 +81,14 @@ class ModuleProxy:
                 error = await self._hosts.explained(name, error)
             if started:
                 # The status has been sent: only an early end of the connection shows the error.
-                raise ModuleError(f"An answer broke off: {error.message}", error.hint) from error
+                raise ModuleError(
+                    f"An answer broke off: {error.message}", error.hint, key="answer_broke_off"
+                ) from error
             await refuse(scope, send, error)
 
     async def _pass_on(self, name: str, path: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         if path.startswith(_CONTROL):
-            raise NotFound("This path belongs to the computer itself.")
+            raise NotFound("This path belongs to the computer itself.", key="computers_own_path")
         host = await self._hosts.host(name)
         incoming = Incoming(receive, _has_body(scope))
         query: bytes = scope["query_string"]

@@ -69,7 +69,11 @@ def _print(as_json: bool, found: Check | Rehearsal) -> None:
 
 
 def _refused(as_json: bool, error: ParachuteError | OSError) -> int:
-    found = error if isinstance(error, ParachuteError) else ParachuteError(f"The rehearsal cannot be begun: {error}.")
+    found = (
+        error
+        if isinstance(error, ParachuteError)
+        else ParachuteError(f"The rehearsal cannot be begun: {error}.", key="rehearsal_not_begun")
+    )
     if as_json:
         document: dict[str, Any] = {"error": found.as_json()}
         _say(json.dumps(document))

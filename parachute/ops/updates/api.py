@@ -99,7 +99,7 @@ async def post_update(body: Wanted, home: HomeDependency) -> Updates:
     """Begin an update: it is staged, rehearsed on copies, put in place and watched. 409 while one is under way."""
     source = Path(body.source) if body.source is not None else None
     if source is not None and not source.is_absolute():
-        raise InvalidInput("source: expected a path from / on.")
+        raise InvalidInput("source: expected a path from / on.", key="source_not_absolute")
     await Orders(home).begin(source, unrehearsed=body.unrehearsed)
     return await _updates(home)
 

@@ -88,7 +88,7 @@ def is_installed(package: str) -> bool:
 def _library_folder(name: str) -> str:
     specification = find_spec(name)
     if not specification or not specification.submodule_search_locations:
-        raise NotFound(f"The package {name} is not installed.", "Install this program again.")
+        raise NotFound(f"The package {name} is not installed.", "Install this program again.", key="package_missing")
     return specification.submodule_search_locations[0]
 
 

@@ -158,7 +158,7 @@ def test_packages_that_changed_since_they_were_installed_are_not_loaded(tmp_path
     )
     assert verified(specification)[packages].keys() == {"helper.py"}
     (packages / "helper.py").write_text("VERSION = 2\n")
-    with raises("module_error"):
+    with raises("packages_changed"):
         verified(specification)
 
 

@@ -23,7 +23,10 @@ class VoiceSettings:
         """Read the PARACHUTE_VOICE_ variables; error: InvalidInput naming the variable and what is allowed."""
         model = environment.get("PARACHUTE_VOICE_MODEL", "")
         if not model.startswith("/"):
-            raise InvalidInput(f"PARACHUTE_VOICE_MODEL is {model!r}, and the path of a folder from / on is needed.")
+            raise InvalidInput(
+                f"PARACHUTE_VOICE_MODEL is {model!r}, and the path of a folder from / on is needed.",
+                key="model_folder_missing",
+            )
         return cls(
             Path(model),
             environment.get("PARACHUTE_VOICE_KIND") or None,

@@ -59,7 +59,7 @@ async def begin(
     """Begin to sign in to a server elsewhere: `link` is for a browser, which comes back to this computer at the address called."""
     wanted = body or Beginning()
     if wanted.client_secret is not None and wanted.client_id is None:
-        raise Conflict("client_secret: it belongs to a client_id.")
+        raise Conflict("client_secret: it belongs to a client_id.", key="client_id_missing")
     base = callback_address(settings.port) if wanted.paste else callback_address(settings.port, str(request.base_url))
     client = (wanted.client_id, wanted.client_secret) if wanted.client_id is not None else None
     pending = await service.begin_login(name, base, wanted.hosts, client)
