@@ -1,7 +1,9 @@
 """A scheduled agent: its file, its state, and its runs."""
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import ConfigDict
 
 from parachute.modules.agent_definitions.models import Definition
 from parachute.modules.runtime.models import ApprovedModule
@@ -35,6 +37,11 @@ class AgentFile:
         """Its name among the agents of all modules."""
         return key_of(self.module.name, self.name)
 
+    @property
+    def shown_name(self) -> str:
+        """Its name for people."""
+        return self.definition.display_name if self.definition else self.name
+
 
 @dataclass(slots=True)
 class RunRecord:
@@ -43,6 +50,9 @@ class RunRecord:
     `left_some` is true when it saw only a part of what there was. `wrote` is the digest of the page that it left, `undone`
     when that was taken back.
     """
+
+    # Inside of answers in camelCase its own names stay as they are.
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
 
     id: str
     date: str
@@ -64,9 +74,6 @@ class RunRecord:
             line = " ".join(text.split())
             self.log.append(line if len(line) <= _LINE else line[: _LINE - 1] + "…")
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(slots=True)
 class AgentState:
@@ -85,9 +92,6 @@ class AgentState:
     taken: str | None = None
     retry_at: str | None = None
     running: RunRecord | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def key_of(module: str, agent: str) -> str:

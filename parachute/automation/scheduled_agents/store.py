@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ class AgentStore:
         """The state of one agent; error: Unavailable."""
         return self.states().get(key) or AgentState()
 
+    def newest(self, key: str) -> Sequence[RunRecord]:
+        """The last runs of an agent, newest first, with the one that is under way; error: Unavailable."""
+        running = self.state(key).running
+        return (*([running] if running else []), *reversed(self.runs(key)))
+
     def change(self, key: str, change: Callable[[AgentState], None]) -> AgentState:
         """Change the state of an agent, and return it; error: Unavailable."""
         try:
@@ -50,7 +56,7 @@ class AgentStore:
                 states = self.states()
                 state = states.setdefault(key, AgentState())
                 change(state)
-                document = {"agents": {name: each.as_json() for name, each in states.items()}}
+                document = {"agents": {name: asdict(each) for name, each in states.items()}}
                 atomic_write(self._path, json.dumps(document, indent=1))
         except OSError as error:
             raise Unavailable(f"{self._path} cannot be written: {error.strerror}.") from error
@@ -111,7 +117,7 @@ class AgentStore:
     def _write_runs(self, key: str, runs: list[RunRecord]) -> None:
         path = self._runs_path(key)
         private_folder(path.parent)
-        atomic_write(path, json.dumps({"runs": [run.as_json() for run in runs]}))
+        atomic_write(path, json.dumps({"runs": [asdict(run) for run in runs]}))
 
     def _forget_before(self, key: str, kept: set[str]) -> None:
         folder = self._before(key)

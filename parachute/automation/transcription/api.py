@@ -3,9 +3,9 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
-from parachute.automation.transcription.models import Job, State
+from parachute.automation.transcription.models import Job, Segment, State
 from parachute.automation.transcription.service import Transcriptions
 from parachute.base.services import provided
 
@@ -34,16 +34,14 @@ class VoiceStatus(BaseModel):
     open: int
 
 
-class Segment(BaseModel):
-    """Speech between two seconds of a recording."""
-
-    start: float
-    end: float
-    text: str
+def _of_result(name: str) -> Any:
+    return Field(default=None, validation_alias=AliasPath("result", name))
 
 
 class TranscriptionState(BaseModel):
     """State of a transcription."""
+
+    model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
 
     id: str
     path: str
@@ -52,8 +50,8 @@ class TranscriptionState(BaseModel):
     progress: float | None
     attempts: int
     error: Problem | None
-    language: str | None
-    seconds: float | None
+    language: str | None = _of_result("language")
+    seconds: float | None = _of_result("seconds")
     created_at: str
     updated_at: str
 
@@ -61,8 +59,8 @@ class TranscriptionState(BaseModel):
 class TranscriptionAnswer(TranscriptionState):
     """State of a transcription, with its text and timed segments."""
 
-    text: str | None
-    segments: list[Segment]
+    text: str | None = _of_result("text")
+    segments: tuple[Segment, ...] = Field(default=(), validation_alias=AliasPath("result", "segments"))
 
 
 class TranscriptionList(BaseModel):
@@ -106,7 +104,7 @@ async def list_transcriptions(
 ) -> TranscriptionList:
     """The newest transcriptions, those of an entry of the journal or of a recording if one is given."""
     found = await service.newest(limit, entry, path)
-    return TranscriptionList.model_validate({"transcriptions": [each.as_json(whole=False) for each in found]})
+    return TranscriptionList(transcriptions=[TranscriptionState.model_validate(each) for each in found])
 
 
 @router.post("/transcriptions")
@@ -134,5 +132,4 @@ async def cancel_transcription(identifier: Identifier, service: TranscriptionsDe
 
 
 def _answer(job: Job) -> TranscriptionAnswer:
-    answer: dict[str, Any] = job.as_json()
-    return TranscriptionAnswer.model_validate(answer)
+    return TranscriptionAnswer.model_validate(job)

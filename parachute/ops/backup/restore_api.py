@@ -22,6 +22,7 @@ from parachute.ops.backup.choosing import open_repository
 from parachute.ops.backup.kit.models import Kit, parse
 from parachute.ops.backup.restoring import Restores
 from parachute.security.keys.models import Caller
+from parachute.web.http.answers import Done
 
 router = APIRouter(prefix="/api/backups", tags=["backups"])
 
@@ -75,12 +76,6 @@ class Restored(BaseModel):
     """The last restore; null if there was none."""
 
     last: LastRestore | None
-
-
-class Done(BaseModel):
-    """Answer of a finished request."""
-
-    success: Literal[True] = True
 
 
 @router.put("/access")

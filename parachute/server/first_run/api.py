@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
@@ -19,6 +19,7 @@ from parachute.llm.gateway.service import Gateway
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.web.discovery.avahi import announced_name
 from parachute.web.first_boot.service import FirstBoot
+from parachute.web.http.answers import Done
 
 _LOCAL_TIME = Path("/etc/localtime")
 _ZONES = "zoneinfo/"
@@ -44,12 +45,6 @@ class Setup(BaseModel):
     vault: str
     provider: dict[str, Any]
     model_chosen: bool
-
-
-class Done(BaseModel):
-    """Answer of a finished request."""
-
-    success: Literal[True] = True
 
 
 @router.get("/setup", include_in_schema=False)

@@ -19,6 +19,7 @@ from parachute.security.keys.models import Caller, Key, Scope, ScopeNames, check
 from parachute.web.access.cookies import cookie, no_cookies, presented_session
 from parachute.web.access.origins import is_own_page
 from parachute.web.discovery.avahi import announced_name
+from parachute.web.http.answers import Done
 from parachute.web.pairing.links import base_address, link, matrix
 from parachute.web.pairing.models import SECONDS, WrongCode, shown
 from parachute.web.pairing.names import name_of
@@ -131,12 +132,6 @@ class SessionList(BaseModel):
     """All browsers that are signed in."""
 
     sessions: list[Session]
-
-
-class Done(BaseModel):
-    """Answer of a finished request."""
-
-    success: Literal[True] = True
 
 
 @router.get("/me")
