@@ -1,6 +1,6 @@
 """The wing `llm`: the model gateway and questions without a conversation."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.inbox import SpendingSource
@@ -13,8 +13,7 @@ from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelServices:
+class ModelServices(Struct, frozen=True, kw_only=True):
     """The model gateway, and the search by meaning."""
 
     gateway: Gateway
