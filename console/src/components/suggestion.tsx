@@ -45,7 +45,7 @@ const t = messages({
   },
 });
 
-export type Suggestion = Schema<"Suggestion">;
+export type Suggestion = Schema<"ShownSuggestion">;
 
 const ICONS: Record<Suggestion["action"], IconName> = { create: "plus", update: "edit", delete: "trash", link: "link", batch: "list" };
 /** Targets of the computer itself in place of a module; only an owner decides about them. */

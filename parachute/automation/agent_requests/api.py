@@ -1,5 +1,6 @@
 """Routes of runs that begin with the owner's word; the inbox answers those that wait."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from parachute.automation.agent_requests.inbox import item_of
 from parachute.automation.agent_requests.models import AgentRequest, Status
 from parachute.automation.agent_requests.service import AgentRequests
+from parachute.base.answers import Answer
 from parachute.base.services import provided
 from parachute.security.keys.models import Caller
 from parachute.web.access.owner import require_owner
@@ -27,14 +29,14 @@ class NewRun(BaseModel):
     prompt: str = Field(min_length=1, max_length=20_000)
 
 
-class WaitingItem(BaseModel):
+class WaitingItem(Answer, frozen=True):
     """The item of the inbox by which a run is answered, and the hash of what is shown there."""
 
     id: str
     hash: str
 
 
-class RequestedRun(BaseModel):
+class RequestedRun(Answer, frozen=True, kw_only=True):
     """A run; `rights` is what the owner sees of it before the answer, `item` where that is given while it waits."""
 
     id: str
@@ -47,10 +49,10 @@ class RequestedRun(BaseModel):
     text: str
     error: str | None
     item: WaitingItem | None
-    rights: dict[str, Any]
+    rights: Mapping[str, Any]
 
 
-class RequestedRuns(BaseModel):
+class RequestedRuns(Answer, frozen=True):
     """Runs, the newest first."""
 
     runs: list[RequestedRun]
@@ -59,7 +61,7 @@ class RequestedRuns(BaseModel):
 @router.get("")
 async def list_runs(requests: RequestsDependency) -> RequestedRuns:
     """Runs that wait for a yes, run, or ended lately, the newest first."""
-    return RequestedRuns(runs=[_shown(each) for each in requests.requests()])
+    return RequestedRuns([_shown(each) for each in requests.requests()])
 
 
 @router.get("/{identifier}")
@@ -88,6 +90,6 @@ def _shown(request: AgentRequest) -> RequestedRun:
         session_id=request.session,
         text=request.text,
         error=request.error,
-        item=WaitingItem(id=item.id, hash=item.hash) if request.status == "waiting" else None,
-        rights=dict(item.details),
+        item=WaitingItem(item.id, item.hash) if request.status == "waiting" else None,
+        rights=item.details,
     )

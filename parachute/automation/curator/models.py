@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from parachute.automation.scheduled_agents.models import RunRecord, key_of
 from parachute.automation.suggestions.own_targets import CONTEXTS, CURATOR
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.chat.contexts.models import NAMES
 from parachute.chat.contexts.sections import HEADINGS, checked
@@ -44,8 +45,7 @@ class Review:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingReview:
+class WaitingReview(Answer, frozen=True):
     """A file whose review waits, or is under way."""
 
     watcher: str
@@ -56,8 +56,7 @@ class WaitingReview:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CuratorState:
+class CuratorState(Answer, frozen=True, kw_only=True):
     """The curator: its settings, what waits, why nothing is reviewed now, and its last runs, newest first."""
 
     mode: Literal["off", "propose", "write"]

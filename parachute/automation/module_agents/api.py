@@ -4,20 +4,21 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from parachute.automation.module_agents.module_prompts import ModulePrompts
+from parachute.base.answers import Answer
 from parachute.base.services import provided
 
 router = APIRouter(tags=["modules"])
 
 
-class ModulePrompt(BaseModel):
+class ModulePrompt(Answer, frozen=True, rename="camel"):
     """The user's prompt in place of a module's if it `exists`, and the module's own."""
 
     content: str | None
     exists: bool
-    default_prompt: str | None = Field(serialization_alias="defaultPrompt")
+    default_prompt: str | None
 
 
 PromptsDependency = Annotated[ModulePrompts, Depends(provided(ModulePrompts))]
@@ -46,4 +47,4 @@ async def put_prompt(name: str, body: NewPrompt, service: PromptsDependency) -> 
 
 def _shown(service: ModulePrompts, name: str) -> ModulePrompt:
     found = service.get(name)
-    return ModulePrompt(content=found.content, exists=found.content is not None, default_prompt=found.default)
+    return ModulePrompt(found.content, found.content is not None, found.default)

@@ -6,17 +6,25 @@ from datetime import date
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
+from msgspec.structs import asdict
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.automation.scheduled_agents.listing import AgentPage, LastRun, RunResult, ScheduledAgent, listed
+from parachute.automation.scheduled_agents.listing import (
+    AgentPage,
+    RunResult,
+    ScheduledAgent,
+    listed,
+    page_of,
+    result_of,
+)
 from parachute.automation.scheduled_agents.models import AgentFile, AgentState, RunRecord
 from parachute.automation.scheduled_agents.run import NO_TOOLS
 from parachute.automation.scheduled_agents.service import ScheduledAgents
 from parachute.automation.scheduled_agents.transcripts import Transcript
+from parachute.base.answers import Answer, Done
 from parachute.base.errors import Conflict, NotAllowed, ParachuteError
 from parachute.base.services import provided
 from parachute.security.keys.models import Caller
-from parachute.web.http.answers import Done
 
 router = APIRouter(tags=["scheduled agents"])
 
@@ -53,43 +61,43 @@ class Approval(BaseModel):
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
 
 
-class AgentList(BaseModel):
+class AgentList(Answer, frozen=True):
     """Agents of a module."""
 
     agents: list[ScheduledAgent]
 
 
-class SchedulerAgents(AgentList):
+class SchedulerAgents(AgentList, frozen=True):
     """Agents of all modules; `problems` has the reason for each module whose agents cannot be read."""
 
     problems: dict[str, str]
 
 
-class AgentPages(BaseModel):
+class AgentPages(Answer, frozen=True):
     """The pages of a module's agents for a day."""
 
     date: str
     agents: list[AgentPage]
 
 
-class AgentWithText(ScheduledAgent):
+class AgentWithText(ScheduledAgent, frozen=True, kw_only=True):
     """An agent with the text of its file."""
 
     text: str
 
 
-class AgentRuns(BaseModel):
+class AgentRuns(Answer, frozen=True):
     """The last runs of an agent, newest first."""
 
     runs: Sequence[RunRecord]
 
 
-class UndonePage(BaseModel):
+class UndonePage(Answer, frozen=True):
     """The page that was taken back."""
 
-    status: Literal["undone"] = "undone"
     output_path: str
     date: str
+    status: Literal["undone"] = "undone"
 
 
 @router.get("/api/scheduler")
@@ -105,7 +113,7 @@ async def scheduler(request: Request, service: ServiceDependency) -> SchedulerAg
             agents += await _listed(service, await service.list(module.name))
         except ParachuteError as error:
             problems[module.name] = str(error)
-    return SchedulerAgents(agents=agents, problems=problems)
+    return SchedulerAgents(agents, problems)
 
 
 @router.post("/api/scheduler/reload")
@@ -118,7 +126,7 @@ async def reload(service: ServiceDependency) -> Done:
 @router.get(_AGENTS)
 async def list_agents(module: str, service: ServiceDependency) -> AgentList:
     """The agents of a module."""
-    return AgentList(agents=await _listed(service, await service.list(module)))
+    return AgentList(await _listed(service, await service.list(module)))
 
 
 @router.get(f"{_AGENTS}/status")
@@ -130,16 +138,10 @@ async def agents_status(
     found = await service.list(module)
     states = await asyncio.to_thread(service.store.states)
     agents = [
-        AgentPage(
-            **dict(LastRun.model_validate(states.get(agent.key) or AgentState())),
-            name=agent.name,
-            display_name=agent.shown_name,
-            has_output=await service.has_output(agent, day),
-            output_path=agent.definition.output_on(day) if agent.definition else None,
-        )
+        page_of(agent, states.get(agent.key) or AgentState(), day, await service.has_output(agent, day))
         for agent in found
     ]
-    return AgentPages(date=day.isoformat(), agents=agents)
+    return AgentPages(day.isoformat(), agents)
 
 
 @router.get(f"{_AGENTS}/{{name}}")
@@ -147,7 +149,7 @@ async def get_agent(module: str, name: str, service: ServiceDependency) -> Agent
     """One agent, with the text of its file."""
     agent = await service.get(module, name)
     (shown,) = await _listed(service, (agent,))
-    return AgentWithText(**dict(shown), text=agent.content)
+    return AgentWithText(**asdict(shown), text=agent.content)
 
 
 @router.post(f"{_AGENTS}/{{name}}/run")
@@ -159,26 +161,16 @@ async def run_agent(module: str, name: str, service: ServiceDependency, body: Ru
     except Conflict as error:
         if error.key != "busy":
             raise
-        return RunResult(status="skipped", error=error.message)
+        return RunResult("skipped", error.message)
     done, _ = await asyncio.wait({task}, timeout=_WAIT_SECONDS)
-    if not done:
-        return RunResult(status="running")
-    record = task.result()
-    return RunResult(
-        status=record.status,
-        output_path=record.output,
-        error=record.error,
-        journal_date=record.date,
-        output_date=record.date,
-        session_id=record.session,
-    )
+    return result_of(task.result()) if done else RunResult("running")
 
 
 @router.post(f"{_AGENTS}/{{name}}/undo")
 async def undo_agent(module: str, name: str, service: ServiceDependency, body: UndoRequest | None = None) -> UndonePage:
     """Bring back what an agent's last page has replaced, or remove it if there was nothing before."""
     record = await service.undo(module, name, body.day if body else None)
-    return UndonePage(output_path=str(record.output), date=record.date)
+    return UndonePage(str(record.output), record.date)
 
 
 @router.post(f"{_AGENTS}/{{name}}/reset")
@@ -199,7 +191,7 @@ async def agent_transcript(
 @router.get(f"{_AGENTS}/{{name}}/runs")
 async def agent_runs(module: str, name: str, service: ServiceDependency) -> AgentRuns:
     """The last runs of an agent with their logs, newest first."""
-    return AgentRuns(runs=await service.runs(module, name))
+    return AgentRuns(await service.runs(module, name))
 
 
 @router.post(f"{_AGENTS}/{{name}}/approve")

@@ -1,52 +1,41 @@
 """Agents and runs as the app and the command line read them (contract, section 9)."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from msgspec import field
 
-from parachute.automation.scheduled_agents.models import AgentFile, AgentState, Status
+from parachute.automation.scheduled_agents.models import AgentFile, AgentState, RunRecord, Status
+from parachute.base.answers import Answer
 from parachute.base.clock import Clock, as_text
 from parachute.events.scheduler.times import next_due
 
 
-class Camel(BaseModel):
-    """An answer whose fields the app reads in camelCase."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
-
-
-class LastRun(Camel):
-    """The end of the last run of an agent."""
-
-    last_run_at: str | None
-    last_processed_date: str | None
-    last_status: Status | None
-    last_error: str | None
-
-
-class ScheduledState(LastRun):
-    """The same with the number of all runs."""
-
-    run_count: int
-
-
-class Schedule(BaseModel):
+class Schedule(Answer, frozen=True):
     """The time of each day; empty for a file that cannot be read."""
 
     enabled: bool
     time: str
 
 
-class ScheduledAgent(Camel):
+class LastRun(Answer, frozen=True, rename="camel"):
+    """The end of the last run of an agent, and the number of all."""
+
+    last_run_at: str | None
+    last_processed_date: str | None
+    run_count: int
+    last_status: Status | None
+    last_error: str | None
+
+
+class ScheduledAgent(Answer, frozen=True, rename="camel", kw_only=True):
     """One agent; what the app does not know of is our own. `skips` says why its next run will be skipped."""
 
     name: str
     display_name: str
     description: str
     schedule: Schedule
-    state: ScheduledState
+    state: LastRun
     output_path: str
     can_suggest: tuple[str, ...]
     module: str
@@ -62,26 +51,40 @@ class ScheduledAgent(Camel):
     retry_at: str | None
 
 
-class AgentPage(LastRun):
+class AgentPage(Answer, frozen=True, rename="camel"):
     """The page of an agent for a day."""
 
     name: str
     display_name: str
     has_output: bool
     output_path: str | None
+    last_run_at: str | None
+    last_processed_date: str | None
+    last_status: Status | None
+    last_error: str | None
 
 
-class RunResult(BaseModel):
-    """The end of a run; without one it goes on, or another one does."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+class RunResult(Answer, frozen=True):
+    """The end of a run; without a day it goes on, or another one does."""
 
     status: Status
-    output_path: str | None = None
     error: str | None = None
+    output_path: str | None = None
     journal_date: str | None = None
     output_date: str | None = None
-    session_id: str | None = Field(default=None, serialization_alias="sessionId")
+    session: str | None = field(default=None, name="sessionId")
+
+
+def page_of(agent: AgentFile, state: AgentState, day: date, has_output: bool) -> AgentPage:
+    """The page of an agent for a day."""
+    path = agent.definition.output_on(day) if agent.definition else None
+    last = (state.last_run_at, state.last_processed_date, state.last_status, state.last_error)
+    return AgentPage(agent.name, agent.shown_name, has_output, path, *last)
+
+
+def result_of(record: RunRecord) -> RunResult:
+    """The end of a run."""
+    return RunResult(record.status, record.error, record.output, record.date, record.date, record.session)
 
 
 def listed(agent: AgentFile, state: AgentState, *, is_running: bool, clock: Clock, skips: str | None) -> ScheduledAgent:
@@ -95,8 +98,10 @@ def listed(agent: AgentFile, state: AgentState, *, is_running: bool, clock: Cloc
         name=agent.name,
         display_name=agent.shown_name,
         description=definition.description if definition else "",
-        schedule=Schedule(enabled=is_enabled, time=str(definition.at) if definition else ""),
-        state=ScheduledState.model_validate(state),
+        schedule=Schedule(is_enabled, str(definition.at) if definition else ""),
+        state=LastRun(
+            state.last_run_at, state.last_processed_date, state.run_count, state.last_status, state.last_error
+        ),
         output_path=definition.output if definition else "",
         can_suggest=definition.can_suggest if definition else (),
         module=agent.module.name,

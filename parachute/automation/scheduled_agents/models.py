@@ -1,10 +1,10 @@
 """A scheduled agent: its file, its state, and its runs."""
 
-from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import ConfigDict
+from msgspec import Struct, field
 
+from parachute.base.answers import Answer
 from parachute.modules.agent_definitions.models import Definition
 from parachute.modules.runtime.models import ApprovedModule
 
@@ -15,8 +15,7 @@ LOG_LINES = 100
 _LINE = 300
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFile:
+class AgentFile(Struct, frozen=True):
     """An agent of a module. `path` is within the vault, or within the module for one that it brings.
 
     `digest` is of the very content that was read, and is what an approval is of. Without a `definition` the `problem` says why.
@@ -43,16 +42,12 @@ class AgentFile:
         return self.definition.display_name if self.definition else self.name
 
 
-@dataclass(slots=True)
-class RunRecord:
+class RunRecord(Answer, frozen=False):  # type: ignore[misc]  # it is written while the run goes on
     """One run; times are in UTC, `date` is the day that it is about, `error` also says why one was skipped.
 
     `left_some` is true when it saw only a part of what there was. `wrote` is the digest of the page that it left, `undone`
     when that was taken back.
     """
-
-    # Inside of answers in camelCase its own names stay as they are.
-    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
 
     id: str
     date: str
@@ -75,8 +70,7 @@ class RunRecord:
             self.log.append(line if len(line) <= _LINE else line[: _LINE - 1] + "…")
 
 
-@dataclass(slots=True)
-class AgentState:
+class AgentState(Struct):
     """The state that survives a restart. `taken` is the newest day that the scheduler has begun, for a schedule at `time`.
 
     `retry_at` is when that day is tried once more; `running` is the run that has begun and not ended.

@@ -5,16 +5,14 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic import BaseModel
-
-from parachute.automation.scheduled_agents.listing import Camel
+from parachute.base.answers import Answer
 from parachute.chat.sessions.messages import result_text
 
 _TEXT = 20_000
 """Characters of one part of a message."""
 
 
-class TranscriptBlock(BaseModel):
+class TranscriptBlock(Answer, frozen=True):
     """A part of a message."""
 
     type: str
@@ -24,7 +22,7 @@ class TranscriptBlock(BaseModel):
     tool_use_id: str | None = None
 
 
-class TranscriptMessage(BaseModel):
+class TranscriptMessage(Answer, frozen=True):
     """A message: its text, or its parts."""
 
     type: str
@@ -34,7 +32,7 @@ class TranscriptMessage(BaseModel):
     model: str | None
 
 
-class Transcript(Camel):
+class Transcript(Answer, frozen=True, rename="camel"):
     """The newest messages, oldest first; `total_messages` counts all of them, and `message` says why there is none."""
 
     has_transcript: bool
@@ -53,37 +51,26 @@ def transcript_of(session: str | None, events: Iterable[dict[str, Any]], limit: 
             total += 1
             newest.append(event)
     nothing = "There is no conversation of this agent." if session is None else "Nothing was said in it."
-    return Transcript(
-        has_transcript=total > 0,
-        session_id=session,
-        total_messages=total,
-        messages=[_message(event) for event in newest],
-        message=None if total else nothing,
-    )
+    return Transcript(total > 0, session, total, [_message(event) for event in newest], None if total else nothing)
 
 
 def _message(event: dict[str, Any]) -> TranscriptMessage:
     message = event["message"]
-    content = message["content"]
-    is_text = isinstance(content, str)
-    time = event.get("timestamp")
-    return TranscriptMessage(
-        type=event["type"],
-        timestamp=time if isinstance(time, str) else None,
-        content=content[:_TEXT] if is_text else None,
-        blocks=None if is_text else [_block(block) for block in content],
-        model=message.get("model"),
-    )
+    time, model = event.get("timestamp"), message.get("model")
+    time = time if isinstance(time, str) else None
+    if isinstance(content := message["content"], str):
+        return TranscriptMessage(event["type"], time, content[:_TEXT], None, model)
+    return TranscriptMessage(event["type"], time, None, [_block(block) for block in content], model)
 
 
 def _block(block: dict[str, Any]) -> TranscriptBlock:
     match kind := block["type"]:
         case "text" | "thinking":
-            return TranscriptBlock(type=kind, text=block[kind][:_TEXT])
+            return TranscriptBlock(kind, text=block[kind][:_TEXT])
         case "tool_use":
             given = json.dumps(block["input"], ensure_ascii=False)[:_TEXT]
-            return TranscriptBlock(type=kind, name=block["name"], input=given, tool_use_id=block["id"])
+            return TranscriptBlock(kind, name=block["name"], input=given, tool_use_id=block["id"])
         case "tool_result":
             text = result_text(block["content"])[:_TEXT]
-            return TranscriptBlock(type=kind, text=text, tool_use_id=block["tool_use_id"])
-    return TranscriptBlock(type=kind)
+            return TranscriptBlock(kind, text=text, tool_use_id=block["tool_use_id"])
+    return TranscriptBlock(kind)

@@ -1,6 +1,6 @@
 """Routes of suggestions: whoever may write here, and in the module that a suggestion is about, decides."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -13,11 +13,13 @@ from parachute.automation.suggestions.models import (
     REASONING_LIMIT,
     TITLE_LIMIT,
     Resolution,
+    ShownSuggestion,
     Status,
     Suggestion,
 )
 from parachute.automation.suggestions.previews import Previewed
 from parachute.automation.suggestions.service import Suggestions
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.services import provided
 from parachute.security.keys.models import Caller
@@ -65,14 +67,14 @@ class Batch(_Body):
     ids: list[Identifier] = Field(min_length=2, max_length=MEMBERS_LIMIT)
 
 
-class SuggestionPage(BaseModel):
+class SuggestionPage(Answer, frozen=True):
     """Suggestions, and the number of all."""
 
-    suggestions: list[Suggestion]
+    suggestions: Sequence[ShownSuggestion]
     total: int
 
 
-class ApprovalResult(BaseModel):
+class ApprovalResult(Answer, frozen=True):
     """The result of one approval: the status, or the error."""
 
     id: str
@@ -81,14 +83,13 @@ class ApprovalResult(BaseModel):
     key: str | None = None
 
 
-class ApprovalResults(BaseModel):
+class ApprovalResults(Answer, frozen=True):
     """The result of each, in the order in which they were tried."""
 
     results: list[ApprovalResult]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecidedSuggestion(Suggestion):
+class DecidedSuggestion(ShownSuggestion, frozen=True, kw_only=True):
     """A suggestion with all that was decided about it, the oldest first."""
 
     resolutions: list[Resolution]
@@ -104,7 +105,7 @@ async def list_suggestions(
 ) -> SuggestionPage:
     """Suggestions, newest first; `module` is the one that they are about."""
     found, total = await service.page(status, module, limit, offset)
-    return SuggestionPage(suggestions=found, total=total)
+    return SuggestionPage(found, total)
 
 
 @router.post("/approve-all")
@@ -115,14 +116,14 @@ async def approve_all(body: Seen, service: SuggestionsDependency, who: CallerDep
         try:
             _check(who, await service.get(identifier))
             done = await service.approve(identifier, _name(who))
-            results.append(ApprovalResult(id=identifier, status=done.status))
+            results.append(ApprovalResult(identifier, done.status))
         except ParachuteError as error:
-            results.append(ApprovalResult(id=identifier, error=str(error), key=error.key))
-    return ApprovalResults(results=results)
+            results.append(ApprovalResult(identifier, error=str(error), key=error.key))
+    return ApprovalResults(results)
 
 
 @router.post("/batch")
-async def make_batch(body: Batch, service: SuggestionsDependency, who: CallerDependency) -> Suggestion:
+async def make_batch(body: Batch, service: SuggestionsDependency, who: CallerDependency) -> ShownSuggestion:
     """Make one entry of several suggestions, which is approved or rejected as a whole."""
     return await service.make_batch(body.title, body.ids, _name(who))
 
@@ -131,8 +132,8 @@ async def make_batch(body: Batch, service: SuggestionsDependency, who: CallerDep
 async def get_suggestion(identifier: str, service: SuggestionsDependency) -> DecidedSuggestion:
     """One suggestion, with everything that was ever decided about it."""
     found = await service.get(identifier)
-    whole = {each.name: getattr(found, each.name) for each in fields(found)}
-    return DecidedSuggestion(**whole, resolutions=await service.resolutions(found.id))
+    shown = {name: getattr(found, name) for name in ShownSuggestion.__struct_fields__}
+    return DecidedSuggestion(**shown, resolutions=await service.resolutions(found.id))
 
 
 @router.get("/{identifier}/preview")
@@ -145,14 +146,14 @@ async def preview(identifier: str, service: SuggestionsDependency, who: CallerDe
 
 
 @router.post("/{identifier}/undo")
-async def undo(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> Suggestion:
+async def undo(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> ShownSuggestion:
     """Take a decision back, so that the suggestion waits again; 409 if what it changed is not as it was made any more."""
     _check(who, await service.get(identifier))
     return await service.undo(identifier, _name(who))
 
 
 @router.post("/{identifier}/approve")
-async def approve(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> Suggestion:
+async def approve(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> ShownSuggestion:
     """Apply a suggestion; 409 if what it changes has changed since, and then it goes on waiting."""
     _check(who, await service.get(identifier))
     return await service.approve(identifier, _name(who))
@@ -161,7 +162,7 @@ async def approve(identifier: str, service: SuggestionsDependency, who: CallerDe
 @router.post("/{identifier}/modify")
 async def modify(
     identifier: str, body: Modification, service: SuggestionsDependency, who: CallerDependency
-) -> Suggestion:
+) -> ShownSuggestion:
     """Apply a suggestion with another payload, to what is there now."""
     _check(who, await service.get(identifier))
     return await service.modify(identifier, body.payload, _name(who))
@@ -170,7 +171,7 @@ async def modify(
 @router.post("/{identifier}/reject")
 async def reject(
     identifier: str, service: SuggestionsDependency, who: CallerDependency, body: Rejection | None = None
-) -> Suggestion:
+) -> ShownSuggestion:
     """Turn a suggestion down."""
     _check(who, await service.get(identifier))
     return await service.reject(identifier, _name(who), body.reason if body else "")

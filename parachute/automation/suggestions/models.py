@@ -1,12 +1,12 @@
 """A suggestion as it is stored and as apps read it, and what may be one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import Field, TypeAdapter
+from msgspec import Struct, convert, to_builtins
 
 from parachute.automation.suggestions.payloads import check_seen, payload_text, without_unseen
+from parachute.base.answers import Answer
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.core.para_id import ParaId
 from parachute.core.services import ACTIONS
@@ -31,9 +31,6 @@ OUTSIDE_LIMIT = 20
 """Suggestions from outside that may wait: strangers do not fill the owner's inbox."""
 
 _PROPOSED = ("action", "target_module", "target_id", "payload", "reasoning")
-_INTERNAL = Field(exclude=True)
-"""Left out of answers."""
-
 Action = Literal["create", "update", "delete", "link", "batch"]
 Status = Literal["pending", "approved", "rejected", "modified"]
 Version = str | int
@@ -46,8 +43,7 @@ class TooMany(Conflict):
     key = "too_many_suggestions"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The source of a proposal: a module, or with `agent` and `session` one of its agents; or a conversation.
 
     `targets` are the modules that the file of an agent names, which is none of the manifest.
@@ -69,8 +65,7 @@ class Source:
         return OUTSIDE_LIMIT if self.module == OUTSIDE else PENDING_LIMIT
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A proposal that was checked; `payload` is JSON of an object."""
 
     action: Action
@@ -104,8 +99,7 @@ class Proposal:
         return cls(action, target, identifier, payload, whole(reasoning), title_of(document["payload"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """A decision: `by` is `user` or `orchestrator:{id}`, `who` the caller; `payload` JSON instead of the proposed."""
 
     by: str
@@ -119,8 +113,7 @@ class Decision:
         return "approved" if self.payload is None else "modified"
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(Answer, frozen=True):
     """One decision about a suggestion, or a try that failed."""
 
     timestamp: str
@@ -132,17 +125,14 @@ class Resolution:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """One row, which is also the answer to apps; the fields of spec 000, and how its application went.
+class ShownSuggestion(Answer, frozen=True, kw_only=True):
+    """A suggestion as apps read it; the fields of spec 000, and how its application went.
 
-    `expected_version` is what the target had when this was made, `before` the fields that it replaces. `attempt` numbers the tries to apply it; while `trying` has
-    a decision, one has begun of which nobody knows the end. `batch` is the entry that it is a member of, `origin` the lowest of what had entered
-    whoever made it: None for one that was made before this was kept.
+    `expected_version` is what the target had when this was made, `before` the fields that it replaces. `batch` is the entry that it
+    is a member of, `origin` the lowest of what had entered whoever made it: None for one that was made before this was kept.
     """
 
     id: str
-    source_module: Annotated[str, _INTERNAL]
     source_agent: str
     source_session: str | None
     timestamp: str
@@ -150,7 +140,6 @@ class Suggestion:
     target_module: str
     target_id: str | None
     title: str
-    expected_version: Version | None
     payload: dict[str, Any]
     reasoning: str
     status: Status = "pending"
@@ -160,11 +149,19 @@ class Suggestion:
     applied_at: str | None = None
     error: str | None = None
     result: Any = None
+    expected_version: Version | None
     before: dict[str, Any] | None = None
-    attempt: Annotated[int, _INTERNAL] = 0
-    trying: Annotated[Decision | None, _INTERNAL] = None
     batch: str | None = None
     origin: Origin | None = None
+    members: tuple["ShownSuggestion", ...] = ()
+
+
+class Suggestion(ShownSuggestion, frozen=True, kw_only=True):
+    """One row. `attempt` numbers the tries to apply it; while `trying` has a decision, one has begun of which nobody knows the end."""
+
+    source_module: str
+    attempt: int = 0
+    trying: Decision | None = None
     members: tuple["Suggestion", ...] = ()
 
     @property
@@ -183,12 +180,9 @@ class Suggestion:
         return f"{self.id}.{self.attempt}"
 
 
-_DOCUMENT = TypeAdapter(Suggestion)
-
-
 def document_of(suggestion: Suggestion) -> dict[str, Any]:
     """The document that apps are answered, for the inbox and archives."""
-    return dict(_DOCUMENT.dump_python(suggestion, mode="json"))
+    return dict(to_builtins(convert(to_builtins(suggestion), ShownSuggestion)))
 
 
 def version_of(item: object) -> Version | None:

@@ -3,8 +3,9 @@
 import contextlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.automation.suggestions.allowed_targets import check_allowed, check_target
 from parachute.automation.suggestions.announcements import Announcements

@@ -4,10 +4,10 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import aiosqlite
+from msgspec.structs import replace
 
 from parachute.automation.suggestions.models import (
     BATCH,

@@ -1,12 +1,15 @@
 """Routes of transcriptions."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import AliasPath, BaseModel, ConfigDict, Field
+from msgspec.structs import asdict
+from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.automation.transcription.models import Job, Segment, State
 from parachute.automation.transcription.service import Transcriptions
+from parachute.base.answers import Answer
 from parachute.base.services import provided
 
 router = APIRouter(prefix="/api/voice", tags=["voice"])
@@ -15,7 +18,7 @@ TranscriptionsDependency = Annotated[Transcriptions, Depends(provided(Transcript
 Identifier = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 
 
-class Problem(BaseModel):
+class Problem(Answer, frozen=True):
     """Problem, and its remedy."""
 
     key: str
@@ -23,7 +26,7 @@ class Problem(BaseModel):
     hint: str | None
 
 
-class VoiceStatus(BaseModel):
+class VoiceStatus(Answer, frozen=True, kw_only=True):
     """Transcription on this computer; `ready`: nothing is missing, as far as can be told without trying."""
 
     ready: bool
@@ -34,14 +37,8 @@ class VoiceStatus(BaseModel):
     open: int
 
 
-def _of_result(name: str) -> Any:
-    return Field(default=None, validation_alias=AliasPath("result", name))
-
-
-class TranscriptionState(BaseModel):
+class TranscriptionState(Answer, frozen=True):
     """State of a transcription."""
-
-    model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
 
     id: str
     path: str
@@ -50,23 +47,23 @@ class TranscriptionState(BaseModel):
     progress: float | None
     attempts: int
     error: Problem | None
-    language: str | None = _of_result("language")
-    seconds: float | None = _of_result("seconds")
+    language: str | None
+    seconds: float | None
     created_at: str
     updated_at: str
 
 
-class TranscriptionAnswer(TranscriptionState):
+class TranscriptionAnswer(TranscriptionState, frozen=True):
     """State of a transcription, with its text and timed segments."""
 
-    text: str | None = _of_result("text")
-    segments: tuple[Segment, ...] = Field(default=(), validation_alias=AliasPath("result", "segments"))
+    text: str | None
+    segments: Sequence[Segment]
 
 
-class TranscriptionList(BaseModel):
+class TranscriptionList(Answer, frozen=True):
     """Transcriptions, the newest first."""
 
-    transcriptions: list[TranscriptionState]
+    transcriptions: Sequence[TranscriptionState]
 
 
 class Wanted(BaseModel):
@@ -90,7 +87,7 @@ async def voice_status(service: TranscriptionsDependency) -> VoiceStatus:
         kind=found.kind,
         where=found.where,
         model=found.model,
-        problem=Problem(key=problem.key, message=problem.message, hint=problem.hint) if problem else None,
+        problem=Problem(problem.key, problem.message, problem.hint) if problem else None,
         open=await service.open_count(),
     )
 
@@ -104,7 +101,7 @@ async def list_transcriptions(
 ) -> TranscriptionList:
     """The newest transcriptions, those of an entry of the journal or of a recording if one is given."""
     found = await service.newest(limit, entry, path)
-    return TranscriptionList(transcriptions=[TranscriptionState.model_validate(each) for each in found])
+    return TranscriptionList([_state(each) for each in found])
 
 
 @router.post("/transcriptions")
@@ -131,5 +128,17 @@ async def cancel_transcription(identifier: Identifier, service: TranscriptionsDe
     return _answer(await service.cancel(identifier))
 
 
+def _state(job: Job) -> TranscriptionState:
+    language, seconds = (job.result.language, job.result.seconds) if job.result else (None, None)
+    error = None if job.error is None else Problem(**job.error)
+    return TranscriptionState(
+        *(job.id, job.path, job.entry, job.state, job.progress, job.attempts),
+        *(error, language, seconds, job.created_at, job.updated_at),
+    )
+
+
 def _answer(job: Job) -> TranscriptionAnswer:
-    return TranscriptionAnswer.model_validate(job)
+    result = job.result
+    return TranscriptionAnswer(
+        **asdict(_state(job)), text=result.text if result else None, segments=result.segments if result else ()
+    )

@@ -1,14 +1,16 @@
 """Routes of the orchestrator; they stand before those of suggestions, where an id would be in their place."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import field
 
 from parachute.automation.scheduled_agents.models import Status
-from parachute.automation.triage.models import OrchestratorState
+from parachute.automation.triage.models import OrchestratorState, Outcome
 from parachute.automation.triage.service import Orchestrator
+from parachute.base.answers import Answer
 from parachute.base.errors import Conflict
 from parachute.base.services import provided
 from parachute.security.keys.models import Caller
@@ -19,19 +21,17 @@ _WAIT_SECONDS = 170.0
 """As for the agents that work once a day; a longer run goes on without the request."""
 
 
-class SortingResult(BaseModel):
+class SortingResult(Answer, frozen=True):
     """The outcome of a run, by ids of suggestions; it goes on, or another one does, where there is no `run`."""
 
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-
     status: Status
-    run: str | None = None
     error: str | None = None
-    session_id: str | None = Field(default=None, serialization_alias="sessionId")
-    dropped: list[str] = []
-    entries: list[str] = []
-    approved: list[str] = []
-    rejected: list[str] = []
+    run: str | None = None
+    session: str | None = field(default=None, name="sessionId")
+    dropped: Sequence[str] = ()
+    entries: Sequence[str] = ()
+    approved: Sequence[str] = ()
+    rejected: Sequence[str] = ()
 
 
 OrchestratorDependency = Annotated[Orchestrator, Depends(provided(Orchestrator))]
@@ -50,18 +50,11 @@ async def orchestrate(request: Request, service: OrchestratorDependency) -> Sort
     try:
         running = service.run(lambda module: caller.may(module, "write"))
     except Conflict as error:
-        return SortingResult(status="skipped", error=error.message)
+        return SortingResult("skipped", error.message)
     done, _ = await asyncio.wait({running}, timeout=_WAIT_SECONDS)
-    if not done:
-        return SortingResult(status="running")
-    outcome = running.result()
-    return SortingResult(
-        status=outcome.record.status,
-        run=outcome.record.id,
-        error=outcome.record.error,
-        session_id=outcome.record.session,
-        dropped=outcome.dropped,
-        entries=outcome.entries,
-        approved=outcome.approved,
-        rejected=outcome.rejected,
-    )
+    return _result(running.result()) if done else SortingResult("running")
+
+
+def _result(outcome: Outcome) -> SortingResult:
+    record, done = outcome.record, (outcome.dropped, outcome.entries, outcome.approved, outcome.rejected)
+    return SortingResult(record.status, record.error, record.id, record.session, *done)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from parachute.automation.scheduled_agents.listing import Camel
 from parachute.automation.scheduled_agents.models import RunRecord, Status
 from parachute.automation.suggestions.models import Suggestion
+from parachute.base.answers import Answer
 
 PART = "suggestions"
 """The part of the computer to which its conversations belong; no module can have this name."""
@@ -33,7 +33,7 @@ class Outcome:
         return bool(self.dropped or self.entries or self.approved or self.rejected)
 
 
-class OrchestratorState(Camel):
+class OrchestratorState(Answer, frozen=True, rename="camel", kw_only=True):
     """The settings of the orchestrator, its state, and its last runs, newest first."""
 
     time: str | None

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from parachute.base.answers import Done
 from parachute.base.services import provided
 from parachute.base.swap_note import Note
 from parachute.ops.backup.api import (
@@ -22,7 +23,6 @@ from parachute.ops.backup.choosing import open_repository
 from parachute.ops.backup.kit.models import Kit, parse
 from parachute.ops.backup.restoring import Restores
 from parachute.security.keys.models import Caller
-from parachute.web.http.answers import Done
 
 router = APIRouter(prefix="/api/backups", tags=["backups"])
 

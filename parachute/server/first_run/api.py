@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel
 
 from parachute import __version__
+from parachute.base.answers import Done
 from parachute.base.services import provided, services_of
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
@@ -19,7 +20,6 @@ from parachute.llm.gateway.service import Gateway
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.web.discovery.avahi import announced_name
 from parachute.web.first_boot.service import FirstBoot
-from parachute.web.http.answers import Done
 
 _LOCAL_TIME = Path("/etc/localtime")
 _ZONES = "zoneinfo/"

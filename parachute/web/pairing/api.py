@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from parachute.base.addresses import is_loopback
+from parachute.base.answers import Done
 from parachute.base.clock import as_text
 from parachute.base.errors import NotAllowed
 from parachute.base.services import provided, services_of
@@ -19,7 +20,6 @@ from parachute.security.keys.models import Caller, Key, Scope, ScopeNames, check
 from parachute.web.access.cookies import cookie, no_cookies, presented_session
 from parachute.web.access.origins import is_own_page
 from parachute.web.discovery.avahi import announced_name
-from parachute.web.http.answers import Done
 from parachute.web.pairing.links import base_address, link, matrix
 from parachute.web.pairing.models import SECONDS, WrongCode, shown
 from parachute.web.pairing.names import name_of
