@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Generator, Iterator
 from datetime import datetime
 from pathlib import Path
 
+from parachute.automation.suggestions.models import document_of
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
@@ -83,7 +84,7 @@ class Content:
             for each in found:
                 # An entry of several is only a way to decide about them together.
                 for one in each.members if each.is_batch else (each,):
-                    shown = {**one.as_json(), "source_module": one.source_module, "batch": None}
+                    shown = {**document_of(one), "source_module": one.source_module, "batch": None}
                     document = json.dumps(shown, ensure_ascii=False, indent=1) + "\n"
                     content = document.encode("utf-8", "replace")
                     yield Part(f"{SUGGESTIONS}/{one.id}.json", [content], _moment(one.timestamp))

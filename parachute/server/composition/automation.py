@@ -30,6 +30,7 @@ from parachute.automation.triage.service import Orchestrator
 from parachute.capabilities.skills.service import Skills
 from parachute.chat.sessions.meaning import CONVERSATIONS
 from parachute.events.bus.service import SESSION_END
+from parachute.llm.gateway.questions import Questions
 from parachute.llm.meaning.full_text import FILES
 from parachute.modules.registry.inbox import ModulesSource
 from parachute.modules.runtime.core_api import collection_of
@@ -49,6 +50,7 @@ class AutomationServices(Struct, frozen=True, kw_only=True):
     agent_requests: AgentRequests
     memory: MemoryKeeping
     maintenance: Maintenance
+    questions: Questions
     scheduled_agents: ScheduledAgents
     transcriptions: Transcriptions
     triage: Orchestrator
@@ -96,9 +98,10 @@ async def build_automation(
     """Start the modules with the agents that they may run, and then the jobs of every day."""
     maintenance = Maintenance(chat.agents, installation.modules, suggestions, sessions.trust.owner)
     await maintenance.start()
-    llm.questions.agent = questions = AgentQuestions(chat.agents, chat.pool)
-    await questions.start()
-    events.hooks.without_model = llm.questions.reason_unavailable
+    asking = AgentQuestions(chat.agents, chat.pool)
+    await asking.start()
+    questions = Questions(llm.gateway, asking)
+    events.hooks.without_model = questions.reason_unavailable
     agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, modules.hosts.origins, skills=skills)
     conversations = ModuleConversations(sessions.sessions, chat.runs, modules.hosts.origins)
     minutes, clock = installation.settings.agents.approval_minutes, installation.clock
@@ -125,6 +128,7 @@ async def build_automation(
         agent_requests=requests,
         memory=MemoryKeeping(sessions.sessions, suggestions, own_memory, storage.audit),
         maintenance=maintenance,
+        questions=questions,
         scheduled_agents=scheduled_agents,
         transcriptions=await _build_transcriptions(installation, storage, events, modules, chat, lifecycle),
         triage=triage,
