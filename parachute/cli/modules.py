@@ -13,10 +13,10 @@ from parachute.config.settings.home import Home
 
 if TYPE_CHECKING:
     from parachute.modules.registry.agent_limits import AgentLimit
-    from parachute.modules.registry.changes import FileChange
     from parachute.modules.registry.installation import Installation
     from parachute.modules.registry.models import ModuleStatus
     from parachute.modules.registry.service import Modules
+    from parachute.modules.trees.changes import FileChange
 
 STATES = {
     "ready": ("ready", "Approved and ready to start. Shown while the computer is stopped."),

@@ -8,7 +8,7 @@ from typing import ClassVar
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.service import Agents
 from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 
 
 class AgentsSource(Source):

@@ -8,6 +8,7 @@ from typing import Any
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput
+from parachute.base.files import private_folder
 from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.capabilities.plugins import fetching
 from parachute.capabilities.plugins.contents import read_contents
@@ -18,8 +19,8 @@ from parachute.capabilities.plugins.registry import RESERVED, Entries, check_fre
 from parachute.capabilities.plugins.shown import rights
 from parachute.capabilities.plugins.staging import place, staging_folder
 from parachute.chat.workspaces.models import is_slug, slug_of
-from parachute.modules.registry.changes import FileChange, file_changes
-from parachute.modules.registry.models import Limits, Progress, Silent
+from parachute.modules.trees.changes import FileChange, file_changes
+from parachute.modules.trees.models import Limits, Progress, Silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +160,10 @@ def _fetched(
     previous: Plugin | None,
 ) -> Iterator[Staged]:
     with staging_folder(library.places) as staging:
-        found = fetching.fetch(address, staging, limits, progress)
-        version = staging / "version"
-        version.mkdir(mode=0o700)
-        files = found.files.rename(version / "files")
-        contents = read_contents(files, slug)
-        installed = Installed(slug, contents.name, address.text, found.commit, found.hash, now())
+        files = private_folder(staging / "version") / "files"
+        found = fetching.fetch(address, staging, files, limits, progress)
+        contents = read_contents(files, slug, found.tree)
+        installed = Installed(slug, contents.name, address.text, found.commit, found.tree.hash, now())
         yield Staged(library, installed, contents, files, previous)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from parachute.capabilities.skills.service import Skills
 from parachute.capabilities.skills.store import FoundSkill
 from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 
 
 class SkillsSource(Source):

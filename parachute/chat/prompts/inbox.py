@@ -8,7 +8,7 @@ from typing import ClassVar
 from parachute.chat.prompts.approvals import PromptFile, approved_files
 from parachute.config.vault.service import Vault
 from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 from parachute.security.approved_prompts import ApprovedPrompts
 
 _WHOLE = 64 * 1024

@@ -2,11 +2,11 @@
 
 import shutil
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from parachute.modules.agent_definitions.brought import BroughtAgent, brought_agents
+from parachute.modules.agent_definitions.brought import BroughtAgent
 from parachute.modules.manifest.consents import Consent, ConsentDifference, ScheduledConsent, consent, difference
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry.models import InstalledModule, Trust
@@ -93,9 +93,8 @@ class Question:
         return lines
 
 
-def consent_of(folder: Path, manifest: Manifest, trust: Trust) -> Consent:
-    """The consent that the module in a folder asks for, scheduled agents included; waits for the disk."""
-    agents = brought_agents(folder, manifest.name)
+def consent_of(manifest: Manifest, agents: Iterable[BroughtAgent], trust: Trust) -> Consent:
+    """The consent that a module asks for, the scheduled agents that it brings included."""
     scheduled = tuple(found for agent in agents if (found := _scheduled(agent)) is not None)
     return consent(manifest, scheduled, untrusted=trust is Trust.UNTRUSTED)
 

@@ -10,7 +10,7 @@ from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.modules.registry.api import LiveDependency, ModulesDependency
 from parachute.modules.registry.models import State
 from parachute.modules.registry.service import Modules
-from parachute.modules.registry.sources import official_names
+from parachute.modules.trees.sources import official_names
 
 router = APIRouter(prefix="/api/modules", tags=["modules"])
 

@@ -6,14 +6,15 @@ from functools import partial
 
 from parachute.base.errors import ParachuteError
 from parachute.config.declared.models import DeclaredModule
-from parachute.modules.registry import sources
-from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.installation import check_declared_hash
 from parachute.modules.registry.interfaces import DoesNotFit
-from parachute.modules.registry.models import InstalledModule, Progress, State, Trust
+from parachute.modules.registry.models import InstalledModule, State, Trust
 from parachute.modules.registry.registry import Modules as Entries
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.verification import approved_manifest, check_fits_installed
+from parachute.modules.trees import sources
+from parachute.modules.trees.hashing import tree_hash
+from parachute.modules.trees.models import Progress
 
 
 @dataclass(frozen=True, slots=True)

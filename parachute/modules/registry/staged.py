@@ -13,11 +13,11 @@ from parachute.base.clock import SYSTEM, Clock, now
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
-from parachute.modules.registry import sources
 from parachute.modules.registry.installation import Installation, Staging, stage_install, staged_before
-from parachute.modules.registry.models import Progress
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.staging import kept_folder, one_at_a_time
+from parachute.modules.trees import sources
+from parachute.modules.trees.models import Progress
 
 Status = Literal["fetching", "waiting", "failed", "installing", "installed"]
 

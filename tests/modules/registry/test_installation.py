@@ -10,10 +10,10 @@ import pytest
 from parachute.base.errors import Conflict, NotFound
 from parachute.config.settings.home import Home
 from parachute.modules.manifest.loading import ManifestInvalid
-from parachute.modules.registry.hashing import HashNotPossible
 from parachute.modules.registry.models import State, Trust
 from parachute.modules.registry.names import NameNotAllowed
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.tree import TreeNotAllowed
 from tests.support.errors import raises
 
 from .building import Repository, deep_folder, everything, names, needing, write_module
@@ -264,7 +264,7 @@ def test_a_vault_that_cannot_be_written_leaves_nothing(modules: Modules, source:
         (installation.staging.files / "deep/file.py").symlink_to("/nonexistent")
         (installation.staging.files / "module.py").chmod(0o000)
         os.mkfifo(installation.staging.files / "pipe")
-        with pytest.raises(HashNotPossible):
+        with pytest.raises(TreeNotAllowed):
             installation.finish()
     assert names(vault / ".modules") == []
     assert names(modules.places.copies) == [".lock"]

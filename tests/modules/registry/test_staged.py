@@ -8,9 +8,10 @@ import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.config.settings.home import Home
-from parachute.modules.registry.models import Limits, Trust
+from parachute.modules.registry.models import Trust
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.staged import MOST, StagedModule, StagedModules
+from parachute.modules.trees.models import Limits
 from tests.support.waiting import wait_until
 
 from .building import Repository, needing, write_module, write_wheel

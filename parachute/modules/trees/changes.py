@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
-from parachute.modules.registry.tree import walk
+from parachute.modules.trees.models import Limits
+from parachute.modules.trees.tree import SourceCheck, walk
 
 Kind = Literal["added", "removed", "changed"]
 
@@ -58,8 +59,13 @@ def _files(root: Path) -> Iterator[dict[str, _File]]:
         yield {}
         return
     with Folder.open(root) as folder:
-        modes = ((relative, entry.stat(follow_symlinks=False).st_mode) for entry, relative in walk(root))
-        yield {relative: (folder, mode) for relative, mode in modes if not stat.S_ISDIR(mode)}
+        found: dict[str, _File] = {}
+        check = SourceCheck(Limits())
+        for _, entry, relative in walk(folder):
+            check.entry(entry, relative)
+            if not entry.is_dir(follow_symlinks=False):
+                found[relative] = folder, entry.stat(follow_symlinks=False).st_mode
+        yield found
 
 
 def _change(path: str, old: _File | None, new: _File | None, left: int) -> FileChange | None:

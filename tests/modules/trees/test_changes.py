@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.registry.changes import file_changes
+from parachute.modules.trees.changes import file_changes
 
 
 def folders(tmp_path: Path) -> tuple[Path, Path]:

@@ -8,10 +8,9 @@ from urllib.parse import urlsplit
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.modules.manifest.models import NAME
-from parachute.modules.registry.git import Repository
-from parachute.modules.registry.hashing import copy_verified
-from parachute.modules.registry.models import Limits, Progress
-from parachute.modules.registry.tree import check_tree
+from parachute.modules.trees.git import Repository
+from parachute.modules.trees.hashing import copy_tree
+from parachute.modules.trees.models import Limits, Progress
 
 Kind = Literal["repository", "folder", "official"]
 
@@ -117,9 +116,7 @@ def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limi
     else:
         progress.step(f"Copying {source.label}...")
         folder = Path(source.where)
-    folder = inner_folder(folder, subfolder)
-    check_tree(folder, limits)
-    copy_verified(folder, target, without)
+    copy_tree(inner_folder(folder, subfolder), target, without=without, limits=limits)
 
 
 def inner_folder(folder: Path, subfolder: str | None) -> Path:
