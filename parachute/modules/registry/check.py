@@ -44,7 +44,7 @@ class ModuleFiles:
         manifest = parse(tree.texts[FILE_NAME], path)
         return cls(tree, manifest, agents_among(tree.texts, manifest.name))
 
-    def check(self) -> None:
+    def check_installable(self) -> None:
         """Error: ModuleInvalid, NameNotAllowed or InvalidInput for the first problem."""
         for problem in self.problems():
             raise problem

@@ -66,7 +66,6 @@ class Installation:
 
     staging: Staging
     files: ModuleFiles
-    asked: Consent
     module: InstalledModule
     previous: InstalledModule | None
     lock: Lock
@@ -85,6 +84,11 @@ class Installation:
             and (not self.brings_source or places.source(old.name).is_dir())
             and (not new.declared or (old.declared and old.enabled and holds(places.source(old.name), new.hash)))
         )
+
+    @property
+    def asked(self) -> Consent:
+        """What the module may do once it is approved."""
+        return consent_of(self.files.manifest, self.files.agents, self.module.trust)
 
     @property
     def question(self) -> Question:
@@ -162,24 +166,27 @@ def stage_install(
     `check_free` raises an error for names that are not the user's to install.
     """
     source = sources.parse(source_text, folder)
-    if dev:
-        return _stage_dev(staging, source, subfolder, untrusted, check_free)
-    in_place = _in_place(staging, source, subfolder)
+    runs_in = _dev_folder(staging, source, subfolder) if dev else None
+    in_place = None if dev else _in_place(staging, source, subfolder)
     if in_place is not None and in_place in staging.registry.load():
         check_free(in_place)
         return stage_approval(staging, in_place, untrusted=untrusted)
-    files = _validated(staging, _obtained(staging, source, subfolder))
+    tree = _read_in_place(staging, runs_in) if runs_in else _obtained(staging, source, subfolder)
+    files = _validated(staging, tree)
     name = files.manifest.name
     check_free(name)
     previous = staging.registry.load().get(name)
-    if in_place is None:
+    if runs_in:
+        _check_runs_in_place(staging, name, previous)
+    elif in_place is None:
         _check_replaces(staging, name, previous, source.text, subfolder)
     elif in_place != name:
         raise InvalidInput(
             f"The folder is called {in_place!r} and the module in it {name!r}.", "Rename one of them.", key="other_name"
         )
-    entry = _entry(files, source.text, path=subfolder)
-    return _staged(staging, files, entry, previous, untrusted, brings_source=in_place is None)
+    entry = replace(_entry(files, source.text, path=subfolder), dev=runs_in)
+    brings_source = in_place is None and runs_in is None
+    return _staged(staging, files, entry, previous, untrusted, brings_source=brings_source)
 
 
 def staged_before(
@@ -284,9 +291,7 @@ def stage_approval(staging: Staging, name: str, *, untrusted: bool = False) -> I
     return _staged(staging, files, entry, previous, untrusted, brings_source=False)
 
 
-def _stage_dev(
-    staging: Staging, source: sources.Source, subfolder: str | None, untrusted: bool, check_free: Callable[[str], None]
-) -> Installation:
+def _dev_folder(staging: Staging, source: sources.Source, subfolder: str | None) -> Path:
     if source.kind != "folder":
         raise InvalidInput(
             "--dev: only a folder of this computer can run in place.",
@@ -295,21 +300,19 @@ def _stage_dev(
         )
     folder = sources.inner_folder(Path(source.where), subfolder)
     check_lies_outside(staging.places, folder)
-    files = _validated(staging, read_tree(folder, limits=staging.limits, wanted=wanted))
-    name = files.manifest.name
-    check_free(name)
-    previous = staging.registry.load().get(name)
+    return folder
+
+
+def _read_in_place(staging: Staging, folder: Path) -> Tree:
+    staging.version.mkdir()
+    return read_tree(folder, limits=staging.limits, wanted=wanted)
+
+
+def _check_runs_in_place(staging: Staging, name: str, previous: InstalledModule | None) -> None:
     if previous is None:
         check_place_is_free(staging.places, name)
     elif previous.dev is None:
         raise _taken(name, previous)
-    check_fits_installed(staging.places, staging.registry.load().values(), files.manifest)
-    trust = Trust.UNTRUSTED if untrusted else Trust.TRUSTED
-    entry = replace(_entry(files, source.text, path=subfolder), trust=trust, dev=folder)
-    staging.version.mkdir()
-    asked = consent_of(files.manifest, files.agents, trust)
-    lock = _locked(staging, files.manifest, previous)
-    return Installation(staging, files, asked, entry, previous, lock, brings_source=False)
 
 
 def _staged(
@@ -322,23 +325,25 @@ def _staged(
     brings_source: bool,
     lock: Lock | None = None,
 ) -> Installation:
-    manifest = files.manifest
-    if previous is None or previous.enabled or entry.declared:
-        check_fits_installed(staging.places, staging.registry.load().values(), manifest)
-    # What was shut in stays so: to let it out is a new installation, not an update. What is declared was never shut in.
-    untrusted = untrusted or (not entry.declared and previous is not None and previous.trust is Trust.UNTRUSTED)
-    module = replace(entry, trust=trust_of(manifest.name, entry.hash, untrusted))
-    if previous is not None and not entry.declared:
-        module = module.switched(previous.enabled)
-    asked = consent_of(manifest, files.agents, module.trust)
-    lock = lock or _locked(staging, manifest, previous)
-    return Installation(staging, files, asked, module, previous, lock, brings_source)
+    name = files.manifest.name
+    # What is declared or runs in place is as its author says; nothing was shut in or disabled for it.
+    is_new = previous is None or entry.declared or entry.dev is not None
+    if previous is not None and not is_new:
+        # What was shut in stays so: to let it out is a new installation, not an update.
+        untrusted = untrusted or previous.trust is Trust.UNTRUSTED
+        entry = entry.switched(previous.enabled)
+    if entry.enabled:
+        check_fits_installed(staging.places, staging.registry.load().values(), files.manifest)
+    # What runs in place may be other files tomorrow, whatever their hash is today.
+    trust = trust_of(name, entry.hash, untrusted) if untrusted or entry.dev is None else Trust.TRUSTED
+    lock = lock or _locked(staging, files.manifest, previous)
+    return Installation(staging, files, replace(entry, trust=trust), previous, lock, brings_source)
 
 
 def _validated(staging: Staging, tree: Tree) -> ModuleFiles:
     staging.progress.step("Validating manifest.yaml...")
     files = ModuleFiles.read(tree)
-    files.check()
+    files.check_installable()
     manifest = files.manifest
     staging.progress.step(f"  Name: {manifest.name}")
     staging.progress.step(f"  Version: {manifest.version}")

@@ -281,7 +281,7 @@ class Modules:
             return None, f"There is no folder {source}."
         try:
             found = ModuleFiles.read(read_tree(source, limits=self.limits, wanted=wanted))
-            found.check()
+            found.check_installable()
             now = consent_of(found.manifest, found.agents, module.trust)
         except ParachuteError as error:
             return None, error.message

@@ -103,20 +103,19 @@ def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limi
     """
     inner = inner_path(subfolder)
     without: frozenset[str] = frozenset()
-    if source.kind == "repository":
-        progress.step(f"Cloning {source.label}...")
-        folder = work / "repository"
-        repository = Repository(folder, work / "git", limits, progress, source.protocol)
-        repository.fetch(source.where)
-        repository.take(inner)
-    elif source.kind == "official":
-        progress.step(f"Copying {source.label}...")
+    progress.step(f"{'Cloning' if source.kind == 'repository' else 'Copying'} {source.label}...")
+    if source.kind == "official":
         folder = official_module(source.where)
         without = NOT_INSTALLED if inner is None else without
-    else:
-        progress.step(f"Copying {source.label}...")
+    elif source.kind == "folder":
         folder = Path(source.where)
-    copy_tree(inner_folder(folder, subfolder), target, without=without, limits=limits)
+    else:
+        repository = Repository(work / "repository", work / "git", limits, progress, source.protocol)
+        repository.fetch(source.where)
+        repository.take(inner)
+        folder = repository.folder
+    folder = inner_folder(folder, subfolder)
+    copy_tree(folder, target, without=without, limits=limits)
 
 
 def inner_folder(folder: Path, subfolder: str | None) -> Path:
