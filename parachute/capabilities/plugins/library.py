@@ -1,12 +1,14 @@
 """The installed plugins: each read and compared with what the owner approved before anything of it is used."""
 
+import dataclasses
 import hashlib
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import remove_tree
@@ -112,7 +114,7 @@ class Library(ServerSource):
                     )
                 place(self.places, target, folder)
                 kept = tuple(each for each in entry.copies if each.holds != holds)
-                return replace(entry, copies=(*kept, Copy(holds, digest)))
+                return dataclasses.replace(entry, copies=(*kept, Copy(holds, digest)))
 
             self.registry.replace(plugin.slug, add)
         return folder, digest
@@ -145,11 +147,11 @@ class Library(ServerSource):
         def enter(entry: Installed) -> Installed:
             # Made anew when they are needed, out of what was compared with the hash above.
             remove_tree(files.parent / "copies", self.places.folder)
-            entry = replace(entry, copies=())
+            entry = dataclasses.replace(entry, copies=())
             if "texts" in approved:
-                entry = replace(entry, texts=contents.texts_hash)
+                entry = dataclasses.replace(entry, texts=contents.texts_hash)
             if "programs" in approved:
-                entry = replace(entry, programs=contents.programs_hash, refused="")
+                entry = dataclasses.replace(entry, programs=contents.programs_hash, refused="")
             return entry
 
         changed = self.registry.replace(slug, enter)
@@ -180,7 +182,7 @@ class Library(ServerSource):
                 f"The plugin {slug} has changed since you reviewed it.", "Review it again.", key="plugin_changed"
             )
         digest = plugin.contents.programs_hash
-        self.registry.replace(slug, lambda entry: replace(entry, refused=digest, programs=""))
+        self.registry.replace(slug, lambda entry: dataclasses.replace(entry, refused=digest, programs=""))
         return self.get(slug)
 
     def remove(self, slug: str, catalog: Catalog) -> Installed:
@@ -249,7 +251,7 @@ class Library(ServerSource):
                     return entries
                 place(self.places, staging / "version", self.places.version(new))
                 kept = (
-                    replace(new, texts=before.texts, programs=before.programs, refused=before.refused)
+                    dataclasses.replace(new, texts=before.texts, programs=before.programs, refused=before.refused)
                     if before
                     else new
                 )

@@ -19,7 +19,7 @@ _LARGEST = 4 * 1024**3
 _SECONDS = 6 * 3600.0
 _END_SECONDS = 8.0  # of its owner, which itself waits 5 for what it ends
 _PROGRAM = "parachute.chat.imports.reading.program"
-_PACKAGES = ("parachute", "ijson")
+_PACKAGES = ("parachute", "ijson", "msgspec")
 _LIBRARIES = "/opt/parachute/lib"
 _START = (
     f"import sys; sys.path.append({_LIBRARIES!r}); import runpy; "
