@@ -312,9 +312,9 @@ class Modules:
             found = self._status(installed[name])
         elif name in folders:
             reason = f"It was not approved on this computer. To install it: parachute modules install {folder}; or delete it."
-            found = ModuleStatus(name, State.NOT_INSTALLED, folder, reason)
+            found = ModuleStatus(name, State.NOT_INSTALLED, reason, str(folder))
         elif self.declared.find(name):
-            found = ModuleStatus(name, State.NOT_INSTALLED, folder)
+            found = ModuleStatus(name, State.NOT_INSTALLED, None, str(folder))
         else:
             raise not_installed(name)
         return self.declared.with_declaration(found, installed)
@@ -326,7 +326,27 @@ class Modules:
         if not module.enabled:
             word = "declared as disabled" if self.declared.find(module.name) else "disabled"
             state, reason = State.DISABLED, reason or f"It is {word}."
-        return ModuleStatus(module.name, state, folder, reason, module, pending)
+        approved, when = approved_consent(module), module.approved_at
+        return ModuleStatus(
+            name=module.name,
+            state=state,
+            reason=reason,
+            folder=str(folder),
+            enabled=module.enabled,
+            version=module.version,
+            trust_level=module.trust,
+            source=module.source,
+            path=module.path,
+            dev=module.dev is not None,
+            hash=module.hash,
+            pending_hash=pending,
+            author=(approved and approved.author) or None,
+            title=(approved and approved.title) or None,
+            icon=(approved and approved.icon) or None,
+            permissions=approved,
+            agent_limits=module.agents,
+            approved_at=when.isoformat() if when else None,
+        )
 
     def _state(self, module: InstalledModule, folder: Path) -> tuple[State, str | None, str | None]:
         name = module.name

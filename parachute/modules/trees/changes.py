@@ -3,10 +3,12 @@
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from msgspec.structs import replace
+
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.modules.trees.models import Limits
@@ -26,18 +28,18 @@ _File = tuple[Folder, int]
 """The module's folder, and the mode of a file in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Answer, frozen=True):
     """One file that differs: its unified diff, or in `note` why there is none."""
 
     path: str
     kind: Kind
-    lines: tuple[str, ...] = ()
+    diff: str = ""
     note: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """The JSON of the API and of `--json`."""
-        return {"path": self.path, "kind": self.kind, "diff": "\n".join(self.lines), "note": self.note}
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the diff."""
+        return self.diff.split("\n") if self.diff else []
 
 
 def file_changes(old: Path, new: Path) -> list[FileChange]:
@@ -114,7 +116,7 @@ def text_change(path: str, before: bytes | None, after: bytes | None, *, is_whol
     if old and new and not lines and before != after:
         ends = before.removesuffix(b"\n") == after.removesuffix(b"\n")
         note = "differs in the end of its last line" if ends else "differs in bytes that are no text"
-    return FileChange(path, kind, tuple(lines), note)
+    return FileChange(path, kind, "\n".join(lines), note)
 
 
 def _lines(content: bytes) -> list[str]:
