@@ -29,7 +29,7 @@ class Wanted(BaseModel):
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
 
 
-class Here(Answer, frozen=True):
+class OfficialModule(Answer, frozen=True):
     """An official module that is installed; or with its `problem` one that cannot be."""
 
     name: str
@@ -38,7 +38,7 @@ class Here(Answer, frozen=True):
     problem: str | None = None
 
 
-class Offer(Review, frozen=True):
+class OfficialOffer(Review, frozen=True):
     """An official module that can be installed."""
 
     description: str
@@ -48,7 +48,7 @@ class Offer(Review, frozen=True):
 class OfficialModules(Answer, frozen=True):
     """The modules that came with this computer."""
 
-    modules: tuple[Offer | Here, ...]
+    modules: tuple[OfficialOffer | OfficialModule, ...]
 
 
 @router.get("/official")
@@ -65,17 +65,17 @@ async def install(body: Wanted, service: ModulesDependency, live: LiveDependency
     return await live.one(service, name)
 
 
-def _offer(service: Modules, name: str) -> Offer | Here:
+def _offer(service: Modules, name: str) -> OfficialOffer | OfficialModule:
     source = _SCHEME + name
     if _is_installed(service, name):
-        return Here(name, source, True)
+        return OfficialModule(name, source, True)
     try:
         with service.installing(source) as installation:
             question = installation.question
     except ParachuteError as error:
         # The others can be installed all the same.
-        return Here(name, source, False, str(error))
-    return Offer(**asdict(question.review()), description=question.asked.description)
+        return OfficialModule(name, source, False, str(error))
+    return OfficialOffer(**asdict(question.review()), description=question.asked.description)
 
 
 def _is_installed(service: Modules, name: str) -> bool:
