@@ -88,15 +88,15 @@ function InstallDialog({ onClose }: { onClose: () => void }) {
 function PluginDialog({ slug, onClose, reload }: { slug: string; onClose: () => void; reload: () => Promise<void> }) {
   const params = { slug };
   const found = useResource((signal) => api.get("/api/plugins/{slug}", { params, signal }), slug, ["plugins"]);
-  const [changes, setChanges] = useState<unknown>();
+  const [changes, setChanges] = useState<Schema<"PluginUpdate">>();
   const isAdmin = may("plugins", "admin");
   const approve = async (plugin: Plugin) => {
     await api.post("/api/plugins/{slug}/approve", { params, body: { hash: plugin.hash, parts: plugin.waiting } });
     await Promise.all([found.reload(), reload()]);
   };
-  const look = async () => setChanges(await api.post<unknown>("/api/plugins/{slug}/changes", { params }));
+  const look = async () => setChanges(await api.post("/api/plugins/{slug}/changes", { params }));
   const update = async (plugin: Plugin) => {
-    const hash = (changes as { hash?: string } | undefined)?.hash;
+    const hash = changes?.hash;
     await api.post("/api/plugins/{slug}/update", { params, body: hash ? { hash } : {} });
     setChanges(undefined);
     toast(t("updated", { name: plugin.name }));
