@@ -87,7 +87,7 @@ class Installation:
 
     @property
     def asked(self) -> Consent:
-        """What the module may do once it is approved."""
+        """The rights of the module once it is approved."""
         return consent_of(self.files.manifest, self.files.agents, self.module.trust)
 
     @property
