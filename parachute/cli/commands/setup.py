@@ -17,7 +17,7 @@ from parachute.cli.modules import reload_server
 from parachute.cli.output import clean, print_note
 from parachute.config.settings.home import Home
 from parachute.config.vault.place import VaultPlace
-from parachute.modules.registry.sources import official_module
+from parachute.modules.trees.sources import official_module
 
 if TYPE_CHECKING:
     from parachute.modules.registry.consent import Question

@@ -23,7 +23,7 @@ from parachute.modules.host_process import sources
 from parachute.modules.host_process.checks import check_application, check_class
 from parachute.modules.manifest.loading import load as load_manifest
 from parachute.modules.manifest.models import Manifest
-from parachute.modules.registry.hashing import TreeHash, hash_tree, verify
+from parachute.modules.trees.hashing import read_tree, verify
 from parachute.supervisor.specifications.host import HostSpecification
 
 STORAGE = "storage.db"
@@ -33,15 +33,15 @@ def verified(specification: HostSpecification) -> dict[Path, dict[str, str]]:
     """The SHA-256 of every file of each verified folder; error: HashDiffers, before anything of it was looked at."""
     found: dict[Path, dict[str, str]] = {}
     if not specification.dev:
-        found[Path(specification.code)] = verify(Path(specification.code), specification.hash).files
+        found[Path(specification.code)] = verify(Path(specification.code), specification.hash).hashes
     if specification.packages_hash is not None:
-        packages: TreeHash = hash_tree(Path(specification.packages), complete=True)
-        if packages.text != specification.packages_hash:
+        packages = read_tree(Path(specification.packages), complete=True)
+        if packages.hash != specification.packages_hash:
             raise ModuleError(
-                f"{specification.packages} is not what was installed: its hash is {packages.text}.",
+                f"{specification.packages} is not what was installed: its hash is {packages.hash}.",
                 key="packages_changed",
             )
-        found[Path(specification.packages)] = packages.files
+        found[Path(specification.packages)] = packages.hashes
     return found
 
 

@@ -1,7 +1,7 @@
 """Every field of a manifest, checked and immutable."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -184,8 +184,8 @@ class Manifest(Struct, frozen=True):
         """Every setting with its default."""
         return {setting.name: setting.default for setting in self.settings}
 
-    def missing_files(self, folder: Path) -> tuple[str, ...]:
-        """A sentence for each file that the manifest names and the folder of the module lacks."""
+    def missing_files(self, files: Collection[str]) -> tuple[str, ...]:
+        """A sentence for each file that the manifest names and that is not among those of the module."""
         named = {"module": self.module}
         named |= {f"agents.{name}.system_prompt": agent.system_prompt for name, agent in self.agents.items()}
         named |= {f"prompts.{kind}": file for kind, file in self.prompts.items()}
@@ -198,9 +198,7 @@ class Manifest(Struct, frozen=True):
         return tuple(
             f"{where}: the module has no file {name}."
             for where, name in named.items()
-            if name
-            and not (folder / name).is_file()
-            and not (folder / name.removesuffix(".py") / "__init__.py").is_file()
+            if name and name not in files and f"{name.removesuffix('.py')}/__init__.py" not in files
         )
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.registry.changes import file_changes
+from parachute.modules.trees.changes import file_changes
 
 
 def folders(tmp_path: Path) -> tuple[Path, Path]:
@@ -61,13 +61,13 @@ def test_ends_of_lines_links_and_binaries_are_told(tmp_path: Path) -> None:
     (old / "same.py").write_text("same")
     (new / "same.py").write_text("same")
     found = {change.path: change for change in file_changes(old, new)}
-    assert found["ends.py"].lines[3:] == ("-a", "-b", "+a\\r", "+b\\r")
+    assert found["ends.py"].lines[3:] == ["-a", "-b", "+a\\r", "+b\\r"]
     assert found["last.py"].note == "differs in the end of its last line"
     assert found["bytes.py"].note == "differs in bytes that are no text"
     assert found["kind"].note == "was a file, is a link"
     assert "+-> b" in found["link"].lines
     assert found["native.so"].note == "binary, 6 bytes before, 7 bytes now"
-    assert (found["empty.py"].kind, found["empty.py"].lines) == ("added", ())
+    assert (found["empty.py"].kind, found["empty.py"].lines) == ("added", [])
     assert "same.py" not in found
 
 

@@ -3,13 +3,16 @@
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from msgspec.structs import replace
+
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
-from parachute.modules.registry.tree import walk
+from parachute.modules.trees.models import Limits
+from parachute.modules.trees.tree import SourceCheck, walk
 
 Kind = Literal["added", "removed", "changed"]
 
@@ -25,18 +28,18 @@ _File = tuple[Folder, int]
 """The module's folder, and the mode of a file in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Answer, frozen=True):
     """One file that differs: its unified diff, or in `note` why there is none."""
 
     path: str
     kind: Kind
-    lines: tuple[str, ...] = ()
+    diff: str = ""
     note: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """The JSON of the API and of `--json`."""
-        return {"path": self.path, "kind": self.kind, "diff": "\n".join(self.lines), "note": self.note}
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the diff."""
+        return self.diff.split("\n") if self.diff else []
 
 
 def file_changes(old: Path, new: Path) -> list[FileChange]:
@@ -58,8 +61,13 @@ def _files(root: Path) -> Iterator[dict[str, _File]]:
         yield {}
         return
     with Folder.open(root) as folder:
-        modes = ((relative, entry.stat(follow_symlinks=False).st_mode) for entry, relative in walk(root))
-        yield {relative: (folder, mode) for relative, mode in modes if not stat.S_ISDIR(mode)}
+        found: dict[str, _File] = {}
+        check = SourceCheck(Limits())
+        for _, entry, relative in walk(folder):
+            check.entry(entry, relative)
+            if not entry.is_dir(follow_symlinks=False):
+                found[relative] = folder, entry.stat(follow_symlinks=False).st_mode
+        yield found
 
 
 def _change(path: str, old: _File | None, new: _File | None, left: int) -> FileChange | None:
@@ -108,7 +116,7 @@ def text_change(path: str, before: bytes | None, after: bytes | None, *, is_whol
     if old and new and not lines and before != after:
         ends = before.removesuffix(b"\n") == after.removesuffix(b"\n")
         note = "differs in the end of its last line" if ends else "differs in bytes that are no text"
-    return FileChange(path, kind, tuple(lines), note)
+    return FileChange(path, kind, "\n".join(lines), note)
 
 
 def _lines(content: bytes) -> list[str]:

@@ -1,6 +1,7 @@
 """Fetching modules: from repositories that want to run something, and from folders that hold what a module cannot."""
 
 import os
+import shutil
 import socket
 import stat
 from pathlib import Path
@@ -8,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import ParachuteError
-from parachute.modules.registry import sources
-from parachute.modules.registry.git import CloneFailed
-from parachute.modules.registry.models import Limits
+from parachute.modules.trees import sources
+from parachute.modules.trees.git import CloneFailed
+from parachute.modules.trees.models import Limits
+from tests.modules.registry.building import Repository, everything, write_module
 from tests.support.errors import raises
-
-from .building import Repository, everything, write_module
 
 pytestmark = pytest.mark.process
 
@@ -43,6 +43,8 @@ class Fetcher:
 
     def __call__(self, source: str, subfolder: str | None = None, **limits: int) -> Path:
         """Fetch and return where it is."""
+        # The part that an earlier refusal has left.
+        shutil.rmtree(self.target, ignore_errors=True)
         parsed = sources.parse(source)
         sources.obtain(parsed, subfolder, self.target, self._work, Limits(**limits), self.progress)
         return self.target

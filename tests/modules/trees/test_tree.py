@@ -11,13 +11,12 @@ import pytest
 
 from parachute.base.files import remove_tree
 from parachute.base.signatures import JUST_NOW_NS
-from parachute.modules.registry import tree
-from parachute.modules.registry.tree import is_unchanged, signatures
+from parachute.modules.trees import tree
+from parachute.modules.trees.tree import is_unchanged, signatures
+from tests.modules.registry.building import deep_folder
 from tests.support.auditing import audited
 from tests.support.errors import raises
 from tests.support.waiting import wait_until
-
-from .building import deep_folder
 
 pytestmark = pytest.mark.process
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
 from parachute.base.files import read_regular
-from parachute.modules.registry.models import Limits, Progress
-from parachute.modules.registry.tree import check_size
+from parachute.modules.trees.models import Limits, Progress
+from parachute.modules.trees.tree import SourceCheck
 from parachute.supervisor.command_runner import children
 
 _SAFE = (
@@ -102,7 +102,7 @@ class Repository:
         self._git(["checkout", "--quiet", "HEAD", "--", subfolder or "."])
 
     def _check(self, listing: bytes, subfolder: str | None) -> None:
-        count, total = 0, 0
+        check, is_empty = SourceCheck(self._limits), True
         for line in listing.split(b"\0")[:-1]:
             about, _, name = line.partition(b"\t")
             mode, _, _, size = about.split()
@@ -110,10 +110,9 @@ class Repository:
             if mode == _SUBMODULE:
                 self._progress.step(f"Leaving out the submodule {path}: a source brings its files itself.")
                 continue
-            count += 1
-            total += int(size)
-            check_size(self._limits, count, total, path, int(size))
-        if not count:
+            is_empty = False
+            check.size(path, int(size))
+        if is_empty:
             where = f"a folder {subfolder!r}" if subfolder else "any file"
             raise InvalidInput(
                 f"The repository does not have {where}.", "`--path` names the folder.", key="no_such_folder"

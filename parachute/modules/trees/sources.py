@@ -8,10 +8,9 @@ from urllib.parse import urlsplit
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.modules.manifest.models import NAME
-from parachute.modules.registry.git import Repository
-from parachute.modules.registry.hashing import copy_verified
-from parachute.modules.registry.models import Limits, Progress
-from parachute.modules.registry.tree import check_tree
+from parachute.modules.trees.git import Repository
+from parachute.modules.trees.hashing import copy_tree
+from parachute.modules.trees.models import Limits, Progress
 
 Kind = Literal["repository", "folder", "official"]
 
@@ -104,22 +103,19 @@ def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limi
     """
     inner = inner_path(subfolder)
     without: frozenset[str] = frozenset()
-    if source.kind == "repository":
-        progress.step(f"Cloning {source.label}...")
-        folder = work / "repository"
-        repository = Repository(folder, work / "git", limits, progress, source.protocol)
-        repository.fetch(source.where)
-        repository.take(inner)
-    elif source.kind == "official":
-        progress.step(f"Copying {source.label}...")
+    progress.step(f"{'Cloning' if source.kind == 'repository' else 'Copying'} {source.label}...")
+    if source.kind == "official":
         folder = official_module(source.where)
         without = NOT_INSTALLED if inner is None else without
-    else:
-        progress.step(f"Copying {source.label}...")
+    elif source.kind == "folder":
         folder = Path(source.where)
+    else:
+        repository = Repository(work / "repository", work / "git", limits, progress, source.protocol)
+        repository.fetch(source.where)
+        repository.take(inner)
+        folder = repository.folder
     folder = inner_folder(folder, subfolder)
-    check_tree(folder, limits)
-    copy_verified(folder, target, without)
+    copy_tree(folder, target, without=without, limits=limits)
 
 
 def inner_folder(folder: Path, subfolder: str | None) -> Path:

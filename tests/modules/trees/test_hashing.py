@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.registry.hashing import HashDiffers, HashNotPossible, copy_verified, hash_tree, tree_hash, verify
+from parachute.modules.trees.hashing import HashDiffers, copy_verified, read_tree, tree_hash, verify
+from parachute.modules.trees.tree import TreeNotAllowed
 from tests.support.errors import raises
 from tests.support.own_thread import here
 
@@ -147,7 +148,7 @@ def test_a_copy_is_read_only_and_can_be_verified(tree: Path, tmp_path: Path) -> 
     copy = tmp_path / "copy"
     expected = copy_verified(tree, copy)
     assert expected == tree_hash(tree)
-    assert verify(copy, expected).files == hash_tree(tree).files
+    assert verify(copy, expected).files == read_tree(tree).files
     assert (copy / "module.py").stat().st_mode & 0o7777 == 0o444
     assert (copy / "run.sh").stat().st_mode & 0o7777 == 0o555
     assert (copy / "link").readlink() == Path("prompts/agent.md")
@@ -254,7 +255,7 @@ def test_a_folder_that_becomes_a_link_while_it_is_read_leads_nowhere(
         return entries
 
     monkeypatch.setattr(os, "scandir", here(scandir, real))
-    with pytest.raises(HashNotPossible):
+    with pytest.raises(TreeNotAllowed):
         copy_verified(tree, tmp_path / "copy")
     assert not any(path.read_text() == "secret" for path in (tmp_path / "copy").rglob("*.md"))
 
