@@ -10,6 +10,7 @@ import pytest
 from parachute.security.keys.cli_token import CliToken
 from tests.support.installation import Installation
 from tests.support.messages_api import MessagesAPI
+from tests.support.official import install
 from tests.support.server import Server
 
 from .exports import node, tree
@@ -26,6 +27,7 @@ def api() -> Iterator[MessagesAPI]:
 def server(api: MessagesAPI) -> Iterator[Server]:
     """A server whose model is `api`."""
     with Server(environment=api.credentials) as running:
+        install(running, "imports")
         yield running
 
 
