@@ -32,7 +32,7 @@ class Sessions:
         self._connection = connection
 
     async def records(self, *, first: bool = False) -> list[Record]:
-        """What is kept of all imports. `first`: no other process of this module works on one, so that what is left is cleared.
+        """The records of all imports. `first`: no other process of this module works on one, so that what is left is cleared.
 
         An import without an `end` gets the `state` interrupted, `ended_at`, and its `imported` and `files_imported` counted anew.
         """
@@ -79,6 +79,10 @@ class Sessions:
         """Remove what an import brought and nobody has changed since: the number of chats, and the names of what stays."""
         answer = await self._ask("undo", {"import": import_id}, _UNDO_SECONDS)
         return member(answer, "removed", int), member(answer, "kept", list)
+
+    async def keep(self, import_id: str, record: Record) -> None:
+        """Keep how far an import is; without this, one that was begun as `receiving` is forgotten when it is interrupted."""
+        await self._ask("keep", {"import": import_id, "record": record})
 
     async def end(self, import_id: str, record: Record) -> None:
         """End an import that was begun, and keep its record."""

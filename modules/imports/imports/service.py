@@ -150,6 +150,7 @@ class Imports:
         record = running.record
         async with self._one:
             record.state = "running"
+            await self._sessions.keep(record.id, asdict(record))
             running.announce()
             await running.run(kind)
         if record.errors:

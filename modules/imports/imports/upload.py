@@ -98,7 +98,7 @@ class _Joined(io.RawIOBase):
         if number == len(self._files):
             return 0
         self._files[number].seek(self._place - (self._ends[number - 1] if number else 0))
-        count = self._files[number].readinto(buffer)  # type: ignore[attr-defined]
+        count = self._files[number].readinto(buffer)
         self._place += count
         return int(count)
 

@@ -81,10 +81,6 @@ class ImportFolders:
         with Folder.open(self.root) as root:
             root.write(f"{record['id']}/import.json", data)
 
-    def has(self, import_id: str) -> bool:
-        """True if there is a record of an import, or a part of one."""
-        return os.path.lexists(self.root / import_id)
-
     def clear(self, import_id: str) -> None:
         """Remove what is there only while an import runs."""
         for name in ("upload", "staged"):  # an upload by an earlier version of this program

@@ -15,7 +15,7 @@ OWN_FOLDERS = ("Daily", "Brain")
 """Folders that only an archive of `parachute export` fills, and only where the request names that kind."""
 
 Outcome = Literal["new", "same", "different_files", "unsafe_names", "agent_instructions", "contexts", "files_of_others"]
-"""What became of a file: it is there now, it was there already, or the reason why it stays out."""
+"""The end of a file: it is there now, it was there already, or the reason why it stays out."""
 
 
 class LeftOut(Exception):

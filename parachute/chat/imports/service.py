@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import logging
 import os
@@ -96,6 +97,9 @@ class Imports:
                     return {"outcome": await self._suggestion(found, object_field(document, "suggestion"))}
                 case "undo":
                     return await self._undo(found)
+                case "keep":
+                    await self._keep(found, object_field(document, "record"))
+                    return {}
                 case "end":
                     return await self._end(found, object_field(document, "record"))
         except (OSError, sqlite3.Error) as error:
@@ -123,7 +127,7 @@ class Imports:
             for each in [each for each in self._under_way.values() if each.module == module]:
                 del self._under_way[each.id]
             await self._clean()
-        return list((await asyncio.to_thread(self._folders.load)).values())
+        return [each for each in (await asyncio.to_thread(self._folders.load)).values() if _owner(each) == module]
 
     async def _begin(self, module: str, document: Answer) -> Answer:
         asking = self._requests.get(module, text_field(document, "request"))
@@ -133,16 +137,20 @@ class Imports:
             raise InvalidInput("id: eight hexadecimal digits are expected.", key="import_id_malformed")
         if record["id"] in self._under_way:
             raise Conflict("This import is under way.", "Wait for its end, or cancel it.", key="import_under_way")
+        await self._check_owner(module, record["id"])
         await asyncio.to_thread(self._folders.check_room, size if isinstance(size, int) and size > 0 else 0)
         found = Import.begun(record["id"], text_field(record, "name"), asking)
         self._under_way[found.id] = found
         try:
             await asyncio.to_thread(self._folders.make, found.id)
-            await asyncio.to_thread(self._folders.store, {**record, "name": found.name})
+            await self._keep(found, {**record, "name": found.name})
         except BaseException:
             del self._under_way[found.id]
             raise
         return {"name": found.name}
+
+    async def _keep(self, found: Import, record: Record) -> None:
+        await asyncio.to_thread(self._folders.store, {**record, "id": found.id, "module": found.module})
 
     async def _forget(self, module: str, document: Answer) -> Answer:
         """Forget an import that is over, at a person's request, or one that the module has begun."""
@@ -152,6 +160,7 @@ class Imports:
         elif not self._requests.get(module, text_field(document, "request")).by_owner:
             raise NotAllowed("This needs the owner.", key="not_owner")
         if _ID.fullmatch(import_id):
+            await self._check_owner(module, import_id)
             await asyncio.to_thread(self._folders.remove, import_id)
         return {}
 
@@ -200,8 +209,6 @@ class Imports:
         try:
             content = await self._received(found, number, body)
             placed = await _to_its_end(self._place_file(found, number, target, time, content))
-        except (NotADirectoryError, IsADirectoryError):
-            placed = False  # a file is in the place of a folder, or the other way round
         finally:
             await asyncio.to_thread(self._folders.unstage, found.id, number)
         return {"outcome": "new" if placed else "same" if placed is None else "different_files", "path": target}
@@ -236,8 +243,10 @@ class Imports:
             # Noted first; what is there already stays what it was.
             await self._lineage.wrote(self._folders.vault / target, [""], Origin.IMPORT, [content])
             return await asyncio.to_thread(self._folders.place_file, found.id, number, target, time)
-        except InvalidInput:
-            return False  # a link is in its place
+        except (OSError, InvalidInput) as error:
+            if isinstance(error, OSError) and error.errno not in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR):
+                raise
+            return False  # a link is in its place, a file in that of a folder, or the other way round
 
     async def _suggestion(self, found: Import, suggestion: dict[str, Any]) -> str:
         if not found.is_own:
@@ -279,8 +288,13 @@ class Imports:
             success=state != "failed",
             error="; ".join(map(str, errors)) if isinstance(errors, list) and errors else None,
         )
-        await asyncio.to_thread(self._settle, {**record, "id": found.id})
+        await asyncio.to_thread(self._settle, {**record, "id": found.id, "module": found.module})
         return {}
+
+    async def _check_owner(self, module: str, import_id: str) -> None:
+        there = (await asyncio.to_thread(self._folders.load)).get(import_id)
+        if there is not None and _owner(there) != module:
+            raise NotAllowed("This import is another module's.", key="import_of_another")
 
     def _settle(self, record: Record) -> None:
         with contextlib.suppress(OSError):  # the next start clears it
@@ -329,6 +343,11 @@ def _check(module: ApprovedModule) -> None:
             "Write `sessions: create` under permissions; the user sees it before installing.",
             key="sessions_not_permitted",
         )
+
+
+def _owner(record: Record) -> object:
+    # Before modules did it the computer itself imported, and what it kept is for its own module.
+    return record.get("module", "imports")
 
 
 def _record(document: Answer) -> Record:
