@@ -15,9 +15,9 @@ import typer.main
 import yaml
 from pydantic import BaseModel
 
-from parachute.base.json_shape import members
 from parachute.chat.agent_processes.program_tools import PROGRAM_TOOLS
 from parachute.chat.runs.events import EVENTS as EVENTS_OF_CHATS
+from parachute.chat.runs.events import optional
 from parachute.chat.runs.failures import FAILURES
 from parachute.cli.commands import modules
 from parachute.cli.modules import STATES, UNIT_STATES
@@ -167,7 +167,7 @@ def chat_events_table() -> str:
     """The events of a chat with their fields, as Markdown; in brackets what may be left out."""
     rows = ["| type | fields | meaning |", "|---|---|---|"]
     for kind in EVENTS_OF_CHATS.values():
-        fields = " ".join(_name(member.name, not member.is_optional) for member in members(kind))
+        fields = " ".join(_name(each, each not in optional(kind)) for each in kind.__struct_encode_fields__)
         end = "**Ends the stream.** " if kind.is_terminal else ""
         meaning = " ".join((kind.__doc__ or "").split())
         rows.append(f"| `{kind.type}` | {fields} | {end}{meaning} |")

@@ -7,7 +7,8 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _MEGABYTE = 1024 * 1024
 
@@ -35,8 +36,7 @@ VALUES_OF_AGENT = 200_000
 """Values of a request to the model: 1,000,000 tokens of conversation are some ten thousand blocks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """At one listener: of one peer, and of all together; `reserved` connections are for trusted peers alone.
 
     `part` is what all connections may take of this process's descriptors: files and databases need some, too.

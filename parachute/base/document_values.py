@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import yaml
+from msgspec import Struct
 
 from parachute.base.documents import line_of, value_of
 from parachute.base.errors import InvalidInput
@@ -44,8 +44,7 @@ class Fields(dict[str, "Value"]):
         return otherwise if value is None else value.attempt(read, otherwise)
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A value of a document with the path of its field (`service.pids`). Methods that refuse it raise Refused."""
 
     node: yaml.Node

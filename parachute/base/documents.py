@@ -6,10 +6,10 @@ lists. Nodes know their places in the text, for errors that name a line and for 
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import yaml
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 
@@ -24,8 +24,7 @@ _MARKS = re.compile(r"[&*!](?<!\w.)")
 _DEEP_LINE = re.compile(rf"[\n\r\x85\u2028\u2029][ \t\ufeff?:-]{{{_HARMLESS_DEPTH // 4}}}")
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """Limits of a document. `core_schema`: YAML 1.2's, where `no`, `12:30` and `2024-01-15` are text."""
 
     size: int = 256 * 1024

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
+
 from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write, locked, read_regular
 
@@ -39,7 +41,6 @@ class KnownFiles:
 
     def _read(self) -> list[str]:
         try:
-            known = json.loads(read_regular(self._path, _LIMIT))
+            return msgspec.json.decode(read_regular(self._path, _LIMIT), type=list[str])
         except (OSError, ValueError, ParachuteError):
             return []
-        return [path for path in known if isinstance(path, str)] if isinstance(known, list) else []

@@ -7,11 +7,11 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import h11
+from msgspec import Struct
 
 _CHUNK = 64 * 1024
 
@@ -41,8 +41,7 @@ class NotJson(ValueError):
     """The answer is not JSON."""
 
 
-@dataclass(slots=True, eq=False)
-class Response:
+class Response(Struct, eq=False):
     """The beginning of an answer; `body` streams the rest and raises BrokenOff."""
 
     status: int

@@ -1,8 +1,9 @@
 """Messages of MCP, answered by what has tools and nothing else."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Versions of the protocol, the newest first; what is answered here is the same in all of them."""
@@ -21,8 +22,7 @@ class Wrong(Exception):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """The tools of a server: who it says that it is, what it lists, and the result of a call, whose errors are Wrong."""
 
     introduction: Object

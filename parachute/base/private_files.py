@@ -4,8 +4,9 @@ import errno
 import logging
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
@@ -21,8 +22,7 @@ class NotPrivate(ParachuteError):
     key = "not_private"
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateFile:
+class PrivateFile(Struct, frozen=True):
     """The content of a private file, its signature after the checks, and what had to be put right."""
 
     data: bytes

@@ -5,15 +5,17 @@ The folders of before stay next to them. Whoever orders it while the computer ru
 
 import errno
 import fcntl
-import json
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput
@@ -25,8 +27,7 @@ _LONGEST = 200
 """Bytes of a name; file systems take 255, and the date comes behind it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Swap:
+class Swap(Struct, frozen=True):
     """Two changes of names, in one step where the file system can: `current` to `kept`, and `source` to `current`.
 
     `inode` is that of the folder that comes in.
@@ -43,8 +44,7 @@ class Swap:
         return cls(str(current), str(source), str(renamed(current, "before-restore", moment)), source.stat().st_ino)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Swaps that belong together. Names in `carried` are of files of the state directory that go along as they are at the last moment.
 
     `note` is where it is written down afterwards how it ended, with `about`, which means nothing here.
@@ -79,7 +79,7 @@ def check_can_move(current: Path) -> None:
 
 def order(home: Path, plan: Plan) -> None:
     """Have it done by whoever calls `recover` next, with the same state directory. Error: OSError."""
-    atomic_write(_journal(home), json.dumps(asdict(plan)))
+    atomic_write(_journal(home), msgspec.json.encode(plan))
 
 
 def is_ordered(home: Path) -> bool:
@@ -108,8 +108,8 @@ def recover(home: Path) -> str | None:
         except FileNotFoundError:
             return None  # or another has done it meanwhile
         try:
-            plan = parsed(json.loads(data))
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            plan = msgspec.json.decode(data, type=Plan)
+        except ValueError as error:
             raise Conflict(
                 f"A restore was ordered or cut off, and what it was about to do cannot be read: {journal}.",
                 "Find out which of the folders next to it is the one that you want, then remove that file.",
@@ -185,7 +185,7 @@ def _note(plan: Plan, problem: str | None) -> None:
     if plan.note is not None:
         with suppress(OSError):  # a full disk is no reason to begin again
             private_folder(Path(plan.note).parent)
-            atomic_write(Path(plan.note), json.dumps({**asdict(plan), "at": now(), "problem": problem}))
+            atomic_write(Path(plan.note), msgspec.json.encode({**asdict(plan), "at": now(), "problem": problem}))
 
 
 def _state(swap: Swap, journal: Path) -> str:
@@ -212,16 +212,6 @@ def _state(swap: Swap, journal: Path) -> str:
             key="restore_cut_off",
         )
     return f"A restore of {current} was cut off between its two steps; it is complete now.{before}"
-
-
-def parsed(document: dict[str, Any]) -> Plan:
-    """A plan as it was written down; errors: LookupError, TypeError, ValueError, AttributeError."""
-    return Plan(
-        tuple(Swap(**each) for each in document["swaps"]),
-        tuple(map(str, document["carried"])),
-        document["note"],
-        dict(document["about"]),
-    )
 
 
 @contextmanager

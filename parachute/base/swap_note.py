@@ -1,15 +1,16 @@
 """Record of the last swap of folders, and the swap that takes it back."""
 
-import json
 import os
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write, read_regular
-from parachute.base.swap import Plan, Swap, parsed, renamed
+from parachute.base.swap import Plan, Swap, renamed
 
 RESTORE, BACK = "restore", "back"
 """Values of `kind` of `about`: a restore, and going back to the state before it."""
@@ -17,25 +18,22 @@ RESTORE, BACK = "restore", "back"
 _LIMIT = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Plan, frozen=True, kw_only=True):
     """A plan and its end: `problem` is why nothing has changed. `is_proven` as soon as the computer has started with it."""
 
-    plan: Plan
     at: str
     problem: str | None = None
     is_proven: bool = False
-    document: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def kind(self) -> str:
         """RESTORE or BACK."""
-        return str(self.plan.about.get("kind"))
+        return str(self.about.get("kind"))
 
     @property
     def kept(self) -> list[Path]:
         """The folders of before that are still there."""
-        return [Path(swap.kept) for swap in self.plan.swaps if os.path.lexists(swap.kept)]
+        return [Path(swap.kept) for swap in self.swaps if os.path.lexists(swap.kept)]
 
 
 def path_of(home: Path) -> Path:
@@ -46,22 +44,14 @@ def path_of(home: Path) -> Path:
 def read(home: Path) -> Note | None:
     """The note; None if there is none, or none that can be read."""
     try:
-        document = json.loads(read_regular(path_of(home), _LIMIT))
-        problem = document.get("problem")
-        return Note(
-            parsed(document),
-            str(document["at"]),
-            str(problem) if problem is not None else None,
-            document.get("is_proven") is True,
-            document,
-        )
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, ParachuteError):
+        return msgspec.json.decode(read_regular(path_of(home), _LIMIT), type=Note)
+    except (OSError, ValueError, ParachuteError):
         return None
 
 
 def prove(home: Path, note: Note) -> None:
     """Write down that the computer has started with what was put in place. Error: OSError."""
-    atomic_write(path_of(home), json.dumps({**note.document, "is_proven": True}))
+    atomic_write(path_of(home), msgspec.json.encode(replace(note, is_proven=True)))
 
 
 def back(note: Note, **about: Any) -> Plan:
@@ -71,7 +61,7 @@ def back(note: Note, **about: Any) -> Plan:
         Swap(
             swap.current, swap.kept, str(renamed(Path(swap.current), "restored", moment)), Path(swap.kept).stat().st_ino
         )
-        for swap in note.plan.swaps
+        for swap in note.swaps
         if os.path.lexists(swap.kept)
     ]
-    return replace(note.plan, swaps=tuple(swaps), about={**note.plan.about, **about, "kind": BACK})
+    return Plan(tuple(swaps), note.carried, note.note, {**note.about, **about, "kind": BACK})

@@ -1,15 +1,15 @@
 """The folders in which agents and skills are looked for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.folders import Folder
 from parachute.capabilities.texts import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A folder below another in which no part of a path may be a link."""
 
     root: Path

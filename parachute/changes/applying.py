@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import ParachuteError
@@ -25,8 +26,7 @@ from parachute.security.origin import Origin
 _BATCH = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Stores of changes and of what came of them, and how large a file may be; `keeping` is held from when a content is kept until a row names it."""
 
     store: ChangeStore

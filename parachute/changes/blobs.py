@@ -6,9 +6,10 @@ import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from parachute.base.files import private_folder, sync_names
 from parachute.base.folders import Folder
@@ -24,8 +25,7 @@ class TooLarge(Exception):
     """A file is larger than the caller takes."""
 
 
-@dataclass(slots=True)
-class Staged:
+class Staged(Struct):
     """A copy of a content that has no name yet: in memory, or in a file that `drop` removes.
 
     One that `is_movable` becomes the new file itself where it can, instead of being copied once more.

@@ -7,8 +7,9 @@ through it (Documentation/filesystems/overlayfs.rst, "Changes to underlying file
 import os
 from collections.abc import Container, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from parachute.base.folders import Folder
 from parachute.sandbox.engines.views import is_foreign
@@ -21,15 +22,13 @@ class _IsOurs(Protocol):
     def __call__(self, path: str, *, is_there: bool = True) -> bool: ...
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     modified_ns: int
     inodes: dict[str, int]
     is_foreign: bool
 
 
-@dataclass(slots=True)
-class FoldersBelow:
+class FoldersBelow(Struct):
     """The folders of a project as they were at the last look, the first of which comes before an agent looks at the view."""
 
     _folders: dict[str, _Seen] = field(default_factory=dict)

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from msgspec import Struct
+
 from parachute.security.origin import Origin
 
 Kind = Literal["none", "file", "folder", "link", "other"]
@@ -71,8 +73,7 @@ class State:
 NOTHING = State("none")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A path that a run has changed; `replaced` is what this step replaces, until it is known to be done."""
 
     number: int
@@ -85,8 +86,7 @@ class Entry:
     removed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A path that waits; `root` is the folder or file that the reason belongs to."""
 
     number: int
@@ -100,8 +100,7 @@ class Held:
     removed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
+class ChangeSet(Struct, frozen=True):
     """Changes by one run, by the owner or by an undo: `undone` is the number of those that it took back.
 
     `origin` is the lowest of what had entered the run; None where it is not known.
@@ -120,8 +119,7 @@ class ChangeSet:
     origin: Origin | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(Struct, frozen=True):
     """The outcome of applying: how many paths were written, how many wait, and what went wrong."""
 
     number: int
@@ -130,8 +128,7 @@ class Applied:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(Struct, frozen=True):
     """The outcome of an undo: its own number, the paths that are as before, and those that were left alone."""
 
     number: int | None

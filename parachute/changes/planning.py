@@ -1,11 +1,14 @@
 """Plans of what is written and what waits, decided for each candidate with its content in hand."""
 
+import dataclasses
 import os
 import stat
 import time
 from collections.abc import Collection, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
@@ -28,8 +31,7 @@ _INDEX = 64 << 20
 _PIECE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One path to write: what is there, which must still be so, and what comes there."""
 
     path: str
@@ -41,8 +43,7 @@ class Change:
     removed: int | None = None
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     """A batch: what to write, what waits, and what needs neither."""
 
     changes: list[Change] = field(default_factory=list)
@@ -231,7 +232,9 @@ class Planner:
         if present.state.kind == "file" and present.state.hash == wanted.state.hash:
             bits |= present.state.mode & _SPECIAL_BITS
         mode = wanted.state.mode & 0o777 | (present.state.mode & bits & _SPECIAL_BITS)
-        wanted = replace(wanted, state=replace(wanted.state, mode=mode if wanted.state.kind == "file" else 0))
+        wanted = replace(
+            wanted, state=dataclasses.replace(wanted.state, mode=mode if wanted.state.kind == "file" else 0)
+        )
         return present, wanted, self._known_again(wanted.signature), reason
 
     def _judge(self, each: Candidate, present: Present, wanted: Present) -> Reason | None:

@@ -3,7 +3,8 @@
 import errno
 import os
 import stat
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
@@ -14,8 +15,7 @@ from parachute.changes.models import NOTHING, State
 _BEHIND = (errno.ELOOP, errno.ENOTDIR)
 
 
-@dataclass(frozen=True, slots=True)
-class Present:
+class Present(Struct, frozen=True):
     """The state of a path with a copy of its content, and the signature that it had."""
 
     state: State

@@ -1,8 +1,9 @@
 """Changes for people: files with their lines, and the difference of one."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
@@ -15,8 +16,7 @@ from parachute.changes.present import look
 _MOST_FILES = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """One set of changes with its files."""
 
     found: ChangeSet

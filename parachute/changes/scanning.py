@@ -3,7 +3,8 @@
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.base.folders import Folder, TooMany
 from parachute.base.signatures import Signature, signature_of
@@ -29,8 +30,7 @@ _PLAIN = 1
 Seen = Signature | tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Reason why everything from `root` down is held, and whether this is in the project's own repository."""
 
     root: str = ""
@@ -38,8 +38,7 @@ class Place:
     in_git: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A path to look at; `wanted` is what the view has there, `seen` how it is known again at the next look."""
 
     order: tuple[int, int]

@@ -4,8 +4,9 @@ import hashlib
 import json
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, private_folder, read_regular
@@ -31,8 +32,7 @@ _OBJECTS = ".git/objects"
 Index = dict[str, tuple[Signature | None, State]]
 
 
-@dataclass(slots=True)
-class Snapshot:
+class Snapshot(Struct):
     """Index of a folder, with every content kept, and a sentence about omitted files."""
 
     index: Index

@@ -4,8 +4,9 @@ import contextlib
 import os
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from parachute.base.signatures import Signature
 from parachute.changes.folders_below import FoldersBelow
@@ -16,16 +17,14 @@ from parachute.security.origin import Origin
 _MARK = "user.parachute.view"
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """State written at a path of the owner's; without a signature its content says whether it is still that."""
 
     state: State
     signature: Signature | None = None
 
 
-@dataclass(slots=True)
-class View:
+class View(Struct):
     """Record of a view while the server runs; `number` is that of the set of changes, `began_ns` when its turn began."""
 
     session: str

@@ -6,7 +6,8 @@ import os
 import stat
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from parachute.base.folders import Folder
 from parachute.base.replacing import Replacement, unfinished_name
@@ -31,8 +32,7 @@ class InUse(Exception):
     """A running program has it open."""
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """Paths written with their state, paths left with the reason, and the error at which all ended."""
 
     written: dict[str, Left] = field(default_factory=dict)

@@ -5,9 +5,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from queue import Empty
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.chat.runs.events import Done, Event, PermissionRequest, TypedError, UserQuestion
@@ -30,8 +32,7 @@ _HELP = """Type a message, and Enter sends it. Ctrl-C stops an answer, or clears
 Other words that begin with / go to the agent. `parachute chat --help` lists options such as --directory and --model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The exit code of a run, and the conversation it belongs to as far as that is known; whether it needs a sandbox."""
 
     code: int

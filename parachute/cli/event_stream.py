@@ -4,9 +4,10 @@ import http.client
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.chat.runs.events import Done, Event, Session, read
@@ -18,13 +19,11 @@ _DELAYS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds before each attempt to take up a lost stream; they begin anew with every event that arrives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupt:
+class Interrupt(Struct, frozen=True):
     """The user pressed Ctrl-C."""
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """An event as it came, and as this version reads it: None for a type that is not known here."""
 
     document: dict[str, Any]

@@ -4,7 +4,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.cli.api import Api

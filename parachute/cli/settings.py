@@ -2,8 +2,9 @@
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.cli import given_address

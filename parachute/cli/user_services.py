@@ -5,8 +5,9 @@ import pwd
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import Conflict, Unavailable
 from parachute.base.files import atomic_write
@@ -16,8 +17,7 @@ from parachute.supervisor import backup_units, installed, launch_agent, pid_file
 from parachute.supervisor.systemd import hardening
 
 
-@dataclass(frozen=True, slots=True)
-class Linger:
+class Linger(Struct, frozen=True):
     """Services that run while nobody is logged in; `problem` says in a sentence why they do not."""
 
     on: bool

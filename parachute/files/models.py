@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.base.signatures import Signature, signature_of
@@ -20,8 +21,7 @@ class ChangedMeanwhile(Conflict):
     key = "changed_meanwhile"
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
+class FileEntry(Struct, frozen=True):
     """A file, a folder or a link of the vault; `path` is relative to the vault, `target` what a link says."""
 
     path: str
@@ -51,8 +51,7 @@ class FileEntry:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """A part of a folder: `total` is how many entries it has, as far as they were counted."""
 
     path: str
@@ -66,8 +65,7 @@ class Listing:
         return {"path": self.path, "entries": entries, "total": self.total, "truncated": self.is_cut}
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(Struct, frozen=True):
     """A regular file as it is now; `etag` differs after every change."""
 
     path: str
@@ -85,8 +83,7 @@ class FileState:
         return {"path": self.path, "size": self.size, "lastModified": self.modified, "etag": self.etag}
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Struct, frozen=True):
     """Precondition for writing a file: one of these ETags (`*`: any file), nothing, or a file of this time."""
 
     etags: frozenset[str] | None = None

@@ -3,7 +3,9 @@
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.folders import Folder
@@ -35,8 +37,7 @@ class TooMuchToKeep(Conflict):
     key = "too_much_to_keep"
 
 
-@dataclass(slots=True)
-class _Looking:
+class _Looking(Struct):
     """Looks at what is there, and drops all copies if the plan comes to nothing; `left` is how many bytes may be kept."""
 
     blobs: Blobs

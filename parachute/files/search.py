@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import InvalidInput, ParachuteError
@@ -34,8 +35,7 @@ _BATCH, _BATCH_SIZE = 100, 1_000_000
 _BEGINNING = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A text that was found; `snippet` is the place with the words, or how it begins."""
 
     path: str

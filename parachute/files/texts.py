@@ -5,8 +5,9 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder, TooMany
@@ -21,8 +22,7 @@ _READ = 256 * 1024
 """Bytes of a file that are looked at: its beginning has to do for a large one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """Mark of each text in its present form: another one after a change; `problem` says why some may be absent."""
 
     found: dict[str, str]

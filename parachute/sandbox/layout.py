@@ -1,9 +1,11 @@
 """The places inside of a sandbox: engines, images, the prompt and `parachute sandbox explain` follow this list."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 HOME = "/home/agent"
 RUNNER = "/opt/parachute/parachute_runner"
@@ -44,8 +46,7 @@ ENVIRONMENT = {
 """The variables of an agent. Package managers keep what they load in one place, and ask for no newer version of themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A place inside: empty in `memory`, or a `folder` or `file` at or below which files of this machine are mounted.
 
     `megabytes` bounds memory; 0 stands for the setting `sandbox.scratch_megabytes`. `sentence` is for the prompt of an agent that

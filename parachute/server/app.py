@@ -2,10 +2,10 @@
 
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import fields
 from typing import Any
 
 from fastapi import FastAPI
+from msgspec.structs import fields
 
 from parachute import __version__
 from parachute.automation.suggestions.chats import ChatSuggestions

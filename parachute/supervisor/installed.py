@@ -5,8 +5,9 @@ import os
 import pwd
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import units

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 ATTEMPTS = 5
 
@@ -21,8 +22,7 @@ class State(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Confinement:
+class Confinement(Struct, frozen=True):
     """The confinement of a unit, where systemd enforces it: these folders and files, its own sockets, no network.
 
     What is only read may be missing when the unit starts; what is written has to exist. `hide` holds folders of which nothing
@@ -39,8 +39,7 @@ class Confinement:
     writes_code: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """One program with its listening sockets.
 
     `listen` holds paths of Unix sockets and (host, port) pairs, passed on from file descriptor 3 up in this order. A unit
@@ -67,8 +66,7 @@ class Unit:
     confinement: Confinement | None = None
 
 
-@dataclass(slots=True)
-class Status:
+class Status(Struct):
     """The status of a unit; `reason` says in a sentence why it is down.
 
     `failure` is the last such sentence, which stays when it runs again.

@@ -6,9 +6,10 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from parachute import __version__
 from parachute.base.clock import now
@@ -107,7 +108,7 @@ class Supervisor:
             "program": sys.prefix,
             "manager": "systemd" if self._launcher.confines else "process",
             "not_enforced": not_enforced(self._launcher.confines),
-            "panic": asdict(panic) if (panic := self._kill_switch.panic) else None,
+            "panic": to_builtins(panic) if (panic := self._kill_switch.panic) else None,
             "units": [status.describe() for status in self._launcher.status()],
         }
 
@@ -175,7 +176,7 @@ class Supervisor:
     async def _resume(self, _: dict[str, Any]) -> dict[str, Any]:
         was = self._kill_switch.release()
         await self._open_programs()
-        return {"was": asdict(was) if was else None}
+        return {"was": to_builtins(was) if was else None}
 
     async def _open_programs(self) -> None:
         """Open the command runner again if it was given up: on a read-only disk no service can begin its log."""

@@ -6,9 +6,10 @@ It prints as JSON what was found of each.
 import json
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines.inspection.service import explain

@@ -7,8 +7,9 @@ import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load

@@ -1,11 +1,13 @@
 """Putting a folder in the place of another: what was there before is never removed, whatever lies around it."""
 
 import json
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from parachute.base import swap, swap_note
 from parachute.base.exchange import exchanged
@@ -36,7 +38,7 @@ class Folders:
 
     def cut_off(self, *steps: tuple[str, str]) -> None:
         """Leave what a power cut leaves after these renames, each of a field of the swap to another one."""
-        self.journal.write_text(json.dumps(asdict(self.plan)))
+        self.journal.write_text(msgspec.json.encode(self.plan).decode())
         for before, after in steps:
             Path(getattr(self.swap, before)).rename(getattr(self.swap, after))
 
@@ -136,7 +138,7 @@ def test_a_swap_that_cannot_begin_leaves_nothing(folders: Folders) -> None:
 
 
 def test_what_an_earlier_version_was_about_to_do_is_left_to_a_person(folders: Folders) -> None:
-    folders.journal.write_text(json.dumps(asdict(folders.swap)))
+    folders.journal.write_text(json.dumps(to_builtins(folders.swap)))
     with raises("order_unreadable") as refused:
         restore.recover(folders.places)
     assert refused.value.hint
@@ -163,7 +165,7 @@ def test_two_folders_go_together_and_what_is_of_the_last_moment_goes_along(folde
     assert (folders.home / "panic.json").exists()
     note = swap_note.read(folders.home)
     assert note is not None
-    assert (note.problem, note.is_proven, note.plan.about["backup"]) == (None, False, "0badf00d")
+    assert (note.problem, note.is_proven, note.about["backup"]) == (None, False, "0badf00d")
     assert note.kept == [Path(each.kept) for each in both.swaps]
 
 
@@ -220,5 +222,5 @@ def test_going_back_brings_both_and_keeps_what_was_restored(folders: Folders, bo
     assert ((folders.home / "keys").read_text(), folders.notes()["Parachute"]) == ("present", "present")
     after = swap_note.read(folders.home)
     assert after is not None
-    assert (after.kind, after.plan.about["problem"]) == (swap_note.BACK, "It did not start.")
+    assert (after.kind, after.about["problem"]) == (swap_note.BACK, "It did not start.")
     assert [(path / "keys").read_text() for path in after.kept if (path / "keys").exists()] == ["restored"]

@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import installed, units

@@ -3,9 +3,11 @@
 import hashlib
 import json
 import secrets
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
+
+from msgspec import to_builtins
 
 from parachute.automation.module_agents.profile import agent_of
 from parachute.base.clock import as_text, now
@@ -60,7 +62,7 @@ class AgentRequest:
         """Return the details for the owner: the question, the agent, and its rights in this run."""
         module = self.module
         tools = [name for name in module.manifest.permissions.mcp if not name.startswith("mcp__")]
-        rights = asdict(agent_consent(self.agent, agent_of(module, self.agent)))
+        rights = to_builtins(agent_consent(self.agent, agent_of(module, self.agent)))
         rights.pop("name")
         return {
             "request": self.id,

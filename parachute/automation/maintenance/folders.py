@@ -1,7 +1,9 @@
 """The folders of the vault that the maintenance agent may write: those with data and without projects."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.automation.maintenance.facts import Facts
 from parachute.automation.maintenance.folders import DataFolders, data_folders

@@ -3,8 +3,10 @@
 import contextlib
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.folders import Folder

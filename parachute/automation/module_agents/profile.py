@@ -1,11 +1,12 @@
 """The profile of a module's agent: folders, hosts, tools, commands and prompt."""
 
 import asyncio
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from parachute.automation.module_agents.folders import MountRules
 from parachute.automation.module_agents.prompt import directly, in_sandbox, prompt_file
@@ -88,13 +89,13 @@ class AgentProfile:
             complete: Callable[[str], Prompt] = partial(directly, prompt, execution.directory)
         else:
             execution, complete = await self._confined(self.sandbox, session, endpoint, prompt, plugins)
-        execution = dataclasses.replace(execution, warnings=(*execution.warnings, *offered.warnings))
+        execution = msgspec.structs.replace(execution, warnings=(*execution.warnings, *offered.warnings))
         tools = () if provider.is_offline else self._module_tools(session.id)
         plan = TurnPlan(session, resume, endpoint, execution, provider, complete, self._tools(), tools)
         commands = _commands(self.config.bash)
-        preparation = await compose(services, dataclasses.replace(plan, allowed_commands=commands, offered=offered))
+        preparation = await compose(services, msgspec.structs.replace(plan, allowed_commands=commands, offered=offered))
         refusal = partial(self.egress.refusal_of_page, _egress_owner(session.id)) if execution.network.is_open else None
-        return dataclasses.replace(preparation, refusal_of_page=refusal)
+        return msgspec.structs.replace(preparation, refusal_of_page=refusal)
 
     async def _offered(self, session: Session) -> OfferedCapabilities:
         """The user's skills, where the manifest asks for them; what runs directly gets only approved ones."""
@@ -134,7 +135,7 @@ class AgentProfile:
         execution = await confined(services, endpoint, mounts, egress=bool(hosts), limits=limits, plugins=plugins)
         left_out = tuple(("Left out", sentence) for sentence in allowed.left_out)
         network = Network("list", hosts) if hosts else NO_NETWORK
-        execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out), network=network)
+        execution = msgspec.structs.replace(execution, warnings=(*self.warnings, *left_out), network=network)
         return execution, partial(in_sandbox, prompt, mounts, hosts, has_view=execution.view is not None)
 
     async def finish(self, session: str) -> None:

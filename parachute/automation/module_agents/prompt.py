@@ -1,6 +1,6 @@
 """The system prompt of a module's agent: its own file, and a description of its sandbox."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder

@@ -13,7 +13,7 @@ from parachute.sandbox.engines.launch import become
 from parachute.supervisor.specifications.transcriber_unit import SETTINGS
 
 LIBRARIES = "/opt/parachute/lib"
-_PACKAGES = ("parachute", "numpy", "av", "sherpa_onnx")
+_PACKAGES = ("parachute", "msgspec", "numpy", "av", "sherpa_onnx")
 _BESIDE = ".libs"  # where a wheel has the compiled libraries that it brings
 _MODULE = "parachute.automation.transcription.process"
 _START = (

@@ -1,12 +1,11 @@
 """An agent as it was read."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parachute.capabilities.texts import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """A text that an agent works by; `problem` says why it cannot be used.
 
     None for `tools`, `commands` (of a shell), `skills` or `mcp_servers` (the user's own) restricts nothing; whatever they list

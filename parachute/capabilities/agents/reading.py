@@ -1,9 +1,10 @@
 """Reading the text of an agent; whoever wrote it may be hostile."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder

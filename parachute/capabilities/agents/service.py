@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.store import AgentStore
@@ -16,8 +17,7 @@ from parachute.chat.workspaces.models import allowed
 from parachute.security.audit.service import Audit
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedAgents:
+class OfferedAgents(Struct, frozen=True):
     """The agents of a turn."""
 
     names: tuple[str, ...] = ()

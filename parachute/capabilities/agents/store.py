@@ -1,10 +1,11 @@
 """The agents in the vault, in projects and in the user's home."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from time import time_ns
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.base.folders import Folder

@@ -1,8 +1,9 @@
 """Addresses of MCP servers elsewhere, and of those that people sign in at: TLS, but for machines at home."""
 
 import ipaddress
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from parachute.sandbox.egress.addresses import OWN, PRIVATE, not_public
 from parachute.sandbox.egress.hosts import is_address, is_at_home, split
@@ -12,8 +13,7 @@ _LIMIT = 2_000
 _PORTS = {"https": 443, "http": 80}
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """An address in its normal form."""
 
     scheme: str

@@ -4,9 +4,10 @@ import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.files import private_folder, remove_tree
@@ -43,8 +44,7 @@ class NotApproved(NotAllowed):
     key = "not_approved"
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A server of the file, and whether it may run; `problems` are sentences for a person.
 
     `approval` is the one that there is for its name, which may be of an earlier configuration. `needs_login`: it waits for its
@@ -60,8 +60,7 @@ class Listed:
     is_signed_in: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(Struct, frozen=True):
     """Everything that an approval would cover, read once: what is approved is what was shown."""
 
     server: Server

@@ -4,9 +4,11 @@ import json
 import re
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.documents import Bounds, NotJson, load_json
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
@@ -29,8 +31,7 @@ _KINDS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "s
 _UNKNOWN_REFERENCE = re.compile(r"\$\{")
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """All servers of the file by name, or the `problem` for which none of it could be read."""
 
     servers: tuple[Server, ...] = ()

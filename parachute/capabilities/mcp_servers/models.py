@@ -5,9 +5,10 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.security.permissions.actions import MODULE_SERVER
@@ -41,8 +42,7 @@ class SessionLost(Unavailable):
     key = "session_lost"
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     """A server of the file; with `problems` it cannot run, and the other fields hold what was understood.
 
     One that a `plugin` brings has its files: the folder `root` of this machine, which must have the hash `root_hash`.
@@ -81,8 +81,7 @@ class Server:
         return tuple(sorted({name for _, value in (*self.env, *self.headers) for name in SECRET.findall(value)}))
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """The user's approval of one exact configuration, with hosts of the internet and folders that it may read.
 
     Of a server elsewhere, `hosts` are those at which one signs in, if they are not its own.
@@ -94,8 +93,7 @@ class Approval:
     approved_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Runnable:
+class Runnable(Struct, frozen=True):
     """A server that may run: its configuration, the hashes of the files that its command names, and the approval of both."""
 
     server: Server
@@ -115,8 +113,7 @@ def digest_of(server: Server, files: Mapping[str, str]) -> str:
     return f"sha256:{hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()}"
 
 
-@dataclass(frozen=True, slots=True)
-class Folders:
+class Folders(Struct, frozen=True):
     """The folders of one server, all of them in the state directory.
 
     `data` is the only one that the server sees and writes; `sockets` holds its way to the network.

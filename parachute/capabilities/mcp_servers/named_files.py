@@ -4,8 +4,9 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, private_folder, read_regular
@@ -31,8 +32,7 @@ _SYSTEM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NamedFile:
+class NamedFile(Struct, frozen=True):
     """A file as it was read."""
 
     path: str

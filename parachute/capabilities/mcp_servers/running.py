@@ -5,8 +5,9 @@ import contextlib
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from parachute.base.clock import Clock
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
@@ -39,8 +40,7 @@ _PREFIX = "mcp@"
 Answer = TypeVar("Answer")
 
 
-@dataclass(slots=True)
-class _Running:
+class _Running(Struct):
     runnable: Runnable
     client: Client
     used: float

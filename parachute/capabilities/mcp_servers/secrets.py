@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import msgspec
+
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import read_private
@@ -79,13 +81,10 @@ class Secrets:
 
     def _read(self) -> dict[str, str]:
         try:
-            found = json.loads(read_private(self._path, _LIMIT).data)
-            if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-                raise ValueError("expected names with texts")
+            return msgspec.json.decode(read_private(self._path, _LIMIT).data, type=dict[str, str])
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             raise InvalidInput(
                 f"{self._path} cannot be read: {error}.", "Remove it and set the secrets again."
             ) from error
-        return dict(found)

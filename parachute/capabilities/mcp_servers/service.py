@@ -5,9 +5,10 @@ import contextlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
@@ -60,8 +61,7 @@ _LIMIT = 4 * 1024 * 1024
 Warning_ = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     runnable: Runnable
     tools: tuple[OfferedTool, ...]
     at: float

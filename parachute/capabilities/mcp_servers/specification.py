@@ -1,8 +1,10 @@
 """The specification of an MCP server's sandbox; its launcher compares all of it with the approval once more."""
 
 import json
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, private_folder, read_regular
@@ -30,8 +32,7 @@ def save(folders: Folders, runnable: Runnable) -> None:
     atomic_write(folders.specification, json.dumps(document))
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(Struct, frozen=True):
     """Everything from which a sandbox is made."""
 
     runnable: Runnable

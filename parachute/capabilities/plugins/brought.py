@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.capabilities.agents.models import Agent

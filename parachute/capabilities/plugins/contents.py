@@ -5,9 +5,10 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
+
+from msgspec import to_builtins
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
@@ -171,7 +172,7 @@ def _is_about(path: str) -> bool:
 
 
 def _said(parts: tuple[Hook, ...] | tuple[Server, ...]) -> str:
-    return json.dumps([asdict(each) for each in parts], sort_keys=True)
+    return json.dumps([to_builtins(each) for each in parts], sort_keys=True)
 
 
 def _hash(about: Iterable[str], files: Iterable[PluginFile]) -> str:

@@ -1,13 +1,15 @@
 """The installed plugins: each read and compared with what the owner approved before anything of it is used."""
 
+import dataclasses
 import hashlib
 import json
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import remove_tree
@@ -113,7 +115,7 @@ class Library(ServerSource):
                     )
                 place(self.places, target, folder)
                 kept = tuple(each for each in entry.copies if each.holds != holds)
-                return replace(entry, copies=(*kept, Copy(holds, digest)))
+                return dataclasses.replace(entry, copies=(*kept, Copy(holds, digest)))
 
             self.registry.replace(plugin.slug, add)
         return folder, digest
@@ -146,11 +148,11 @@ class Library(ServerSource):
         def enter(entry: Installed) -> Installed:
             # Made anew when they are needed, out of what was compared with the hash above.
             remove_tree(files.parent / "copies", self.places.folder)
-            entry = replace(entry, copies=())
+            entry = dataclasses.replace(entry, copies=())
             if "texts" in approved:
-                entry = replace(entry, texts=contents.texts_hash)
+                entry = dataclasses.replace(entry, texts=contents.texts_hash)
             if "programs" in approved:
-                entry = replace(entry, programs=contents.programs_hash, refused="")
+                entry = dataclasses.replace(entry, programs=contents.programs_hash, refused="")
             return entry
 
         changed = self.registry.replace(slug, enter)
@@ -181,7 +183,7 @@ class Library(ServerSource):
                 f"The plugin {slug} has changed since you reviewed it.", "Review it again.", key="plugin_changed"
             )
         digest = plugin.contents.programs_hash
-        self.registry.replace(slug, lambda entry: replace(entry, refused=digest, programs=""))
+        self.registry.replace(slug, lambda entry: dataclasses.replace(entry, refused=digest, programs=""))
         return self.get(slug)
 
     def remove(self, slug: str, catalog: Catalog) -> Installed:
@@ -250,7 +252,7 @@ class Library(ServerSource):
                     return entries
                 place(self.places, staging / "version", self.places.version(new))
                 kept = (
-                    replace(new, texts=before.texts, programs=before.programs, refused=before.refused)
+                    dataclasses.replace(new, texts=before.texts, programs=before.programs, refused=before.refused)
                     if before
                     else new
                 )

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.base.folders import Folder
 from parachute.capabilities.mcp_servers.configuration import server_of

@@ -1,20 +1,18 @@
 """A skill as it was read."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parachute.capabilities.texts import Source
 
 
-@dataclass(frozen=True, slots=True)
-class SkillFile:
+class SkillFile(Struct, frozen=True):
     """A file of a skill; `name` is its path in the skill's folder."""
 
     name: str
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+class Skill(Struct, frozen=True):
     """Instructions for a kind of task; `problem` says why it cannot be used.
 
     `path` lies below the folder that it was read from: of a folder with `SKILL.md`, or of a single file. `content` is the whole of

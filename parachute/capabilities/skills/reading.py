@@ -1,9 +1,10 @@
 """Reading a skill: a folder with `SKILL.md`, or a single file; whoever wrote it may be hostile."""
 
 import stat
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError
 from parachute.capabilities.skills.models import Skill
@@ -23,8 +24,7 @@ log = logging.getLogger(__name__)
 TOOL = "Skill"
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedSkills:
+class OfferedSkills(Struct, frozen=True):
     """The skills of a turn: their names, and the plugin in which they are."""
 
     names: tuple[str, ...] = ()

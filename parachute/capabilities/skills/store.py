@@ -4,8 +4,10 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.approved_hashes import ApprovedHashes
 from parachute.base.clock import SYSTEM, Clock
@@ -43,8 +45,7 @@ _STATS = 5_000
 _Signatures = tuple[tuple[str, Signature], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HashedFile:
+class HashedFile(Struct, frozen=True):
     """A file as it was read: its path in the skill, the hash of its content, and whether it can be executed."""
 
     name: str
@@ -52,8 +53,7 @@ class HashedFile:
     is_executable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSkill:
+class FoundSkill(Struct, frozen=True):
     """A skill with the place that it was found at; `digest` covers all its files, and is empty for one with a problem."""
 
     skill: Skill

@@ -3,9 +3,11 @@
 import hashlib
 import json
 from collections.abc import Callable, Coroutine
-from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.modules.runtime.models import OfferedTool
@@ -14,8 +16,7 @@ from parachute.security.origin import Origin
 from parachute.security.permissions.actions import MODULE_SERVER, server_tool_name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnTool(OfferedTool):
+class OwnTool(OfferedTool, Struct, frozen=True, kw_only=True):
     """A tool of the computer itself that one run has, and nobody else; `call` checks the arguments and answers the agent.
 
     `prompt` is what the system prompt says of it, `origin` that of what it answers, None where that is the computer's own word,
@@ -29,8 +30,7 @@ class OwnTool(OfferedTool):
     described: Origin = Origin.OWNER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerTool(OwnTool):
+class ServerTool(OwnTool, Struct, frozen=True, kw_only=True):
     """A tool of one of the user's own MCP servers, of which `server` is the name."""
 
     server: str
@@ -41,8 +41,7 @@ def shown_name(tool: OfferedTool) -> str:
     return server_tool_name(tool.server if isinstance(tool, ServerTool) else MODULE_SERVER, tool.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Helper:
+class Helper(Struct, frozen=True):
     """An agent of the owner's to which another gives work with its tool Task; `tools` None are those of the other.
 
     `has_commands`: it may run whatever commands the other may, and otherwise none.
@@ -56,8 +55,7 @@ class Helper:
     has_commands: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(Struct, frozen=True):
     """A folder that the agent's program reads as a plugin, read-only; `digest` differs where its content does."""
 
     name: str
@@ -65,8 +63,7 @@ class Plugin:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSpecification:
+class AgentSpecification(Struct, frozen=True):
     """Everything that is fixed when an agent process starts; `resume`: continue the session's transcript.
 
     `tools` are the program's own, `module_tools` those of modules; it has no others. `preset`: the program's own prompt for
@@ -116,8 +113,7 @@ class AgentSpecification:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDecision:
+class ToolDecision(Struct, frozen=True):
     """The decision about a tool call; `allowed` None leaves the decision to the next step (a question to the person).
 
     `was_asked`: the owner has seen this very call and allowed it.
@@ -157,8 +153,7 @@ class TurnHandler(Protocol):
         """Put questions to the person and return the answers, empty if none come."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFiles:
+class AgentFiles(Struct, frozen=True):
     """Files that starting an agent process needs."""
 
     wrapper: Path

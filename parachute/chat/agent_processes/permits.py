@@ -5,8 +5,9 @@ import hashlib
 import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 Answer = tuple[str, bool]
 """The text of a result, and whether it is an error."""
@@ -22,8 +23,7 @@ def arguments_hash(arguments: Mapping[str, Any]) -> str:
     ).hexdigest()
 
 
-@dataclass(slots=True)
-class Permit:
+class Permit(Struct):
     """A call that may be made once; `work` is there as soon as it has begun."""
 
     tool: str

@@ -1,7 +1,8 @@
 """The tools of the agent's program that agents here may have: the one table, with the condition and the reason of each."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from parachute.llm.gateway.models import Provider
 from parachute.sandbox.engines.execution import Execution
@@ -17,8 +18,7 @@ class Needs(StrEnum):
     SKILLS = "a skill that the conversation may use"
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramTool:
+class ProgramTool(Struct, frozen=True):
     """One tool of the program; `does` and `why` are for the documentation."""
 
     name: str

@@ -3,9 +3,10 @@
 import stat
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.folders import Entries, Folder, TooMany
 from parachute.chat.contexts.models import NAMES, is_text, on_one_line, tokens_of_size
@@ -20,8 +21,7 @@ _SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages", "venv", "t
 """Folders in which programs keep what they have made or loaded."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFolder:
+class ContextFolder(Struct, frozen=True):
     """A folder of the vault with such a file; `size` is that of the file in bytes."""
 
     path: str
@@ -47,8 +47,7 @@ class ContextFolder:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class FolderList:
+class FolderList(Struct, frozen=True):
     """The folders of the vault; `problem` says why some may be absent."""
 
     folders: tuple[ContextFolder, ...] = ()

@@ -1,9 +1,12 @@
 """The files of a context as they go into a prompt, and what the vault has of them."""
 
+import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """The first one that is there counts, and never both."""
@@ -77,7 +80,7 @@ class Found(NamedTuple):
     unused: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ContextFile:
     """A file of a chain; `folder` and `path` are relative to the vault where they lie in it, `text` is what goes into the prompt."""
 
@@ -93,7 +96,7 @@ class ContextFile:
     is_by_agent: bool = False
     needs_approval: bool = False
     real: Path = Path()
-    words: Words | None = field(default=None, repr=False)
+    words: Words | None = dataclasses.field(default=None, repr=False)
 
     def as_json(self) -> dict[str, Any]:
         """The app's form (contract, section 6), and what else there is to know."""
@@ -111,8 +114,7 @@ class ContextFile:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """The files of a prompt, in their order."""
 
     files: tuple[ContextFile, ...] = ()
@@ -160,7 +162,9 @@ class Chain:
             if may_open(each.real):
                 kept.append(each)
             elif each.level == "direct":
-                gone = replace(each, text="", tokens=0, words=None, problem="not_left", needs_approval=False)
+                gone = dataclasses.replace(
+                    each, text="", tokens=0, words=None, problem="not_left", needs_approval=False
+                )
                 kept.append(gone)
         return replace(self, files=tuple(kept))
 

@@ -1,11 +1,13 @@
 """Contexts: the folders that there are, what was chosen for a session, and the chain of files that follows."""
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.base.folders import Folder
@@ -132,7 +134,7 @@ class Contexts:
         read = [each.real for each in files if each.hash]
         found = await self._agents.written_by_runs(read) if read else set()
         return [
-            replace(each, is_by_agent=(each.real, each.hash) in found and not await self._is_seen(each))
+            dataclasses.replace(each, is_by_agent=(each.real, each.hash) in found and not await self._is_seen(each))
             for each in files
         ]
 

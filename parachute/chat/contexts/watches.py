@@ -1,8 +1,9 @@
 """Watches: the contexts that a context wants to hear of, as its front matter declares them (spec 003, "Watch Declarations")."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.contexts.models import NAMES
@@ -21,8 +22,7 @@ class Declared(NamedTuple):
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(Struct, frozen=True):
     """A pattern of the file `watcher`, and the files that it means now; `problem` says why it means none."""
 
     watcher: str

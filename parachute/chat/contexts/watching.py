@@ -4,8 +4,9 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
@@ -21,8 +22,7 @@ from parachute.events.file_watcher.service import VaultWatcher
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """A context file says something else than before; `hash` is that of what it says now, empty if it is gone."""
 
     path: str

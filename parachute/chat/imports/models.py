@@ -1,8 +1,9 @@
 """An import that a module carries out, and the place that a file of it gets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parachute.base.steering.judging import holds_obeyed, is_told, is_told_in_vault
 from parachute.chat.imports.names import plain
@@ -26,8 +27,7 @@ class LeftOut(Exception):
         self.outcome: Outcome = outcome
 
 
-@dataclass(slots=True)
-class Import:
+class Import(Struct):
     """An import under way: what it may do is what the request says with which a person began it, whatever the module says later.
 
     `takes_files`: it may put files into the vault; `takes_contexts`: also those that agents obey; `is_own`: the archive was named

@@ -1,13 +1,14 @@
 """Knowledge of modules about a message, within a time and a length."""
 
 import asyncio
-import dataclasses
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
@@ -28,8 +29,7 @@ _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 _FILES, _FILE_LIMIT, _SHORTEST = 6, 64 * 1024, 200
 
 
-@dataclass(frozen=True, slots=True)
-class Knowledge:
+class Knowledge(Struct, frozen=True):
     """Knowledge about a message; `sources` are names for the person who wants to see where it came from.
 
     `names` are people, projects and topics of Brain, `entries` counts those of the journal.
@@ -103,7 +103,7 @@ class KnowledgeService:
                 continue
             parts.append(f"### {text}\n\n{content.decode(errors='replace').strip()}"[:left])
             sources.append(text)
-        return dataclasses.replace(known, text="\n\n".join(parts), sources=tuple(sources))
+        return msgspec.structs.replace(known, text="\n\n".join(parts), sources=tuple(sources))
 
 
 def _knowledge(answer: Any) -> Knowledge:

@@ -1,7 +1,8 @@
 """A host that a conversation asked for, and the owner's decision about one."""
 
-from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from msgspec import Struct, to_builtins
 
 from parachute.sandbox.egress.hosts import DEFAULT_PORTS
 from parachute.sandbox.egress.models import Target
@@ -9,8 +10,7 @@ from parachute.sandbox.egress.models import Target
 Choice = Literal["always", "never"]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """Decision of the owner about a host, for a workspace or with `workspace` empty for all chats without one."""
 
     workspace: str
@@ -21,11 +21,10 @@ class Decision:
 
     def as_json(self) -> dict[str, Any]:
         """The form of the API."""
-        return {**asdict(self), "workspace": self.workspace or None}
+        return {**to_builtins(self), "workspace": self.workspace or None}
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A host that waits for a decision; `source` is the conversation or the workspace that asked first, at `since`."""
 
     workspace: str

@@ -1,9 +1,11 @@
 """The network of conversations: opening it for a sandbox, refusing what is not listed, and the owner's decisions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
@@ -32,8 +34,7 @@ class NotAllowedYet(Refused):
     reason = b"Not Allowed Yet, The Owner Was Asked"
 
 
-@dataclass(slots=True)
-class _Opened:
+class _Opened(Struct):
     """The network of one session, `within` hosts if they are given; decisions count that were made `since` its workspace began."""
 
     workspace: str

@@ -1,9 +1,9 @@
 """Routes of a session with its permissions (contract, section 2)."""
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import to_builtins
 
 from parachute.base.services import provided
 from parachute.chat.agent_processes.program_tools import PROGRAM_TOOLS
@@ -38,7 +38,7 @@ async def get_session(
 ) -> Response:
     """A session with its permissions and its newest messages, so many at most."""
     found = await service.get(session)
-    limits = asdict(await permissions.most(found))
+    limits = to_builtins(await permissions.most(found))
     more = {"permissions": await permissions.as_json(found), "sandbox_limits": limits}
     return Response(await service.with_messages(session, more, limit), media_type="application/json")
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from parachute.base.errors import NotAllowed
 from parachute.chat.agent_processes.models import OwnTool, ServerTool, shown_name
@@ -24,8 +25,7 @@ _WITH = {"Read": ("Glob", "Grep"), "Edit": ("NotebookEdit",), "Bash": ("TaskStop
 _BASH = "Its commands reach everything that yours do"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPermissions:
+class SessionPermissions(Struct, frozen=True):
     """Restricted permissions of a conversation; None narrows nothing, and an empty list leaves nothing.
 
     `folders` are of the vault, below which `${CWD}` stands for the folder of the conversation; one elsewhere is named by its whole
@@ -47,7 +47,7 @@ class SessionPermissions:
     def as_json(self) -> dict[str, Any]:
         """The form of the API and of the database."""
         network = self.network and {"mode": self.network.mode, "hosts": list(self.network.hosts)}
-        limits = {name: value for name, value in asdict(self.sandbox).items() if value is not None}
+        limits = {name: value for name, value in to_builtins(self.sandbox).items() if value is not None}
         return {
             "allowed_folders": None if self.folders is None else list(self.folders),
             "allowed_mcps": None if self.mcps is None else list(self.mcps),
@@ -131,7 +131,7 @@ class SessionPermissions:
             bound = base or getattr(usual, name)
             return base if own is None else own if bound is None else min(own, bound)
 
-        return Limits(*map(lower, asdict(before)))
+        return Limits(*map(lower, to_builtins(before)))
 
     def check_direct(self) -> None:
         """Error: NotAllowed for what nothing would hold in a conversation that runs directly."""

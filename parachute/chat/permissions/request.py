@@ -1,8 +1,8 @@
 """The bodies of `PATCH /api/chat/{id}/config` and of `activate`; an unknown field is an error."""
 
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
+from msgspec.structs import replace
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 

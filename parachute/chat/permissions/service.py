@@ -3,9 +3,11 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
@@ -30,8 +32,7 @@ from parachute.security.permissions.vault_files import vault_path
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
 
-@dataclass(slots=True)
-class Permissions:
+class Permissions(Struct):
     """`changed` is called with the id of a session whose permissions are others now."""
 
     home: Home

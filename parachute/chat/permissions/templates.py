@@ -1,7 +1,8 @@
 """Templates of permissions: the one table of what kinds of people and conversations usually get."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.permissions.models import EVERYTHING, SessionPermissions
@@ -12,8 +13,7 @@ from parachute.sandbox.egress.models import NO_NETWORK
 _KNOWLEDGE = ("brain-search", "brain-resolve", "brain-suggest")
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """Permissions with a name; `description` is for whoever chooses one."""
 
     name: str

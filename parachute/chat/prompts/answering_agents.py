@@ -1,11 +1,11 @@
 """The interface by which chat finds the agent that a conversation was begun with."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweringAgent:
+class AnsweringAgent(Struct, frozen=True):
     """An agent that answers in place of the computer's own; None for a list restricts nothing.
 
     `path` names its file as approvals do, and `content` is the whole of that. `tools`, `commands` of a shell, `skills` and

@@ -1,8 +1,9 @@
 """Instruction files for unsandboxed conversations: their current and their approved content."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
@@ -11,8 +12,7 @@ from parachute.events.hooks import memory
 from parachute.security.approved_prompts import LIMIT, ApprovedPrompts, shown_name
 
 
-@dataclass(frozen=True, slots=True)
-class PromptFile:
+class PromptFile(Struct, frozen=True):
     """One file with its words as they are now, None if there are none to read; what is shown and approved is these."""
 
     name: str

@@ -1,9 +1,10 @@
 """Composition of the system prompt of a turn, after it is known where the turn runs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from importlib.resources import files as package_files
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from parachute.base.errors import NotFound
 from parachute.chat.contexts.models import NO_CONTEXT, Chain
@@ -24,8 +25,7 @@ _GIT = (
 )
 
 
-@dataclass(slots=True)
-class Prompt:
+class Prompt(Struct):
     """A composed prompt, and what the app shows of it in the event `prompt_metadata`."""
 
     text: str
@@ -53,8 +53,7 @@ class Prompt:
         return self.text[self.base_characters :]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """The prompt of a kind of conversation, and where it is from; `left_out` is a file that is not approved to replace it."""
 
     text: str

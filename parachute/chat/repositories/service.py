@@ -1,7 +1,8 @@
 """The repositories of conversations: opening the git service of a sandbox, and the owner's decisions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
@@ -30,8 +31,7 @@ class NotAllowedYet(Refused):
     key = "repository_asked"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Owner of grants: a session, its owner at the egress proxy, its workspace if any, and what that says.
 
     Decisions count that were made `since` the workspace began. `within` are the only hosts that are left to the session, if any
@@ -48,15 +48,13 @@ class Place:
     within: AllowedHosts | None = None
 
 
-@dataclass(slots=True)
-class _Opened:
+class _Opened(Struct):
     place: Place
     service: GitService
     grants: "_Grants"
 
 
-@dataclass(slots=True)
-class Repositories:
+class Repositories(Struct):
     """Opens the git service of each sandboxed conversation; `changed` is called when the waiting repositories change."""
 
     egress: Egress
@@ -176,8 +174,7 @@ class Repositories:
                 await self.egress.recheck(opened.place.owner)
 
 
-@dataclass(slots=True)
-class _Grants:
+class _Grants(Struct):
     """Access of one session to repositories."""
 
     repositories: Repositories

@@ -1,8 +1,10 @@
 """Capabilities of a turn: what the wing `capabilities` offers to a person's conversation beside the tools of modules."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from parachute.chat.agent_processes.models import Helper, Plugin, ServerTool
 from parachute.chat.permissions.models import SessionPermissions
@@ -12,8 +14,7 @@ from parachute.chat.workspaces.models import Capabilities, Workspace
 from parachute.security.trust_levels import TrustLevel
 
 
-@dataclass(frozen=True, slots=True)
-class CapabilityRequest:
+class CapabilityRequest(Struct, frozen=True):
     """The conversation that asks; `choice` is what its workspace or the settings allow, `allowed_tools` what its agent lists.
 
     `level` is how it will really run, `agent` the one that answers if it is none of the computer's own.
@@ -28,8 +29,7 @@ class CapabilityRequest:
     agent: AnsweringAgent | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """Something that a conversation which runs directly goes on without; `command` with its name approves it."""
 
     kind: str
@@ -37,8 +37,7 @@ class LeftOut:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class CapabilityNames:
+class CapabilityNames(Struct, frozen=True):
     """The names of what is offered, as the app shows them."""
 
     agents: tuple[str, ...] = ()
@@ -46,8 +45,7 @@ class CapabilityNames:
     mcps: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedCapabilities:
+class OfferedCapabilities(Struct, frozen=True):
     """The answer; `warnings` are pairs of a title and a sentence.
 
     `skills` are those of all plugins that the agent may use, by their full names: `plugin:skill`.

@@ -3,9 +3,10 @@
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.errors import Unavailable
 from parachute.chat.runs.preparation import AgentServices

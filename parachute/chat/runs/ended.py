@@ -2,7 +2,8 @@
 
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from parachute.base.errors import NotFound
 from parachute.chat.runs.events import INTERRUPTED, Event

@@ -4,27 +4,35 @@ The command line reads with these classes, too: they need nothing that is slow t
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar
 
-from parachute.base.json_shape import JsonShape
+from msgspec import Struct, ValidationError, convert, field, to_builtins
+from msgspec.structs import fields
 
 
-class Event(JsonShape):
+class Event(Struct, frozen=True, rename="camel"):
     """Something that a run says; `is_terminal` ends it."""
-
-    __slots__ = ()
 
     type: ClassVar[str]
     is_terminal: ClassVar[bool] = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is stored and sent."""
-        return {"type": self.type, **super().to_json()}
+        """Return what is stored and sent; a member that may be left out is while it is None."""
+        document = to_builtins(self, enc_hook=str)
+        return {
+            "type": self.type,
+            **{n: each for n, each in document.items() if each is not None or n not in optional(type(self))},
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class SessionResume(JsonShape):
+@cache
+def optional(kind: type[Event]) -> frozenset[str]:
+    """Return the names of the members that may be left out: those of which None is the default."""
+    return frozenset(field.encode_name for field in fields(kind) if field.default is None)
+
+
+class SessionResume(Struct, frozen=True, rename="camel"):
     """The way of the earlier conversation into a turn; `messages_injected` texts went before its message."""
 
     method: str
@@ -39,8 +47,7 @@ class SessionResume(JsonShape):
     cache_hit: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Session(Event):
+class Session(Event, frozen=True):
     """The session of this stream; a second one adds `sessionResume`: how the history came in."""
 
     type = "session"
@@ -50,8 +57,7 @@ class Session(Event):
     session_resume: SessionResume | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UserMessage(Event):
+class UserMessage(Event, frozen=True):
     """A message of the person, also one that was injected."""
 
     type = "user_message"
@@ -59,8 +65,7 @@ class UserMessage(Event):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class PromptMetadata(Event):
+class PromptMetadata(Event, frozen=True):
     """The source of the system prompt (`custom`, `agent`, `module` or `default`), with token counts; what Brain and the journal know of the message is in `known…`."""
 
     type = "prompt_metadata"
@@ -81,48 +86,42 @@ class PromptMetadata(Event):
     known_entries: int
 
 
-@dataclass(frozen=True, slots=True)
-class Init(Event):
+class Init(Event, frozen=True):
     """The agent is ready."""
 
     type = "init"
     tools: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Model(Event):
+class Model(Event, frozen=True):
     """The model that answers."""
 
     type = "model"
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta(Event):
+class TextDelta(Event, frozen=True):
     """With `?text=delta` in place of `text`: what came since the last one."""
 
     type = "text_delta"
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Text(Event):
+class Text(Event, frozen=True):
     """The text since the last tool call; it is cumulative and replaces the one before."""
 
     type = "text"
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Thinking(Event):
+class Thinking(Event, frozen=True):
     """A block of the model's thoughts."""
 
     type = "thinking"
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tool(JsonShape):
+class Tool(Struct, frozen=True, rename="camel"):
     """A tool with what it is called with."""
 
     id: str
@@ -131,16 +130,14 @@ class Tool(JsonShape):
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUse(Event):
+class ToolUse(Event, frozen=True):
     """The agent calls a tool: `id`, `name` and `input`."""
 
     type = "tool_use"
     tool: Tool
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult(Event):
+class ToolResult(Event, frozen=True):
     """The result of a tool call."""
 
     type = "tool_result"
@@ -149,8 +146,7 @@ class ToolResult(Event):
     is_error: bool
 
 
-@dataclass(frozen=True, slots=True)
-class UserQuestion(Event):
+class UserQuestion(Event, frozen=True):
     """The agent asks; answer with `POST …/answer` within five minutes."""
 
     type = "user_question"
@@ -159,8 +155,7 @@ class UserQuestion(Event):
     questions: list[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionRequest(Event):
+class PermissionRequest(Event, frozen=True):
     """A direct session asks for a tool, only with `canAnswerPermissions: true`; answer within two minutes.
 
     One of `suggestedGrants` (`Bash(git:*)`, `Read(/Daily/**)`) goes with the answer if it is to count for the conversation.
@@ -175,8 +170,7 @@ class PermissionRequest(Event):
     suggested_grants: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionDenied(Event):
+class PermissionDenied(Event, frozen=True):
     """A tool call was refused."""
 
     type = "permission_denied"
@@ -184,8 +178,7 @@ class PermissionDenied(Event):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunWarning(Event):
+class RunWarning(Event, frozen=True):
     """Something to know; the run goes on."""
 
     type = "warning"
@@ -194,8 +187,7 @@ class RunWarning(Event):
     details: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class SessionUnavailable(Event):
+class SessionUnavailable(Event, frozen=True):
     """The transcript is gone; sending the message again goes on with what is known of it."""
 
     type = "session_unavailable"
@@ -206,8 +198,7 @@ class SessionUnavailable(Event):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Done(Event):
+class Done(Event, frozen=True):
     """The answer is complete."""
 
     type = "done"
@@ -219,18 +210,16 @@ class Done(Event):
     session_resume: SessionResume | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Aborted(Event):
+class Aborted(Event, frozen=True):
     """Stopped, also with [all others](security.md#stopping-everything), or interrupted by a restart; `partialText` is the last text of the answer until then."""
 
     type = "aborted"
     is_terminal = True
     message: str
-    partial_text: str | None = field(default=None, compare=False)
+    partial_text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TypedError(Event):
+class TypedError(Event, frozen=True):
     """Failed, with a `code` from the table below; `key` is that of an error of the computer itself."""
 
     type = "typed_error"
@@ -246,8 +235,7 @@ class TypedError(Event):
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InternalError(Event):
+class InternalError(Event, frozen=True):
     """Something went wrong in the computer itself."""
 
     type = "error"
@@ -267,6 +255,9 @@ PANIC = Aborted("All agents were stopped; `parachute resume` lets them work agai
 
 
 def read(document: Mapping[str, Any]) -> Event | None:
-    """The event that was stored or sent; None for a type that this version does not know."""
+    """The event that was stored or sent; None for one that this version does not know."""
     kind = EVENTS.get(str(document.get("type")))
-    return kind.from_json(document) if kind else None
+    try:
+        return convert(document, kind) if kind else None
+    except ValidationError:
+        return None

@@ -1,7 +1,8 @@
 """Inspection of the sandbox of a session, which is opened for it as the session's next turn would."""
 
 import contextlib
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict
 from parachute.chat.network.service import Networks

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.base.errors import Conflict
 from parachute.chat.runs.events import Event, UserMessage
@@ -15,8 +16,7 @@ GO_ON = "[This computer was restarted in the middle of this answer. Go on where 
 """The message with which an agent goes on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """An answer that goes on: what was `said` in each run since its question, and the `message` with which it does."""
 
     said: Sequence[Sequence[tuple[int, Event]]]

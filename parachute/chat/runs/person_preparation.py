@@ -3,9 +3,10 @@
 import asyncio
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.errors import NotAllowed
 from parachute.chat.agent_processes.listed_tools import module_tool_listed

@@ -1,8 +1,9 @@
 """Calls of tools that wait for the owner after they were refused, since nobody was there to ask: as hosts do, for the next try."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.chat.agent_processes.permits import arguments_hash
@@ -16,8 +17,7 @@ _CHARACTERS = 120
 _Call = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(Struct, frozen=True):
     call: _Call
     item: Item
     grants: tuple[str, ...]

@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.changes.service import Changes
@@ -50,8 +51,7 @@ class ReadingTools(ABC):
         """Return the tools for a session that runs there; they check again what it may when they are called."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentServices:
+class AgentServices(Struct, frozen=True):
     """The services from which every agent is prepared: a person's, a module's, and the computer's own."""
 
     home: Home
@@ -68,8 +68,7 @@ class AgentServices:
     origins: Origins
 
 
-@dataclass(frozen=True, slots=True)
-class TurnPlan:
+class TurnPlan(Struct, frozen=True):
     """The part of a turn that differs between persons, agents of modules and agents of the computer itself.
 
     `prompt` composes the prompt for a description of the rules; it may wait for the disk. `tools` are those of the agent's
@@ -94,8 +93,7 @@ class TurnPlan:
     directory: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Preparation:
+class Preparation(Struct, frozen=True):
     """A turn that is ready to begin; `is_reviewed`: what it writes to a view waits for the owner.
 
     `refusal_of_page` says of an address why the agent may not load it.

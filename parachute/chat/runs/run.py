@@ -6,8 +6,10 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.chat.agent_processes.client import AgentClient
@@ -30,8 +32,7 @@ STOPPED = "Stopped before it finished."
 """The result of a tool in which a run was stopped; the agent's program says that it was refused."""
 
 
-@dataclass(slots=True)
-class Question:
+class Question(Struct):
     """A question of the agent, or a permission it asks for, that waits for the person.
 
     `grants` are what may be granted, `details` says which tool a permission is for.
@@ -45,8 +46,7 @@ class Question:
     since: str = field(default_factory=now)
 
 
-@dataclass(frozen=True, slots=True)
-class CutOff:
+class CutOff(Struct, frozen=True):
     """An earlier run that did not end well: the id of its message, and its (role, text) pairs.
 
     `is_recorded`: they are among the stored words of the session. `at_work`: the tools that it was stopped in.
@@ -103,8 +103,7 @@ class PersonsAgent(ABC):
         """Return the request and the profile of a message that calls it, None for all others; error: InvalidInput."""
 
 
-@dataclass(slots=True)
-class Run:
+class Run(Struct):
     """A message that is being answered; with a `profile` it comes from a module.
 
     `typed`: a person wrote it, so that a command in it may be obeyed. `by_owner`: that person may have it run directly, which

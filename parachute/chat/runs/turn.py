@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
-import dataclasses
 import logging
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
@@ -50,8 +52,7 @@ _FURTHER_TURN_SECONDS = 10.0
 """Longest wait after a result for the answer to a message that was put in."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TurnServices:
+class TurnServices(Struct, frozen=True):
     """The services that turns use."""
 
     agents: AgentServices
@@ -60,7 +61,7 @@ class TurnServices:
     events: Events
     audit: Audit
     inbox: Inbox
-    postponed: PostponedCalls = dataclasses.field(default_factory=PostponedCalls)
+    postponed: PostponedCalls = field(default_factory=PostponedCalls)
     clock: Clock = SYSTEM
 
 
@@ -194,7 +195,7 @@ class Turn:
     def _interaction(self, preparation: Preparation, origin: RunOrigin) -> Interaction:
         async def policy_with_grants() -> Policy:
             grants = await granted(self._services, self._run.session.id)
-            return dataclasses.replace(preparation.policy, grants=grants)
+            return replace(preparation.policy, grants=grants)
 
         interaction = Interaction(
             self._run,

@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import ParachuteError

@@ -3,10 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from aiosqlite import Connection
+from msgspec import Struct
 
 from parachute.base.database import Database
 
@@ -71,8 +71,7 @@ async def delete(connection: Connection, session: str) -> None:
     await connection.execute("DELETE FROM endings WHERE session = ? AND NOT is_due", (session,))
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """An end that is due after so many messages. `is_final`: whoever closed the session has put it away or deleted it.
 
     `data` is that of the event, None where somebody has gone on with the session, so that it has not ended.

@@ -1,12 +1,14 @@
 """A session as it is stored and as the app reads it."""
 
 import copy
+import dataclasses
 import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.core.para_id import ParaId
 from parachute.security.trust_levels import TrustLevel
@@ -36,23 +38,21 @@ class AppListener(ABC):
         """Prepare for what the app may ask next."""
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """The module that made a session, and the agent of its manifest that answers in it; empty for the default one."""
 
     module: str
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPlace:
+class SessionPlace(Struct, frozen=True):
     """The place at which a session was begun on this machine: its folder, and the messenger from which it is."""
 
     folder: str | None
     outside: str | None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Session:
     """One conversation; times are ISO 8601 in UTC, `working_directory` is relative to the vault when inside it.
 
@@ -80,10 +80,10 @@ class Session:
     linked_bot_chat_type: str | None = None
     workspace_id: str | None = None
     model: str | None = None
-    metadata: dict[str, Any] = field(default_factory=dict)
-    stored: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    metadata: dict[str, Any] = dataclasses.field(default_factory=dict)
+    stored: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
     """The columns as they were read; what differs from it is what this copy has changed."""
-    claimed_directory: str | None = field(default=None, repr=False, compare=False)
+    claimed_directory: str | None = dataclasses.field(default=None, repr=False, compare=False)
     """A folder that the vault says it has, and that nobody chose for it on this machine."""
 
     def columns(self) -> dict[str, Any]:
@@ -164,4 +164,4 @@ class Session:
 _ABSENT = object()
 _OF_THIS_COPY = ("stored", "claimed_directory")
 
-COLUMNS = tuple(column.name for column in fields(Session) if column.name not in _OF_THIS_COPY)
+COLUMNS = tuple(column.name for column in dataclasses.fields(Session) if column.name not in _OF_THIS_COPY)

@@ -3,12 +3,11 @@
 import json
 import os
 import threading
-from dataclasses import asdict, dataclass
-from functools import cache
 from hashlib import sha256
 from typing import IO, Annotated, Any
 
-from pydantic import Field, TypeAdapter
+import msgspec
+from msgspec import Meta, Struct, to_builtins
 
 from parachute.chat.sessions.messages import shows, user_text
 
@@ -24,8 +23,7 @@ _PREVIEW = 120
 _COMPARED = 1024
 
 
-@dataclass(slots=True)
-class Segment:
+class Segment(Struct):
     """A part of a transcript, without its events: `start` is its place in the file, `shown` how many messages people see."""
 
     index: int
@@ -62,13 +60,12 @@ class Segment:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """An outline as it is kept between starts: of which file it is, what lies before its newest segment, and the others."""
 
     file: tuple[int, int]
     before: str
-    start: Annotated[int, Field(ge=0)]
+    start: Annotated[int, Meta(ge=0)]
     segments: list[Segment]
 
 
@@ -92,7 +89,7 @@ class Outline:
         """Return the stored form of the outline."""
         assert self._file is not None
         stored = Stored(self._file, self._before, self.segments[-1].start, self.segments[:-1])
-        return json.dumps(asdict(stored), ensure_ascii=False).encode(errors="replace")
+        return json.dumps(to_builtins(stored), ensure_ascii=False).encode(errors="replace")
 
     def resume(self, file: IO[bytes]) -> int:
         """Forget the newest segment, or all if this is not the same file, and say from where to read on."""
@@ -119,7 +116,7 @@ class Outline:
 
     def _take(self, data: bytes) -> None:
         try:
-            stored = _stored().validate_json(data)
+            stored = msgspec.json.decode(data, type=Stored)
         except ValueError:
             return
         starts = [segment.start for segment in stored.segments] + [stored.start]
@@ -132,11 +129,6 @@ class Outline:
             return True
         size = place - self.segments[-1].start
         return size >= _LARGEST_PART or (size >= _PART and user_text(event) is not None)
-
-
-@cache
-def _stored() -> TypeAdapter[Stored]:
-    return TypeAdapter(Stored)
 
 
 def _before(file: IO[bytes], place: int) -> str:

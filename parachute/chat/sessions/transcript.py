@@ -3,9 +3,10 @@
 import json
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
+
+from msgspec import Struct, field
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
@@ -23,8 +24,7 @@ Kept = int | Literal["last", "all", "messages"]
 """Of which segments the events are wanted: one by its index, the newest, all, or those with the newest messages."""
 
 
-@dataclass(slots=True)
-class Transcript:
+class Transcript(Struct):
     """A transcript that was read: all segments, and as JSON the events of those that were wanted, the newest within a limit."""
 
     path: Path

@@ -6,9 +6,11 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import remove_tree, sync_names
@@ -39,8 +41,7 @@ _ORIGIN_LIMIT = 64 * 1024
 _SAID = ("user", "assistant")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A message of a person whose answer was broken off: `has_worked` tools, and the ids of what is left of it all."""
 
     has_worked: bool

@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from msgspec import Struct, to_builtins
 
 from parachute.config.settings.groups.agents import Apply
 from parachute.modules.runtime.models import OfferedTool
@@ -23,8 +24,7 @@ _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _SLUG_LIMIT = 40  # it is a part of the names of files, units and containers
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True):
     """The capabilities that conversations of a workspace get.
 
     `mcps` names tools, modules, or `parachute` for the tools of all modules; `agents` the names or file names of the
@@ -42,15 +42,14 @@ class Capabilities:
 
     def as_json(self) -> dict[str, Any]:
         """The app's form: for each kind `all`, `none` or a list."""
-        return {kind: choice if isinstance(choice, str) else list(choice) for kind, choice in asdict(self).items()}
+        return {kind: choice if isinstance(choice, str) else list(choice) for kind, choice in to_builtins(self).items()}
 
 
 EVERYTHING = Capabilities()
 EVERY_HOST_ASKS = Network()
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(Struct, frozen=True):
     """A workspace; times are ISO 8601 in UTC, `working_directory` is relative to the vault when inside it.
 
     No session in it is less shut in than `default_trust_level`. `slug` never changes. Without `apply` the setting holds. One that is `declared` is what the

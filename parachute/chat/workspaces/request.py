@@ -1,8 +1,8 @@
 """The bodies of `POST` and `PUT /api/workspaces`; an unknown field is an error."""
 
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
+from msgspec.structs import replace
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError

@@ -2,11 +2,11 @@
 
 import shlex
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from msgspec import to_builtins
 
 from parachute.base.clock import as_text
 from parachute.base.errors import InvalidInput
@@ -72,7 +72,7 @@ def create(as_json: bool = JSON) -> None:
     """Make a backup now; exit code 3 if it lacks files that could not be read."""
     made = _backups().create()
     if as_json:
-        parts = {name: {**asdict(report), "complete": report.is_complete} for name, report in made.reports.items()}
+        parts = {name: {**to_builtins(report), "complete": report.is_complete} for name, report in made.reports.items()}
         found = {"id": made.id, "complete": made.is_complete, "parts": parts}
         print_json(_plain({**found, "removed": made.removed, "not_removed": made.not_removed}))
     else:
@@ -148,7 +148,7 @@ def restore(
     if to is None and not yes:
         _confirm_restore(found, backups, trust)
     result = backups.restore(found, to, trust=trust)
-    print_answer(asdict(result), as_json, lambda _: _print_restored(result))
+    print_answer(to_builtins(result), as_json, lambda _: _print_restored(result))
 
 
 def drill(
@@ -161,7 +161,7 @@ def drill(
     started = f" Whether the computer starts from it was not tried: {result.not_started}"
     if result.started:
         started = " The computer starts from it, and answers what the app asks."
-    print_answer(asdict(result), as_json, f"The backup {result.id} can be restored: {held}.{started}")
+    print_answer(to_builtins(result), as_json, f"The backup {result.id} can be restored: {held}.{started}")
 
 
 def kit(

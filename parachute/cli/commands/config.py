@@ -1,8 +1,7 @@
 """`parachute config`: the settings."""
 
-from dataclasses import asdict
-
 import typer
+from msgspec import to_builtins
 
 from parachute.base.errors import Unavailable
 from parachute.cli import given_address, user_services
@@ -26,7 +25,7 @@ def show(context: typer.Context, as_json: bool = JSON) -> None:
         return
     rows = settings_file(Home.find()).rows_with_running()
     print_rows(
-        [asdict(row) for row in rows] if as_json else rows,
+        [to_builtins(row) for row in rows] if as_json else rows,
         as_json,
         ["Name", "Value", "From", "Meaning"],
         lambda row: (

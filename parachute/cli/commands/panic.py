@@ -1,9 +1,9 @@
 """`parachute panic` and `parachute resume`: stopping all agents at once, and letting them work again."""
 
 import asyncio
-from dataclasses import asdict
 
 import typer
+from msgspec import to_builtins
 
 from parachute.base.disk_errors import DiskReadOnly
 from parachute.base.errors import ParachuteError
@@ -29,7 +29,7 @@ def panic(as_json: bool = JSON) -> None:
     stopped = KillSwitch(home.root).panic or stopped
     if as_json:
         problem = str(supervisor) if supervisor and is_running else stopped.warning
-        print_json({"panic": asdict(stopped), "running": is_running, "problem": problem})
+        print_json({"panic": to_builtins(stopped), "running": is_running, "problem": problem})
     else:
         print(f"All agents are stopped since {local(stopped.since)}. The journal and your files go on.")
         if not is_running and stopped.saved:
@@ -53,7 +53,7 @@ def resume(as_json: bool = JSON) -> None:
     home = Home.find()
     # Supervisor and core remember what no disk took. One that does not answer looks by itself, at the latest when it begins something.
     released = KillSwitch(home.root).release()
-    was = asdict(released) if released else None
+    was = to_builtins(released) if released else None
     try:
         before = ask_supervisor(home, "resume", _SUPERVISOR_SECONDS).get("was")
         was = was or before

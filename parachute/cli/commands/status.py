@@ -1,10 +1,10 @@
 """`parachute status`: what runs."""
 
 import asyncio
-from dataclasses import asdict
 from typing import Any
 
 import typer
+from msgspec import to_builtins
 
 from parachute.base.addresses import is_loopback
 from parachute.base.errors import ParachuteError, Unavailable
@@ -104,7 +104,7 @@ def address_facts(supervisor: dict[str, Any]) -> list[tuple[str, str]]:
 def _print_stopped(home: Home, error: Unavailable, as_json: bool) -> None:
     panic = KillSwitch(home.root).panic
     if as_json:
-        stopped = {"running": False, "panic": asdict(panic) if panic else None, "problem": error.message}
+        stopped = {"running": False, "panic": to_builtins(panic) if panic else None, "problem": error.message}
         print_json({**stopped, "supervisor": None, "units": [], "core": None, "backup": _backup(home)})
         return
     print(error.message)

@@ -2,11 +2,11 @@
 
 import asyncio
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import typer
+from msgspec import to_builtins
 
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.cli.asking import agrees
@@ -188,11 +188,5 @@ def _print_end(found: Update) -> None:
 
 
 def _document(situation: Situation) -> dict[str, Any]:
-    document = asdict(situation)
-    for version in (
-        document["running"],
-        *((document["update"] or {}).get(name) for name in ("old", "new", "previous")),
-    ):
-        if version:
-            version["prefix"] = str(version["prefix"])
+    document: dict[str, Any] = to_builtins(situation, enc_hook=str)
     return document

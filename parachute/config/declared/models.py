@@ -1,9 +1,10 @@
 """The declared configuration as data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.base.errors import Conflict, ParachuteError
 
@@ -23,8 +24,7 @@ class Declared(Conflict):
     key = "declared"
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredModule:
+class DeclaredModule(Struct, frozen=True):
     """A module that shall be there; `hash` has the form `sha256:<64 hex digits>`.
 
     Without a hash the source is an official one, and approved is what came with this program.
@@ -37,8 +37,7 @@ class DeclaredModule:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     """Everything that is declared for the user of this process; `path` is None where nothing is.
 
     `settings` have the shape of `config.yaml`; `workspaces` hold by slug what a person could say about one.

@@ -1,14 +1,14 @@
 """The state directory `~/.parachute`: keys, credentials, approvals, sockets and logs of one installation."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.files import private_folder
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(Struct, frozen=True):
     """Names of the files in `~/.parachute`; of it, only `caches`, `runtime-plugins` and sockets in `run` are ever mounted into a sandbox."""
 
     root: Path

@@ -3,10 +3,11 @@
 import os
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -31,8 +32,7 @@ READ_EACH_TIME = ("backup", "voice", "daily_spending_limit", "daily_token_limit"
 """Settings, and groups of them, that a computer that runs reads whenever it needs them."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingRow:
+class SettingRow(Struct, frozen=True):
     """One setting; `source` is `default`, `file`, `declared`, or the variable of the environment that goes over these.
 
     `running` is what the running computer has instead, as text, and `running_from` where it came from.

@@ -1,8 +1,10 @@
 """The place of a vault: an empty folder at which its disk was mounted is not taken for it."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import atomic_write, locked, random_name, read_regular
@@ -21,8 +23,7 @@ class VaultMissing(Unavailable):
     key = "vault_missing"
 
 
-@dataclass(frozen=True, slots=True)
-class VaultPlace:
+class VaultPlace(Struct, frozen=True):
     """The place of a vault as the state directory `home` knows it."""
 
     home: Path
@@ -73,10 +74,9 @@ class VaultPlace:
 
     def _names(self) -> dict[str, str]:
         try:
-            found = json.loads(read_regular(self.home / _NAMES, _LIMIT))
+            return msgspec.json.decode(read_regular(self.home / _NAMES, _LIMIT), type=dict[str, str])
         except (OSError, ValueError, ParachuteError):
             return {}
-        return {str(path): str(name) for path, name in found.items()} if isinstance(found, dict) else {}
 
 
 def _is_there(path: Path) -> bool:

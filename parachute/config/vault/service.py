@@ -1,7 +1,8 @@
 """The folders of the vault, and paths inside it."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import private_folder
@@ -10,8 +11,7 @@ from parachute.base.folders import Folder
 _NAME_LIMIT, _PATH_LIMIT = 255, 4096  # bytes: linux/limits.h
 
 
-@dataclass(frozen=True, slots=True)
-class Vault:
+class Vault(Struct, frozen=True):
     """A vault on this machine."""
 
     root: Path

@@ -91,7 +91,7 @@ class Answer:
             case events.Aborted():
                 await self._end_drafts(showing)
                 # What the end of the server has broken off is not over.
-                if event not in (events.PANIC, events.INTERRUPTED):
+                if event.message not in (events.PANIC.message, events.INTERRUPTED.message):
                     if self._text.strip():
                         await self._complete()
                     await self._complete(say(self.language, "stopped"))

@@ -6,8 +6,9 @@ import secrets
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 
@@ -40,8 +41,7 @@ class Identifiers:
         return str(uuid.UUID(int=moment << 80 | 7 << 76 | counter << 64 | 2 << 62 | secrets.randbits(62)))
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """Something that happened; `id` sorts by time and tells repeats of a delivery, `source` is `core` or a module's name."""
 
     id: str
@@ -51,8 +51,7 @@ class Event:
     timestamp: str
 
 
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
+class DeadLetter(Struct, frozen=True):
     """An event that a subscriber did not take, after the last try or because too much was waiting for it."""
 
     event: Event
@@ -61,8 +60,7 @@ class DeadLetter:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """The next event for a subscriber; `due_at` is in seconds since 1970."""
 
     event: Event
@@ -71,8 +69,7 @@ class Waiting:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Limits of storage, and delays of retries; seconds and bytes.
 
     `backlog` and `backlog_bytes` are per subscriber. A failed try is repeated after `first_seconds`, and then twice as

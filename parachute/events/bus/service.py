@@ -5,8 +5,10 @@ import contextlib
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import InvalidInput, NotFound, Unavailable
@@ -40,8 +42,7 @@ _PRUNE_BYTES = 16 * 1024 * 1024
 _PRUNE_EVENTS = 500
 
 
-@dataclass(slots=True)
-class _Subscriber:
+class _Subscriber(Struct):
     """A subscriber; `patterns` may be a function, which is called for each event."""
 
     kind: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.security.keys.models import Capability
 from parachute.web.access.routing import needed
@@ -14,8 +15,7 @@ DATA = "data"
 """The topic of what modules hold: its id is the module's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Struct, frozen=True):
     """A subject of the feed: whoever may read `path` hears of it, and `meaning` is for documentation.
 
     `writes` are the first segments behind `/api/` of requests that change it; in those of `named`, the next segment is an id.
@@ -107,8 +107,7 @@ _NO_IDS = frozenset({"approve-all", "batch", "install", "official", "orchestrate
 _ID = re.compile(r"[A-Za-z0-9_.:@-]{1,128}")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Something is other than before: all of a topic, or one thing of it."""
 
     topic: str

@@ -9,8 +9,9 @@ import shutil
 import stat
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
+
+from msgspec import Struct
 
 from parachute.base.files import private_folder
 from parachute.events.hooks.models import ALIAS, BUILT_IN, WITHOUT_PROCESS, CannotRun
@@ -24,8 +25,7 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt/homebrew", "/nix/sto
 _PYTHON = frozenset(("python", "python3"))
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """A file that a command names: the word it stands at, and its content as it was looked at.
 
     `prefix` is what stands before it in that word, None where it is somewhere in a text.
@@ -43,8 +43,7 @@ class File:
         return hashlib.sha256(self.content).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A command line taken apart; `digest` covers the line and the content of every file that it names."""
 
     line: str

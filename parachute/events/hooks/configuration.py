@@ -2,10 +2,11 @@
 
 import os
 import re
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.document_values import Value
 from parachute.base.documents import Bounds
@@ -62,8 +63,7 @@ hooks:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """All hooks that are written down, in the order in which they run, and what is wrong with the rest."""
 
     hooks: tuple[Hook, ...] = ()

@@ -1,7 +1,8 @@
 """Hooks, their results, and the events of the computer itself."""
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.base.errors import ParachuteError
 
@@ -88,8 +89,7 @@ DEFAULT_SECONDS = 30.0
 MOST_SECONDS = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(Struct, frozen=True):
     """One command for one event or `prefix.*`; `source` says where it is written."""
 
     name: str
@@ -101,8 +101,7 @@ class Hook:
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """The result of a command; `exit_code` is None when it was ended because its time was over."""
 
     exit_code: int | None
@@ -113,8 +112,7 @@ class Ran:
     """True if it wrote more than is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class HookFailure:
+class HookFailure(Struct, frozen=True):
     """A failure of a hook."""
 
     hook: str
@@ -123,8 +121,7 @@ class HookFailure:
     timestamp: str
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(Struct, frozen=True):
     """A text for the agent and a notice for the person, from a hook."""
 
     hook: str
@@ -132,8 +129,7 @@ class Added:
     notice: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HookOutcome:
+class HookOutcome(Struct, frozen=True):
     """The result of the hooks of an event; `blocked`: the event must not happen, for `reason`.
 
     `outputs` are their answers, `added` what of these is for the agent.
@@ -145,8 +141,7 @@ class HookOutcome:
     added: tuple[Added, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """The hooks that make notes of conversations, and the reason why no model does it for them."""
 
     hooks: tuple[str, ...]

@@ -6,10 +6,11 @@ import json
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.approved_hashes import ApprovedHashes
 from parachute.base.clock import now
@@ -49,8 +50,7 @@ _BLOCKED = 2
 _RECENT = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A hook with its command as it is now, None if it cannot run because of `problem`."""
 
     hook: Hook
@@ -64,8 +64,7 @@ class Listed:
         return self.command is not None and self.command.is_built_in and self.command.arguments[-1] in MAKE_MEMORY
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
+class Tested(Struct, frozen=True):
     """The result of trying one hook; `ran` is None if it was not run, because of `problem`."""
 
     hook: Hook

@@ -1,12 +1,14 @@
 """An item of the inbox, its answer, and the source of items."""
 
+import dataclasses
 import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
+
+from msgspec import Struct, field
 
 from parachute.base.errors import NotFound
 from parachute.security.keys.models import Caller, Capability
@@ -45,7 +47,7 @@ ALWAYS = "always"
 """Reach a host or a repository for good, which needs a confirmation where it is decided unasked, too."""
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Item:
     """One thing that waits for the owner.
 
@@ -59,7 +61,7 @@ class Item:
     title: str
     source: str
     since: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     answers: tuple[str, ...] = ()
     rights: tuple[tuple[str, Capability], ...] = ()
     is_owners: bool = False
@@ -105,8 +107,7 @@ class Item:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """An answer to an item: one of its `answers`; `values` are those to the questions of an agent, `who` gave it."""
 
     word: str

@@ -4,8 +4,9 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
+
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
@@ -19,8 +20,7 @@ _SECONDS = 60.0
 sleeps, and not notice that somebody has set the clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A job that is due once a day. `run` gets the day, and whether it is a retry.
 
     `taken` is the newest day that has been run; of several missed days only the last one is run. `retry` is the time at which

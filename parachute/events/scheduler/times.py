@@ -1,8 +1,9 @@
 """Times of the day, and the moments that they are on a certain day."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 
@@ -10,8 +11,7 @@ _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class TimeOfDay:
+class TimeOfDay(Struct, frozen=True):
     """An hour and a minute, as a clock on the wall shows them."""
 
     hour: int

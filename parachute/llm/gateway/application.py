@@ -4,9 +4,9 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from starlette.types import Message, Receive, Scope, Send
 
 from parachute.base.errors import ParachuteError, Unavailable
@@ -262,8 +262,7 @@ class GatewayApplication:
         return credential
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(Struct, frozen=True):
     """A checked request on its way to the provider; `model` is the one that the agent asked for.
 
     `unsaid` is what counts if it is broken off before the provider has said what it used.

@@ -1,8 +1,9 @@
 """The choice of a provider: a person's input, checked, and written to `config.yaml` and `credentials.json`."""
 
 import json
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.base.files import atomic_write, locked
@@ -17,8 +18,7 @@ from parachute.llm.gateway.providers import check_address
 _LONGEST = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderChoice:
+class ProviderChoice(Struct, frozen=True):
     """A provider, and what it needs: Anthropic a secret, a compatible server its address."""
 
     provider: Literal["anthropic", "compatible", "offline"]

@@ -1,9 +1,10 @@
 """Routes of costs: what was used by whom, and the limits of each."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
+from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.services import provided
@@ -65,14 +66,14 @@ async def costs(
 ) -> Costs:
     """Costs of the last days, by day, subject, session or model."""
     found = await gateway.costs(by, days)
-    return Costs(by=by, days=days, costs=[Cost(**(asdict(_rounded(used)) | {by: name})) for name, used in found])
+    return Costs(by=by, days=days, costs=[Cost(**(to_builtins(_rounded(used)) | {by: name})) for name, used in found])
 
 
 @router.get("/limits")
 async def limits(gateway: GatewayDependency) -> Limits:
     """Every limit, with what is used of it."""
     used = [(limit, _rounded(await gateway.spending.used_of(limit))) for limit in gateway.limits.all()]
-    return Limits(limits=[ShownLimit(**asdict(limit), used=each) for limit, each in used])
+    return Limits(limits=[ShownLimit(**to_builtins(limit), used=each) for limit, each in used])
 
 
 @router.put("/limits/{subject}")

@@ -2,8 +2,9 @@
 
 import json
 import struct
-from dataclasses import dataclass
 from typing import Any, NoReturn
+
+from msgspec import Struct
 
 from parachute.base.errors import Unavailable
 from parachute.llm.gateway.models import Usage
@@ -14,8 +15,7 @@ _LARGEST = 1e30
 """Beyond this the length of a vector is no number of 32 bits any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Embeddings in numbers of 32 bits, and what they have used."""
 
     vectors: tuple[bytes, ...]

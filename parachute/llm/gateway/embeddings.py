@@ -4,8 +4,9 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.groups.local_models import MeaningSettings
@@ -26,8 +27,7 @@ _UNKNOWN_PATH = (404, 405, 501)
 _MEANWHILE = "Search uses words only until it works again."
 
 
-@dataclass(slots=True)
-class _Said:
+class _Said(Struct):
     """Answer of a path of the server; `answer` is None for an error."""
 
     path: str

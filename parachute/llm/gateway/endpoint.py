@@ -3,9 +3,10 @@
 import asyncio
 import hmac
 import secrets
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.llm.gateway.limits import COMPUTER, QUESTIONS_ASKED
 from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Problem, Usage
@@ -24,8 +25,7 @@ _PLACEHOLDERS = {
 }
 
 
-@dataclass(slots=True)
-class ModelEndpoint:
+class ModelEndpoint(Struct):
     """The socket's folder, the token, and what went wrong last.
 
     `searches`: the provider may search the web for it. `asked_by` is set where it serves one question: who asks (kind, name).

@@ -10,9 +10,11 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
+
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
@@ -41,8 +43,7 @@ Client = Callable[[], Awaitable[Any]]
 """Factory of the HTTP client (httpx2.AsyncClient)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Unwritten:
+class _Unwritten(Struct, frozen=True):
     """A new login (`answer`, as fields of the file), the access token it came after, and the refresh token it was got for."""
 
     seen: str

@@ -1,8 +1,10 @@
 """Credentials, providers and usage."""
 
-from dataclasses import dataclass, field
+import dataclasses
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 
@@ -24,7 +26,7 @@ class CredentialKind(StrEnum):
     OAUTH = "oauth"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Credential:
     """A secret for the model's service; `source` says in words where it was found, `expires_at` is in epoch seconds.
 
@@ -33,7 +35,7 @@ class Credential:
     """
 
     kind: CredentialKind
-    secret: str = field(repr=False)
+    secret: str = dataclasses.field(repr=False)
     source: str
     expires_at: float | None = None
     server: str | None = None
@@ -60,8 +62,7 @@ class Credential:
         return self.lasts_until is not None and self.lasts_until <= clock.now().timestamp()
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Struct, frozen=True):
     """A provider of models: `anthropic`, `compatible` or `offline`."""
 
     name: str
@@ -104,7 +105,7 @@ def payer_of(provider: Provider, credential: Credential | None) -> Payer:
     return Payer.SUBSCRIPTION if credential is not None and credential.is_subscription else Payer.KEY
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Usage:
     """Tokens and US dollars."""
 
@@ -142,8 +143,7 @@ def used_in(usage: Usage) -> dict[str, Any]:
     return {"tokens": {name: number for name, number in tokens.items() if number}, "dollars": round(usage.dollars, 6)}
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """The reason why a request of an agent was refused or failed; `code` is one of the app's error codes (contract, section 3).
 
     `key` tells more than the code where there is more to tell.

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.llm.gateway.accounting import UsageReader
@@ -42,8 +43,7 @@ class NotAnswered(ParachuteError):
     status = 502
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The answer of the model; `stop_reason` is `max_tokens` if it was cut."""
 
     text: str
@@ -52,8 +52,7 @@ class Answer:
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A question with its system prompt, the model, and who asks (kind, name); an answer of more than `max_tokens` is cut."""
 
     prompt: str

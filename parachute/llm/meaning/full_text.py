@@ -4,7 +4,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.core.stopwords import keywords
 from parachute.llm.meaning.store import Store
@@ -35,8 +36,7 @@ _MOST_WORDS = 16
 _BEGINNING = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A text with words of a question: from 0 to 1 how good it is, whether it has all of them, and the place where they are."""
 
     key: str

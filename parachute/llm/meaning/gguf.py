@@ -4,10 +4,11 @@ import mmap
 import os
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from msgspec import Struct
 
 from parachute.llm.meaning.models import BadModel
 
@@ -27,8 +28,7 @@ _WANTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Tensor:
+class _Tensor(Struct, frozen=True):
     sizes: tuple[int, ...]
     kind: int
     offset: int

@@ -1,8 +1,9 @@
 """Models of the index, and the errors that it has of its own."""
 
 import hashlib
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.core.meaning import Near
@@ -24,8 +25,7 @@ class MeaningUnavailable(Unavailable):
     key = "no_meaning"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerModel:
+class ServerModel(Struct, frozen=True):
     """A model of a server of the owner's; `name` is what its vectors are known by: the server, without its address, and the model."""
 
     server: str

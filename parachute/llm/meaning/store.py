@@ -5,9 +5,10 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+
+from msgspec import Struct
 
 from parachute.base.disk_errors import is_passing
 from parachute.base.errors import Unavailable
@@ -49,8 +50,7 @@ END;
 """Later than the others: an index without them is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """A table as the index knows it, or a server's model, whose dimension is 0 until it has given something; `ready`: it has every text."""
 
     id: int

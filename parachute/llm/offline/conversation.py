@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 
@@ -16,8 +17,7 @@ _TOOL_INPUT_CHARACTERS = 200
 _TOOL_RESULT_CHARACTERS = 600
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One side's text."""
 
     role: Literal["user", "assistant"]

@@ -4,9 +4,10 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.llm.offline.context_window import fit
@@ -21,8 +22,7 @@ MAX_WAITING = 8
 _MARGIN_TOKENS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """The turns that the model will see, and their exact number of tokens with everything around them."""
 
     turns: list[Turn]

@@ -1,16 +1,16 @@
 """The body of a request to the Messages API, validated."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 
 _ROLES = ("user", "assistant", "system")
 
 
-@dataclass(frozen=True, slots=True)
-class MessagesRequest:
+class MessagesRequest(Struct, frozen=True):
     """The fields that matter here; `messages` have a known role and a text or a list of objects as content."""
 
     model: str

@@ -1,9 +1,10 @@
 """The settings of the offline model, from its environment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+
+from msgspec import Struct
 
 from parachute.base.environment import number_in
 from parachute.base.errors import InvalidInput
@@ -13,8 +14,7 @@ _CONTEXT_TOKENS = 4096
 _ANSWER_TOKENS = 400
 
 
-@dataclass(frozen=True, slots=True)
-class OfflineSettings:
+class OfflineSettings(Struct, frozen=True):
     """Read once at the start of the process; `model` None means the model of the `offline` extra."""
 
     model: Path | None = None

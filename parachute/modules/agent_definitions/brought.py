@@ -2,9 +2,10 @@
 
 import re
 import stat
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.documents import NotYaml, child, compose, line_of
 from parachute.base.errors import InvalidInput
@@ -26,8 +27,7 @@ _ANY_DAY = date(2000, 1, 1)
 _FIELD = re.compile(r"([A-Za-z_]+(?:\.[A-Za-z_]+)*): ")
 
 
-@dataclass(frozen=True, slots=True)
-class BroughtAgent:
+class BroughtAgent(Struct, frozen=True):
     """A file with a schedule; `path` is within the module. Without a `definition` the `problem` on `line` says why."""
 
     name: str

@@ -1,7 +1,8 @@
 """The parsed agent file."""
 
-from dataclasses import dataclass
 from datetime import date
+
+from msgspec import Struct
 
 from parachute.events.scheduler.times import TimeOfDay
 
@@ -9,8 +10,7 @@ DATE, PREVIOUS_DATE = "{date}", "{previous_date}"
 """Placeholders in prompts and outputs for the day of a run, and for the day before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """A parsed agent file. `is_day_before`: a scheduled run is about the day before the one that it runs on.
 
     `can_suggest` are modules for whose data it may make suggestions; `needs` are files without which there is nothing to do.

@@ -1,8 +1,9 @@
 """Claims of a module's class about itself, compared with its manifest, to which the user agreed."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, get_args
+
+from msgspec import Struct, field
 
 from parachute.base.errors import ParachuteError
 from parachute.core.agents import AgentConfig, commands
@@ -28,8 +29,7 @@ _LEVELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
+class Claims(Struct, frozen=True):
     """The fields of a module's class; `where` is its name. A value may be UNKNOWN, and is not compared then."""
 
     where: str

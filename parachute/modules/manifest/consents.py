@@ -1,8 +1,10 @@
 """The consent screen of a module as data, JSON and lines, and the difference that an update makes."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from parachute.core.agents import WORKING_DIRECTORY, AgentConfig
 from parachute.core.patterns import Pattern
@@ -27,8 +29,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AgentConsent:
+class AgentConsent(Struct, frozen=True):
     """The rights of one agent, in words; `skills`: it gets those of the user, `interfaces` narrows the tools that it gets."""
 
     name: str
@@ -44,8 +45,7 @@ class AgentConsent:
     skills: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledConsent:
+class ScheduledConsent(Struct, frozen=True):
     """A scheduled agent, in words; `time` is local time, `HH:MM`.
 
     `by_itself` is whether the schedule is switched on; if not, it runs when the user says so.
@@ -62,8 +62,7 @@ class ScheduledConsent:
     can_suggest: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Consent:
+class Consent(Struct, frozen=True):
     """The rights that a module gets by its approval; `from_json` reads what `as_json` gave."""
 
     name: str
@@ -96,7 +95,7 @@ class Consent:
 
     def as_json(self) -> dict[str, Any]:
         """As JSON, for an API and for `modules.yaml`."""
-        document = asdict(self)
+        document = to_builtins(self)
         document["mcp_tools"] = [{"name": name, "description": text} for name, text in self.mcp_tools]
         listed: dict[str, Any] = _lists(document)
         return listed
@@ -155,8 +154,7 @@ class Consent:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class ConsentDifference:
+class ConsentDifference(Struct, frozen=True):
     """Lines `section: line` that an update adds to a consent and removes from it."""
 
     added: tuple[str, ...]

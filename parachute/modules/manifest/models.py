@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from parachute.base.errors import InvalidInput
 from parachute.base.integers import LARGEST
@@ -34,8 +35,7 @@ CONVERSATION_KINDS = ("default", "workspace", "trusted")
 """A chat without a folder, one with a folder, and one that the user has let run on the computer itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class InterfaceName:
+class InterfaceName(Struct, frozen=True):
     """An interface with its version, `Name@1.2` in a manifest; without a version it is 1.0."""
 
     name: str
@@ -58,8 +58,7 @@ class InterfaceName:
         return f"{self.name}@{self.major}.{self.minor}" if (self.major, self.minor) != (1, 0) else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Permissions:
+class Permissions(Struct, frozen=True):
     """The rights of the module's own process. `read` and `write` are patterns of paths within the vault; writing includes
     reading. `bash`: programs it starts, none if False; `mcp`: tools that its agents may use; `network`: hosts, exact or
     `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading; `journal`: what it may do
@@ -76,8 +75,7 @@ class Permissions:
     reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(Struct, frozen=True):
     """A reaction to an event; `handler` is `file:function`, or empty for a method marked with @event. `wait`: not async."""
 
     event: str
@@ -85,8 +83,7 @@ class Hook:
     is_async: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDeclaration:
+class ToolDeclaration(Struct, frozen=True):
     """An MCP tool; `handler` is `file:function`, or empty for a method marked with @mcp_tool."""
 
     name: str
@@ -94,8 +91,7 @@ class ToolDeclaration:
     handler: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(Struct, frozen=True):
     """Start and limits of the module's process; `memory` as 256m, `idle_seconds` until an unused process ends."""
 
     start: Start = "socket-activated"
@@ -108,8 +104,7 @@ class Service:
         return memory_bytes(self.memory)
 
 
-@dataclass(frozen=True, slots=True)
-class UserInterface:
+class UserInterface(Struct, frozen=True):
     """The module's appearance in an app; `entry` is a file of the module."""
 
     title: str
@@ -117,8 +112,7 @@ class UserInterface:
     entry: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A value that the user may change; a secret has no default and is never shown again."""
 
     name: str
@@ -159,8 +153,7 @@ _TYPES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """A whole manifest; `prompts` are files of the module by the kind of conversation that begins with them.
 
     `accepts` are the actions of suggestions that the module applies.

@@ -1,8 +1,10 @@
 """The manifest of a module that nobody vouches for: the one place that says what such a module does not get."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from parachute.core.agents import AgentConfig
 from parachute.modules.manifest.models import Manifest, Permissions
@@ -33,8 +35,10 @@ def taken(manifest: Manifest) -> tuple[str, ...]:
 
 def _agent(agent: AgentConfig) -> AgentConfig:
     # Without a sandbox it is refused when it shall run; there is nothing that could be taken from it.
-    sandbox = agent.sandbox and replace(agent.sandbox, workspace_access="none", allowed_paths=(), network="none")
-    return replace(agent, sandbox=sandbox, allow_user_skills=False)
+    sandbox = agent.sandbox and dataclasses.replace(
+        agent.sandbox, workspace_access="none", allowed_paths=(), network="none"
+    )
+    return dataclasses.replace(agent, sandbox=sandbox, allow_user_skills=False)
 
 
 def _asked(manifest: Manifest) -> Iterator[str]:

@@ -1,8 +1,11 @@
 """Limits of a module's agent by the owner: folders, tools, the network. A limit never gives anything."""
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.base.document_values import Value
 from parachute.base.errors import InvalidInput, NotFound
@@ -91,7 +94,7 @@ def _narrowed(config: AgentConfig, limit: AgentLimit) -> AgentConfig:
         return config
     if limit.capabilities is not None:
         listed = limit.capabilities
-        config = replace(
+        config = dataclasses.replace(
             config,
             capabilities=tuple(name for name in config.capabilities if name in listed),
             bash=config.bash if "Bash" in listed else False,
@@ -100,12 +103,12 @@ def _narrowed(config: AgentConfig, limit: AgentLimit) -> AgentConfig:
     unlimited = SandboxConfig("rw", limit.paths or (), network="bridge")
     sandbox = config.sandbox or unlimited
     if limit.paths is not None and config.sandbox is not None:
-        sandbox = replace(sandbox, allowed_paths=_common(sandbox.allowed_paths, limit.paths))
+        sandbox = dataclasses.replace(sandbox, allowed_paths=_common(sandbox.allowed_paths, limit.paths))
     if limit.is_offline:
-        sandbox = replace(sandbox, network="none")
+        sandbox = dataclasses.replace(sandbox, network="none")
     if sandbox.workspace_access == "rw" and not (_WRITING & set(config.capabilities) or config.bash):
-        sandbox = replace(sandbox, workspace_access="ro")
-    return replace(config, sandbox=sandbox)
+        sandbox = dataclasses.replace(sandbox, workspace_access="ro")
+    return dataclasses.replace(config, sandbox=sandbox)
 
 
 def _common(allowed: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[str, ...]:

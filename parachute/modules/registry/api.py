@@ -3,10 +3,10 @@
 import asyncio
 import logging
 from contextlib import ExitStack
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
+from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.errors import ParachuteError
@@ -164,7 +164,7 @@ def _limits(service: Modules, name: str) -> list[dict[str, Any]]:
         {
             "name": agent,
             "limit": limits[agent].as_json() if agent in limits else None,
-            "allowed": asdict(agent_consent(agent, config)),
+            "allowed": to_builtins(agent_consent(agent, config)),
         }
         for agent, config in manifest.agents.items()
     ]

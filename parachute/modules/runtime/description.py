@@ -1,9 +1,10 @@
 """Descriptions of modules by their hosts: tools, interfaces and routes, cached so that nobody has to wake a host for them."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from parachute import __version__
 from parachute.base.files import atomic_write, read_regular
@@ -23,8 +24,7 @@ _MOST_ROUTES = 300
 _METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE"))
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(Struct, frozen=True):
     """`interfaces`: of each that the module provides, the methods with the names of their arguments."""
 
     tools: tuple[OfferedTool, ...] = ()

@@ -1,8 +1,9 @@
 """One module with a unit: its sockets, what is known of it, and how to ask it."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.core.errors import error_from_document
 from parachute.modules.manifest.models import Manifest
@@ -15,8 +16,7 @@ from parachute.web.http.unix_server import UnixListener
 _CONTROL = "/_parachute/"
 
 
-@dataclass(slots=True)
-class Host:
+class Host(Struct):
     """A module whose unit is open; `listener` is the socket by which it reaches core."""
 
     wanted: Wanted

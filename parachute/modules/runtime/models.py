@@ -1,17 +1,17 @@
 """Modules that may run, and what the wings above offer them."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.manifest.untrusted import shut_in
 from parachute.modules.registry.models import Trust
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedTool:
+class OfferedTool(Struct, frozen=True):
     """An MCP tool of an enabled module, as its host describes it; `input_schema` is JSON Schema of an object.
 
     `interfaces` are the names of those that the module provides. `writes`: it may change what the module keeps in the vault;
@@ -27,8 +27,7 @@ class OfferedTool:
     reads_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedChange:
+class AcceptedChange(Struct, frozen=True):
     """A kind of change that a module applies when the user has approved it; `schema` is JSON Schema of its payload."""
 
     module: str
@@ -36,8 +35,7 @@ class AcceptedChange:
     schema: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedRoute:
+class OfferedRoute(Struct, frozen=True):
     """A route of a module below `/api/{module}`; `fields` is a JSON Schema of what it takes in path, query and body."""
 
     module: str
@@ -47,8 +45,7 @@ class OfferedRoute:
     fields: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovedModule:
+class ApprovedModule(Struct, frozen=True):
     """A module that the user approved: its manifest and code, read from the verified copy in the state directory.
 
     `hash` is that of the code, `trust` who vouches for it. `manifest` is what the user agreed to: of an untrusted module without

@@ -1,8 +1,9 @@
 """Origins of what modules say: of their own data, of the network, and of conversations and modules that they have read."""
 
 import asyncio
-import json
 from pathlib import Path
+
+import msgspec
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, read_regular
@@ -25,11 +26,11 @@ class ModuleOrigins:
         self._unknown = Origin.OWNER
         self._writing = asyncio.Lock()
         try:
-            document = json.loads(read_regular(file, _LIMIT)) if file else {}
-            self._read = {str(module): Origin(word) for module, word in document.items()}
+            if file:
+                self._read = msgspec.json.decode(read_regular(file, _LIMIT), type=dict[str, Origin])
         except FileNotFoundError:
             pass
-        except (OSError, ValueError, AttributeError, InvalidInput):
+        except (OSError, ValueError, InvalidInput):
             self._unknown = Origin.IMPORT
 
     def of(self, module: ApprovedModule) -> Origin:
@@ -56,5 +57,4 @@ class ModuleOrigins:
         self._read[module] = origin
         if self._file is not None:
             async with self._writing:
-                text = json.dumps({name: word.value for name, word in self._read.items()})
-                await asyncio.to_thread(atomic_write, self._file, text)
+                await asyncio.to_thread(atomic_write, self._file, msgspec.json.encode(self._read))

@@ -3,10 +3,10 @@
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from fastapi import Request
+from msgspec import Struct
 from starlette.types import Scope
 
 from parachute.base.errors import NotAllowed
@@ -17,8 +17,7 @@ from parachute.web.access.routing import needed
 HEADER = b"x-parachute-request"
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(Struct, frozen=True):
     """A request to a module: who sent it, and whether with the owner's rights; `query` has the last value of each parameter."""
 
     module: str

@@ -1,7 +1,10 @@
 """Host specifications of approved modules."""
 
-from dataclasses import dataclass, replace
+import dataclasses
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.modules.manifest.loading import load
@@ -18,8 +21,7 @@ from parachute.supervisor.specifications.host import HostSpecification, module_f
 CORE_SOCKET, EGRESS_SOCKET = "core.sock", "egress.sock"
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """A module that shall have a unit."""
 
     module: ApprovedModule
@@ -80,7 +82,7 @@ def _as_shown(manifest: Manifest, installed: InstalledModule) -> Manifest:
     if not any(config.allow_user_skills and name not in skilled for name, config in manifest.agents.items()):
         return manifest
     agents = {
-        name: replace(config, allow_user_skills=config.allow_user_skills and name in skilled)
+        name: dataclasses.replace(config, allow_user_skills=config.allow_user_skills and name in skilled)
         for name, config in manifest.agents.items()
     }
     return replace(manifest, agents=agents)

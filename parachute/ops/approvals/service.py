@@ -5,8 +5,10 @@ import contextlib
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
@@ -24,8 +26,7 @@ Found = Mapping[str, str]
 """Approved things: a name for people, and the exact content, as a hash or in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalFile:
+class ApprovalFile(Struct, frozen=True):
     """A file of approvals: `subject` is the record's module, `read` waits for the disk and fails with ParachuteError or OSError."""
 
     subject: str
@@ -114,10 +115,6 @@ class Approvals:
 
     def _load(self) -> dict[str, dict[str, str]]:
         try:
-            document = json.loads(read_regular(self._path, _LIMIT))
-            return {
-                str(subject): {str(name): str(what) for name, what in found.items()}
-                for subject, found in document.items()
-            }
-        except (OSError, ValueError, AttributeError, RecursionError, ParachuteError):
+            return msgspec.json.decode(read_regular(self._path, _LIMIT), type=dict[str, dict[str, str]])
+        except (OSError, ValueError, ParachuteError):
             return {}

@@ -4,10 +4,10 @@
 """
 
 import asyncio
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
+from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.services import provided
@@ -151,7 +151,7 @@ async def check_set_up(home: Home) -> None:
 
 def running(job: Job) -> Running:
     """Return the running operation, as the API has it."""
-    return Running.model_validate(asdict(job))
+    return Running.model_validate(to_builtins(job))
 
 
 def _status(home: Home, jobs: BackupJobs) -> Status:

@@ -1,8 +1,9 @@
 """Backups as people know them: one snapshot of both parts each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from parachute.base.errors import NotFound
 from parachute.ops.backup.models import TRUST, VAULT
@@ -17,8 +18,7 @@ _FIRST = {VAULT: "vault-first", TRUST: "trust-first"}
 _RUN, _INSTALLATION, _BYTES = "run-", "installation-", "bytes-"
 
 
-@dataclass(slots=True)
-class Backup:
+class Backup(Struct):
     """One run of `create`. Two snapshots that claim to be the same one are none: nobody could say which one is meant."""
 
     id: str
@@ -58,8 +58,7 @@ class Backup:
         return any(f"{_INSTALLATION}{installation}" in each.tags for each in self.snapshots)
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(Struct, frozen=True):
     """The numbers of days, weeks and months that keep their newest backup; the newest three stay whatever their dates say."""
 
     daily: int

@@ -1,7 +1,8 @@
 """Create a repository and backups, and prune old ones."""
 
 import secrets
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.config.vault.place import VaultMissing, VaultPlace
@@ -14,8 +15,7 @@ from parachute.ops.backup.repository import Repository
 from parachute.ops.backup.staging import name_troubled, staged
 
 
-@dataclass(slots=True)
-class Created:
+class Created(Struct):
     """A backup that was made: what is in each part, how many old ones were removed, and why none were if that failed."""
 
     id: str

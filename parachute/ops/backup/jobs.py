@@ -7,8 +7,9 @@ import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
@@ -38,8 +39,7 @@ _ERROR = "Error: "
 _CALLED = {"create": "backup", "drill": "drill", "restore": "restore"}
 
 
-@dataclass(slots=True)
-class Job:
+class Job(Struct):
     """A backup, a drill or a restore under way: when it began, its present step as a sentence, and how far that is, 0 to 1."""
 
     kind: Kind

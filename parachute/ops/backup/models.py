@@ -1,10 +1,12 @@
 """Parts of a backup, progress, reports and errors."""
 
+import dataclasses
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.base.globs import matcher
@@ -61,7 +63,7 @@ class Progress:
         """The present step is so far, from 0 to 1."""
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Part:
     """A folder that is backed up. Patterns are relative to it: `*` within a name, `**` any folders."""
 
@@ -92,8 +94,7 @@ class Part:
         return [f"{pattern}-{kind}" for pattern in self.databases for kind in ("wal", "shm", "journal")]
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Struct):
     """The content of one part of a backup, and what is missing from it. Sizes in bytes; paths are relative to the root."""
 
     files: int = 0

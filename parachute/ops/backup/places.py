@@ -1,7 +1,8 @@
 """The folders of backups: the parts, and `~/.parachute/backup`, which is itself in no backup."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.files import private_folder, random_name
 from parachute.ops.backup.models import TRUST, VAULT, Part
@@ -11,8 +12,7 @@ FOLDER = "backup"
 DRILLED = "parachute-drill"
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """The folders of one installation; `home` is the state directory."""
 
     home: Path

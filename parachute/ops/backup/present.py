@@ -3,9 +3,11 @@
 import contextlib
 import json
 import shutil
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.files import private_folder
 from parachute.config.declared.models import Declared
@@ -22,8 +24,7 @@ _OF_THIS_COMPUTER = ("host", "port", "backup.repository", "backup.password_file"
 """Settings about where it is reached and where its backups are; those of another computer would lock its owner out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Browser:
+class Browser(Struct, frozen=True):
     """A browser that is signed in, which is to stay signed in whatever is restored."""
 
     id: str

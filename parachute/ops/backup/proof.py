@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import remove_tree
@@ -28,8 +29,7 @@ class DoesNotStart(Damaged):
     key = "backup_does_not_start"
 
 
-@dataclass(slots=True)
-class Proved:
+class Proved(Struct):
     """The result of a verification: files and bytes of both parts, and how many databases were opened and are sound.
 
     `started` is whether the computer has started from it, None where nobody tried, and `not_started` why it could not be tried.

@@ -7,8 +7,9 @@ import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.files import kind_of, remove_tree, walk_tree, writable_parent
 from parachute.base.folders import Folder
@@ -26,8 +27,7 @@ _SHOWN = 5
 _NO_TEXT = re.compile("[\udc80-\udcff]")
 
 
-@dataclass(slots=True)
-class Rebuilt:
+class Rebuilt(Struct):
     """A part as it came back: where it lies, what is not as it was, and which of its files are copies of databases."""
 
     root: Path

@@ -5,10 +5,11 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from parachute.base.single_instance import Taken, single_instance
 from parachute.config.settings.home import Home
@@ -31,8 +32,7 @@ restic itself says nothing of owners where only root may change them (EPERM); in
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A snapshot of ours; `made_at` is in UTC, `paths` the folders that it holds, sorted."""
 
     id: str

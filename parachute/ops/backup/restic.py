@@ -7,10 +7,11 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
+
+from msgspec import Struct
 
 from parachute.base.errors import Unavailable
 from parachute.base.files import private_folder
@@ -29,8 +30,7 @@ _WAITS_SINCE = (0, 16)
 """The version of restic since which it can wait for a lock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alone:
+class Alone(Struct, frozen=True):
     """restic without what this computer has: the words before its command line, its home (None: the person's), and for what passes."""
 
     before: tuple[str, ...]

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.base import swap, swap_note
 from parachute.base.clock import as_text
@@ -25,8 +26,7 @@ Guard = Callable[[], AbstractContextManager[None]]
 """Keeps the computer from being started while the block runs; raises Conflict if it runs."""
 
 
-@dataclass(slots=True)
-class Restored:
+class Restored(Struct):
     """The result by part: its folder now, and the new name of the folder of before (None if there was none)."""
 
     id: str

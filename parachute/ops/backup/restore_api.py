@@ -134,7 +134,7 @@ def _caller(request: Request) -> Caller:
 
 
 def _last(note: Note) -> LastRestore:
-    about = note.plan.about
+    about = note.about
     result: Literal["restored", "failed", "back"] = "back" if note.kind == "back" else "restored"
     return LastRestore(
         at=note.at,

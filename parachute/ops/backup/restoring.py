@@ -107,7 +107,7 @@ class Restores:
             raise
 
     def _record(self, note: Note) -> None:
-        about = note.plan.about
+        about = note.about
         is_recent = abs(datetime.now(UTC) - datetime.fromisoformat(note.at)) < _PROVEN_FOR
         if (
             note.problem is None

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.clock import now
 from parachute.base.errors import ParachuteError
@@ -20,8 +21,7 @@ _LATE = {CREATE: timedelta(days=3), DRILL: timedelta(days=40)}
 _CALLED = {CREATE: "backup", VERIFY: "verification of a backup", DRILL: "drill of a backup"}
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """Results by operation (`create`, `verify`, `drill`): `at` (ISO 8601 in UTC), `result` (`ok`, `incomplete` or `failed`),
 
     `message` (a sentence, or null), `hint` (what to do next, or null), `backup` (its id, or null), `succeeded_at`, the last time that it was well, and `last`,

@@ -4,9 +4,11 @@ import asyncio
 import os
 import pwd
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
@@ -18,8 +20,7 @@ from parachute.supervisor import control
 _STATUS_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Computer:
+class Computer(Struct, frozen=True):
     """One installation and the machine below it.
 
     `root` is where the system's own files are (`/`). `settings` is None where `config.yaml` cannot be understood, with the reason

@@ -1,11 +1,13 @@
 """Unsolved findings of the doctor: `doctor.json` in the state directory, which each of its examinations writes."""
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from parachute.base.clock import as_text
 from parachute.base.files import atomic_write, locked, read_regular
@@ -15,8 +17,7 @@ _FILE = "doctor.json"
 _LIMIT = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One problem by the id of its check; times are ISO 8601 in UTC: `since` when it was found first, `examined_at` last."""
 
     id: str
@@ -34,8 +35,7 @@ class Finding:
         return self.hidden_until is not None and datetime.fromisoformat(self.hidden_until) > now
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """The problems by the ids of their checks, and when all checks ran last.
 
     `checks` are the last results of all checks in the form for the API, `dismissed` the keys of problems that the owner does
@@ -51,15 +51,8 @@ class Findings:
     def read(cls, root: Path) -> "Findings":
         """Return the contents of the file; empty where there is none or it cannot be understood: the next examination writes it anew."""
         try:
-            document = json.loads(read_regular(root / _FILE, _LIMIT))
-            found = {
-                name: Finding(**{**each, "details": tuple(each["details"])}) for name, each in document["found"].items()
-            }
-            moment = document["examined_at"]
-            checks = {str(name): dict(each) for name, each in document.get("checks", {}).items()}
-            dismissed = frozenset(map(str, document.get("dismissed", ())))
-            return cls(found, datetime.fromisoformat(moment) if moment else None, checks, dismissed)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return msgspec.json.decode(read_regular(root / _FILE, _LIMIT), type=cls)
+        except (OSError, ValueError, RecursionError):
             return cls({})
 
     def shown(self, now: datetime) -> list[Finding]:
@@ -72,14 +65,7 @@ class Findings:
 
     def write(self, root: Path) -> None:
         """Replace the file; error: OSError."""
-        moment = self.examined_at
-        document = {
-            "examined_at": as_text(moment) if moment else None,
-            "found": {n: asdict(f) for n, f in self.found.items()},
-            "checks": self.checks,
-            "dismissed": sorted(self.dismissed),
-        }
-        atomic_write(root / _FILE, json.dumps(document))
+        atomic_write(root / _FILE, msgspec.json.encode(self, order="deterministic"))
 
 
 def record(root: Path, examinations: Iterable[Examination], *, is_whole: bool) -> None:
@@ -117,8 +103,8 @@ def hide(root: Path, name: str, days: int) -> bool:
         if name not in before.found:
             return False
         until = as_text(datetime.now(UTC) + timedelta(days=days))
-        hidden: dict[str, Any] = {**asdict(before.found[name]), "hidden_until": until}
-        replace(before, found={**before.found, name: Finding(**hidden)}).write(root)
+        hidden = replace(before.found[name], hidden_until=until)
+        replace(before, found={**before.found, name: hidden}).write(root)
         return True
 
 

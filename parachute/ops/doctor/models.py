@@ -3,9 +3,10 @@
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.config.settings.models import Settings
 from parachute.ops.doctor.computer import Computer
@@ -35,8 +36,7 @@ class Group(StrEnum):
     ACCESS = "Access"
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """A fix: what it would do, as a sentence, and the function that does it and says what it did.
 
     It can be repeated, deletes no data of the user and raises no right. Error of `apply`: ParachuteError or OSError.
@@ -48,8 +48,7 @@ class Fix:
     """Ends the server: a request over HTTP would get no answer, and nothing would be left that carries it out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """The result of a check: one sentence, what to do next, and lines that name each thing where there are several."""
 
     level: Level
@@ -66,8 +65,7 @@ class Result:
         return self.level is Level.PROBLEM or self.is_dated
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One question about the computer; `examine` changes nothing and takes at most `seconds`."""
 
     title: str
@@ -81,8 +79,7 @@ def check(title: str, group: Group, seconds: float = 60.0) -> Callable[[Callable
     return lambda examine: Check(title, group, examine, seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
+class Examination(Struct, frozen=True):
     """A check by its id, with its result."""
 
     id: str

@@ -1,8 +1,9 @@
 """File systems of folders."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import NotApplicable, settings_of
@@ -10,8 +11,7 @@ from parachute.ops.doctor.models import NotApplicable, settings_of
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(Struct, frozen=True):
     """A line of /proc/mounts."""
 
     device: str

@@ -3,8 +3,9 @@
 import contextlib
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.folders import Folder, TooMany
 
@@ -16,8 +17,7 @@ _UNSEEN = frozenset(
 with the permissions of the project that they are for, restic's cache, and the copy that a drill makes: each closed by the folder that it lies in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A file or folder; `mode` without its type."""
 
     path: Path

@@ -2,7 +2,8 @@
 
 import shutil
 import subprocess
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.base.errors import Unavailable
 from parachute.ops.doctor.computer import Computer
@@ -11,8 +12,7 @@ _SECONDS = 30.0
 """A busy machine, such as a Pi that builds an image, needs long to start a program; checks run in parallel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The exit code and output of a program."""
 
     code: int

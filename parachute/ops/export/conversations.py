@@ -3,8 +3,9 @@
 import json
 import re
 import unicodedata
-from dataclasses import asdict, dataclass
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from parachute.chat.sessions.models import Session
 
@@ -13,8 +14,7 @@ _NAMED = {"user": "You", "assistant": "Agent"}
 _TITLE = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One thing that was said; `time` is ISO 8601 in UTC."""
 
     role: str
@@ -23,8 +23,7 @@ class Message:
     model: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Struct, frozen=True):
     """A conversation as it stands in the archive, and as an import reads it again."""
 
     id: str
@@ -62,7 +61,7 @@ def conversation_of(session: Session, messages: list[dict[str, Any]]) -> Convers
 
 def as_json(found: Conversation) -> bytes:
     """The form that is imported again."""
-    return (json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
+    return (json.dumps(to_builtins(found), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
 
 
 def as_page(found: Conversation) -> bytes:

@@ -2,8 +2,9 @@
 
 import zipfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 _FIRST_YEAR, _LAST_YEAR = 1980, 2107  # what an archive can say
 _STORED = frozenset(
@@ -12,8 +13,7 @@ _STORED = frozenset(
 _MODE = 0o644 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A file of the archive: its path there, its content in pieces, and when it was last changed."""
 
     path: str

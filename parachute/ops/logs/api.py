@@ -1,9 +1,9 @@
 """Routes of logs: which there are, the end of one, and what comes."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
+from msgspec import to_builtins
 from pydantic import BaseModel
 
 from parachute.base.services import provided
@@ -39,7 +39,7 @@ class Lines(BaseModel):
 @router.get("/units")
 async def list_units(service: LogsDependency) -> Units:
     """The units of which there is a log."""
-    return Units(units=[ShownLog.model_validate(asdict(each)) for each in await service.units()])
+    return Units(units=[ShownLog.model_validate(to_builtins(each)) for each in await service.units()])
 
 
 @router.get("/{unit}", response_model=Lines, responses={200: {"content": {"text/event-stream": {}}}})

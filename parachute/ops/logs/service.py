@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from parachute.base.clock import as_text
 from parachute.base.errors import ParachuteError
@@ -22,8 +23,7 @@ _POLL_SECONDS = 0.5
 _KNOWN_SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """The log of a unit: its size in bytes, and when it was written last."""
 
     unit: str

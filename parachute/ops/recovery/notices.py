@@ -1,9 +1,11 @@
 """Notices of lost databases and keys: kept for status and doctor until somebody has acknowledged them."""
 
 import json
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec import Struct, to_builtins
 
 from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write, locked, read_regular
@@ -28,8 +30,7 @@ _MADE_ANEW = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """One file that was lost: `put_aside` is the name that it has now, `copy` the file that took its place."""
 
     at: str
@@ -52,7 +53,7 @@ class Notice:
 
     def as_json(self) -> dict[str, Any]:
         """The form for apps and of the file; `message` is for people."""
-        return {**asdict(self), "message": self.sentence}
+        return {**to_builtins(self), "message": self.sentence}
 
 
 class Notices:
@@ -64,9 +65,8 @@ class Notices:
     def read(self) -> list[Notice]:
         """Return the notices that nobody has acknowledged, oldest first."""
         try:
-            entries = json.loads(read_regular(self._path, _LIMIT))
-            return [Notice(**{name: entry.get(name) for name in Notice.__slots__}) for entry in entries]
-        except (OSError, ValueError, TypeError, AttributeError, ParachuteError):
+            return msgspec.json.decode(read_regular(self._path, _LIMIT), type=list[Notice])
+        except (OSError, ValueError, ParachuteError):
             return []
 
     def add(self, notice: Notice) -> None:

@@ -1,10 +1,11 @@
 """The branch that updates come from: what a clone followed when the owner named it, and nothing that somebody has set there since."""
 
-import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import atomic_write, private_folder, read_regular
@@ -18,8 +19,7 @@ _BRANCH = "refs/heads/"
 OFFLINE_HINT = "Is this computer connected? `parachute update` can be tried again at any time: nothing has changed."
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
+class Followed(Struct, frozen=True):
     """A branch of another repository, or of the clone itself where `remote` is empty."""
 
     clone: str
@@ -56,7 +56,7 @@ class Following:
         if is_named or followed is None or followed.clone != str(clone):
             followed = await _followed(clone)
             private_folder(self._path.parent)
-            atomic_write(self._path, json.dumps(asdict(followed)))
+            atomic_write(self._path, msgspec.json.encode(followed))
         if not followed.remote:
             return await git(clone, "rev-parse", "--verify", f"{followed.branch}^{{commit}}")
         if (near := clone / followed.remote.removeprefix("file://")).exists():
@@ -71,10 +71,10 @@ class Following:
 
     def _read(self) -> Followed | None:
         try:
-            return Followed(**json.loads(read_regular(self._path, _LIMIT)))
+            return msgspec.json.decode(read_regular(self._path, _LIMIT), type=Followed)
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError) as error:
+        except ValueError as error:
             raise InvalidInput(
                 f"{self._path} cannot be read.",
                 "Name the clone: `parachute update --from PATH`.",

@@ -2,8 +2,9 @@
 
 import asyncio
 import http.client
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.config.settings.home import Home
 from parachute.supervisor import control
@@ -12,8 +13,7 @@ _ASK_SECONDS = 10.0
 _UNSPECIFIED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to call, not to listen on
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Struct, frozen=True):
     """`problem` is why it does not serve, None if it does; `has_failed` if it is not started any more."""
 
     program: str

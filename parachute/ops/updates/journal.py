@@ -1,18 +1,18 @@
 """Journal of the update under way, so that the next process knows how to go on; and its lock."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict
 from parachute.base.files import atomic_write, private_folder, read_regular
 from parachute.base.single_instance import Taken, single_instance
-from parachute.ops.rehearsal.models import Check
-from parachute.ops.updates.models import Phase, Update, Version
+from parachute.ops.updates.models import Phase, Update
 
 _LIMIT = 256 * 1024
 
@@ -27,10 +27,10 @@ class Journal:
     def read(self) -> Update | None:
         """The update under way, or the last one; None if there was none. Error: Conflict for a file that cannot be read."""
         try:
-            return _parsed(json.loads(read_regular(self._path, _LIMIT)))
+            return msgspec.json.decode(read_regular(self._path, _LIMIT), type=Update, dec_hook=_path)
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+        except ValueError as error:
             raise Conflict(
                 f"What is written down about the last update cannot be read: {self._path}.",
                 "If the computer runs well, remove that file.",
@@ -40,11 +40,7 @@ class Journal:
     def write(self, update: Update) -> Update:
         """Write down how far an update has come; error: OSError."""
         private_folder(self.folder)
-        document = asdict(update)
-        for name in ("old", "new", "previous"):
-            if document[name]:
-                document[name]["prefix"] = str(document[name]["prefix"])
-        atomic_write(self._path, json.dumps(document))
+        atomic_write(self._path, msgspec.json.encode(update, enc_hook=str))
         return update
 
     def enter(self, update: Update, phase: Phase, **changes: Any) -> Update:
@@ -74,21 +70,7 @@ class Journal:
             return True
 
 
-def _parsed(document: dict[str, Any]) -> Update:
-    versions = {name: _version(document.pop(name)) for name in ("old", "new", "previous")}
-    if versions["old"] is None:
-        raise ValueError("no old version")
-    return Update(
-        phase=Phase(document.pop("phase")),
-        old=versions["old"],
-        new=versions["new"],
-        previous=versions["previous"],
-        checks=tuple(Check(**each) for each in document.pop("checks")),
-        changes=tuple(map(str, document.pop("changes"))),
-        since=tuple(map(str, document.pop("since"))),
-        **document,
-    )
-
-
-def _version(document: dict[str, Any] | None) -> Version | None:
-    return Version(str(document["name"]), Path(document["prefix"]), str(document["source"])) if document else None
+def _path(kind: type, value: Any) -> Path:
+    if kind is not Path:
+        raise TypeError(f"{kind} is not known here")
+    return Path(value)

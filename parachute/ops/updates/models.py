@@ -1,8 +1,9 @@
 """Versions of the program, and how far an update has come."""
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.ops.rehearsal.models import Check
@@ -43,8 +44,7 @@ IN_PLACE = (Phase.PUTTING, Phase.PROBATION, Phase.BLESSING, Phase.RETURNING)
 """Phases in which the state may be that of the new version."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A version that can run: `prefix` is its environment, `source` is where it came from."""
 
     name: str
@@ -57,8 +57,7 @@ class Version:
         return self.prefix / "bin" / "python"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
+class Update(Struct, frozen=True, kw_only=True):
     """The update under way, or the last one. `until` is when the probation ends; `since` names what is kept of what was written in it."""
 
     phase: Phase

@@ -4,8 +4,9 @@ import asyncio
 import logging
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 import parachute
 from parachute.base.disk_errors import DiskFull
@@ -23,8 +24,7 @@ _LEAST_ROOM = 64 << 20
 """With less, it could not even be written down how an update ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """Running version, progress of an update, and whether it can be changed.
 
     `number` is of what runs, `runs` False if nothing does: then it is of this program.

@@ -4,9 +4,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.clock import SYSTEM, Clock, as_text, now
 from parachute.base.disk_errors import disk_error

@@ -3,8 +3,9 @@
 import logging
 import sqlite3
 import sys
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import ParachuteError, Unavailable

@@ -3,9 +3,9 @@
 import ipaddress
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import idna
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.sandbox.egress import addresses
@@ -76,8 +76,7 @@ def is_address(host: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """One entry of a list: a host, or every name below it; without a port it stands for 443 and 80."""
 
     host: str
@@ -136,8 +135,7 @@ class Pattern:
         return f"{'*.' if self.below else ''}{name}{'' if self.port is None else f':{self.port}'}"
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedHosts:
+class AllowedHosts(Struct, frozen=True):
     """The hosts that a listener may reach; an empty list reaches nothing, and `refused` ones go before all that is allowed."""
 
     patterns: tuple[Pattern, ...]

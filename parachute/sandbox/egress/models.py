@@ -1,15 +1,15 @@
 """Limits of a listener, the target of a request, and its refusal."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar, Literal
+
+from msgspec import Struct
 
 from parachute.base.budget import EGRESS
 from parachute.base.errors import ParachuteError
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Limits of one connection, one listener and all listeners; seconds and bytes.
 
     `connect_seconds` is for finding the address and reaching it; `idle_seconds` passes without a byte in either
@@ -29,8 +29,7 @@ class Limits:
 Mode = Literal["off", "ask", "list"]
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Struct, frozen=True):
     """The network of a sandbox: none (`off`), the `hosts` alone (`list`), or others too once the owner allows them (`ask`).
 
     `repositories` are those that git uses in any case, as a person writes them.
@@ -49,8 +48,7 @@ class Network:
 NO_NETWORK = Network("off")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """The target of a request: a normal name or an address (never with brackets), and a port."""
 
     host: str

@@ -1,9 +1,9 @@
 """Reading what a client asks the proxy for, strictly: what two programs could read differently is refused."""
 
 import re
-from dataclasses import dataclass
 
 import h11
+from msgspec import Struct
 
 from parachute.sandbox.egress import hosts
 from parachute.sandbox.egress.models import Refused, Target
@@ -23,8 +23,7 @@ _OF_ONE_CONNECTION = frozenset(
 """RFC 9110, section 7.6.1, without Transfer-Encoding, which h11 reads and writes itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyRequest:
+class ProxyRequest(Struct, frozen=True):
     """A client's request; `path` is None for CONNECT."""
 
     method: str

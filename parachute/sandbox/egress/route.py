@@ -2,18 +2,17 @@
 
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import h11
+from msgspec import Struct
 
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Refused, Target
 from parachute.sandbox.egress.request import ProxyRequest
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """The target of a request, what is sent there, and how its answer is passed on.
 
     `request` is None for a tunnel. `answer` gives the answer its headers, or raises Refused. `private`: the target may lie in the
@@ -29,8 +28,7 @@ class Route:
     tls: ssl.SSLContext | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """A refusal as an answer of HTTP."""
 
     status: int

@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import shutil
 import sys
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import Unavailable
 from parachute.config.settings.groups.sandbox import SandboxSettings
@@ -23,8 +25,7 @@ _PODMAN_HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The engine, or why there is none; `passed_over` says why `auto` did not take Podman."""
 
     engine: str | None

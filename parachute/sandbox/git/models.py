@@ -1,8 +1,9 @@
 """A repository of another machine, and what conversations may do with one."""
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.sandbox.egress.hosts import AllowedHosts, Pattern, split
@@ -23,8 +24,7 @@ _SPELLINGS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Repository:
+class Repository(Struct, frozen=True, order=True):
     """A repository on a host, which has a port unless that is 443; its path has no `.git` at the end."""
 
     host: str
@@ -76,8 +76,7 @@ class Repository:
         return f"{self.host}/{self.path}"
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """A repository and what may be done with it."""
 
     repository: Repository

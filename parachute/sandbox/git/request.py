@@ -1,10 +1,10 @@
 """Reading what git asks for (gitprotocol-http), strictly: what is not of smart HTTP is refused."""
 
 import re
-from dataclasses import dataclass
 from typing import get_args
 
 import h11
+from msgspec import Struct
 
 from parachute.sandbox.egress.models import Refused
 from parachute.sandbox.egress.request import Headers, ProxyRequest
@@ -23,8 +23,7 @@ _SENT = frozenset((b"accept", b"accept-encoding", b"accept-language", b"git-prot
 _OF_BODIES = frozenset((b"content-encoding", b"content-length", b"content-type", b"expect", b"transfer-encoding"))
 
 
-@dataclass(frozen=True, slots=True)
-class GitRequest:
+class GitRequest(Struct, frozen=True):
     """A request of git: what it does to which repository, at which path of its host."""
 
     repository: Repository

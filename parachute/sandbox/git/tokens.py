@@ -1,15 +1,15 @@
 """Tokens of git hosts: kept in the state directory, put in by the proxy, and never shown again."""
 
 import base64
-import json
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
 
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import read_private
-from parachute.base.records import record_of
 from parachute.sandbox.git.models import host_of
 
 USER = "git"
@@ -21,8 +21,7 @@ _MOST = 100
 _SHOWN_FROM = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True, forbid_unknown_fields=True):
     """The token of a host, with the user name that goes beside it."""
 
     host: str
@@ -84,17 +83,14 @@ class Tokens:
             self._write(found)
 
     def _write(self, tokens: dict[str, Token]) -> None:
-        atomic_write(self._path, json.dumps([asdict(token) for token in tokens.values()], indent=2))
+        atomic_write(self._path, msgspec.json.encode(list(tokens.values())))
 
     def _read(self) -> dict[str, Token]:
         try:
-            rows = json.loads(read_private(self._path, _LIMIT).data)
-            if not isinstance(rows, list):
-                raise ValueError("expected a list")
-            tokens = [record_of(Token, row) for row in rows]
+            tokens = msgspec.json.decode(read_private(self._path, _LIMIT).data, type=list[Token])
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, TypeError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             raise InvalidInput(
                 f"{self._path} cannot be read: {error}.", "Remove it and store the tokens again."
             ) from error

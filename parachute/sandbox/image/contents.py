@@ -4,8 +4,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.sandbox.layout import ENVIRONMENT
 
@@ -18,8 +19,7 @@ _MANAGERS = {
 _SECONDS = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """A program and the packages that bring it, which are called as Debian's unless said; `nix` is empty where another brings it.
 
     It is there if the command of its name is, or its `file`, or the `module` of Python.

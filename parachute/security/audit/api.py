@@ -3,11 +3,11 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
+from msgspec import to_builtins
 from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
@@ -92,7 +92,7 @@ async def activity(service: AuditDependency, hours: int = Query(24, ge=1, le=_MO
 async def verification(service: AuditDependency) -> ShownVerification:
     """Find records that were altered, removed, added or moved since they were written."""
     result = await asyncio.to_thread(verify, service.days, await service.sealed())
-    problems = [ShownProblem(**asdict(each), sentence=each.sentence) for each in result.problems]
+    problems = [ShownProblem(**to_builtins(each), sentence=each.sentence) for each in result.problems]
     return ShownVerification(
         days=result.days, records=result.records, before=result.before, problems=problems, is_whole=not problems
     )

@@ -7,6 +7,8 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from msgspec import Struct
+
 from parachute.base.clock import as_text
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.security.audit.days import Days, blocks, lines_with
@@ -15,8 +17,7 @@ PAGE = 100
 MOST = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """The records that are wanted: at or after `since`, before `until`, and those that name each of the others.
 
     `source` is a kind of caller or its name, `module` the one that was asked, `session` the conversation, `file` a path or the

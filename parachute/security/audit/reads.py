@@ -1,7 +1,8 @@
 """Records of what is read again and again: one a minute for each reader and route, with the number of requests."""
 
 import asyncio
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.security.audit.service import Audit
 
@@ -10,8 +11,7 @@ _DIFFERENT = 500
 """Different readers and routes that are counted in a minute; the others of it are one record."""
 
 
-@dataclass(slots=True)
-class _Count:
+class _Count(Struct):
     requests: int = 0
     failures: int = 0
     milliseconds: int = 0

@@ -1,8 +1,10 @@
 """Seals: the number of records of each day, and the hash of the last one, kept where no agent can write."""
 
-import json
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write, locked
@@ -19,8 +21,7 @@ class SealsUnreadable(ParachuteError):
     key = "audit_seals_unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Seal:
+class Seal(Struct, frozen=True, forbid_unknown_fields=True):
     """Seal of a day: so many chained records, the hash before the first and that of the last one.
 
     `removed`: the day was taken away when it was old enough. `broken` are earlier seals of the day, with their records and heads,
@@ -38,8 +39,7 @@ class Seal:
         return replace(found, broken=(*self.broken, (self.records, self.head))[:_MOST_BROKEN])
 
 
-@dataclass(slots=True)
-class Seals:
+class Seals(Struct):
     """The seals of all days, in one private file, and that of the open day in a small one. Every method waits for the disk."""
 
     path: Path
@@ -57,16 +57,10 @@ class Seals:
 
     def _read(self, path: Path) -> dict[str, Seal]:
         try:
-            document = json.loads(read_private(path, _LIMIT).data)
-            return {
-                str(day): Seal(
-                    **{**fields, "broken": tuple((int(n), str(head)) for n, head in fields.get("broken", ()))}
-                )
-                for day, fields in document.items()
-            }
+            return msgspec.json.decode(read_private(path, _LIMIT).data, type=dict[str, Seal])
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             raise SealsUnreadable(
                 f"{path} cannot be read: {error}.",
                 "Without it a missing end of a day cannot be detected. Restore it from a backup, "
@@ -75,7 +69,7 @@ class Seals:
 
     def put_open(self, day: str, seal: Seal) -> None:
         """Seal the day that goes on; it costs one small file."""
-        atomic_write(self._open, json.dumps({day: asdict(seal)}))
+        atomic_write(self._open, msgspec.json.encode({day: seal}))
 
     def put(self, day: str, seal: Seal) -> None:
         """Seal a day, in place of what was known of it."""
@@ -89,4 +83,4 @@ class Seals:
             self._write({**known, **{day: replace(known[day], removed=True) for day in days if day in known}})
 
     def _write(self, days: dict[str, Seal]) -> None:
-        atomic_write(self.path, json.dumps({day: asdict(seal) for day, seal in sorted(days.items())}))
+        atomic_write(self.path, msgspec.json.encode(dict(sorted(days.items()))))

@@ -6,10 +6,11 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import ParachuteError

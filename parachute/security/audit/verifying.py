@@ -1,8 +1,10 @@
 """Verification of the audit log: every record against the one after it, and every day against its seal."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.security.audit.days import LONGEST_LINE, Days
@@ -33,8 +35,7 @@ _SENTENCES: dict[Kind, str] = {
 _MOST = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Problem in the log, with the day and the number of the line, from 1."""
 
     day: str
@@ -47,8 +48,7 @@ class Problem:
         return _SENTENCES[self.kind]
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Struct, frozen=True):
     """So many days and records were looked at; `before` are records of versions that did not chain them."""
 
     days: int

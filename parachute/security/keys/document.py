@@ -4,9 +4,11 @@ An entry with a mistake lets nobody in, and the others hold; a file that is not 
 """
 
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.document_values import Problem, Value
 from parachute.base.documents import Bounds
@@ -24,8 +26,7 @@ _MAXIMUM_LABEL = 100
 _BOUNDS = Bounds(size=1024 * 1024, depth=8)
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """One kind of file: its name, the name of the list in it, the fields of an entry, and what entries are for a person.
 
     `required`: fields that an entry has to have; people write keys by hand, and nobody but a program writes browsers.
@@ -50,16 +51,14 @@ BROWSERS = Form(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """An entry with a mistake: the sentence names its line, `entry` is as it was read."""
 
     sentence: str
     entry: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """Contents of a file of keys."""
 
     keys: tuple[Key, ...] = ()

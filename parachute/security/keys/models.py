@@ -3,9 +3,10 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeGuard
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 
@@ -27,8 +28,7 @@ def is_capability(word: str) -> TypeGuard[Capability]:
     return word in _RANK
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Capabilities in one module, or with `*` in all; admin includes write, and write includes read."""
 
     module: str
@@ -80,8 +80,7 @@ FULL_ACCESS = (Scope(EVERY_MODULE, frozenset(CAPABILITIES)),)
 READ_AND_WRITE = (Scope(EVERY_MODULE, frozenset[Capability](("read", "write"))),)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """One stored key, or one browser that is signed in; `hash` is the SHA-256 of its secret in hexadecimal, times are in UTC.
     Of a key that somebody wrote by hand it may not be known when that was.
 
@@ -107,8 +106,7 @@ class Key:
         return allows(self.scopes, "auth", "admin")
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """The sender of a request: `name` is the label of the key or browser, `key` its id, or a word and nothing for those without one.
 
     A browser is `is_confirmed` for some minutes after its owner has signed in or confirmed; everybody else always is.

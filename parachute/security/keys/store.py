@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 from parachute.base.errors import Conflict
 from parachute.base.files import atomic_write, locked
@@ -23,8 +23,7 @@ MAXIMUM_BYTES = 1_048_576
 MAXIMUM_KEYS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class StoredKeys:
+class StoredKeys(Struct, frozen=True):
     """The keys of the file, the signature of the state that was read, and what had to be put right."""
 
     keys: tuple[Key, ...] = ()

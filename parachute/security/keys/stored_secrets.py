@@ -6,8 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError
@@ -21,8 +23,7 @@ log = logging.getLogger(__name__)
 _MAXIMUM_PRESENTED = 512
 
 
-@dataclass(frozen=True, slots=True)
-class _Cached:
+class _Cached(Struct, frozen=True):
     keys: tuple[tuple[bytes, Key], ...]
     signature: Signature | None
     is_settled: bool

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.security.permissions.models import Access, Resource
 from parachute.security.permissions.paths import joined
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(Struct, frozen=True, kw_only=True):
     """One tool: what it works on, and which other tool must be allowed.
 
     `field` of its input names the path or the command, `texts` are other fields that must hold a text.

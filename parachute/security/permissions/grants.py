@@ -2,8 +2,9 @@
 
 import re
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.security.permissions.models import Access
@@ -21,8 +22,7 @@ _PATH = re.compile(r"\.?(/(?!(\.{0,2}|\*{1,2})(/|$))[^/]+)*(/\*{1,2})?")
 _NO_FILE = re.compile(r"/dev/(null|stdin|stdout|stderr|fd/\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """One thing that a person allowed for a session.
 
     A path begins with `/` in the vault and with `./` in the working directory, and means a file (`/a/b.md`), the files of
@@ -61,8 +61,7 @@ class Grant:
         return not is_folder and self.pattern in {path, f"{path.rpartition('/')[0]}/*"}
 
 
-@dataclass(frozen=True, slots=True)
-class Grants:
+class Grants(Struct, frozen=True):
     """All grants of a session; paths count in the vault and the working directory, and beyond them no grant reaches."""
 
     given: tuple[Grant, ...]

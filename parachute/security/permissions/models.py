@@ -1,7 +1,8 @@
 """The words in which permissions are asked for and decided."""
 
-from dataclasses import dataclass
 from enum import Enum, StrEnum
+
+from msgspec import Struct
 
 
 class Effect(StrEnum):
@@ -12,8 +13,7 @@ class Effect(StrEnum):
     ASK = "ask"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The answer to one request: the effect, a sentence for the person and the agent, and the rule that decided."""
 
     effect: Effect

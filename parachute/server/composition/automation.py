@@ -1,7 +1,8 @@
 """The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance, triage and the curator."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.automation.agent_requests.inbox import AgentRequestsSource
 from parachute.automation.agent_requests.service import AgentRequests
@@ -46,8 +47,7 @@ from parachute.server.composition.sessions import SessionServices
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AutomationServices:
+class AutomationServices(Struct, frozen=True, kw_only=True):
     """Services that work without a person's message."""
 
     agent_requests: AgentRequests

@@ -1,8 +1,9 @@
 """The wing `capabilities`: agents, skills, plugins and MCP servers that conversations have."""
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.capabilities.agents.inbox import AgentsSource
 from parachute.capabilities.agents.service import Agents
@@ -28,8 +29,7 @@ from parachute.server.composition.sandbox import SandboxServices
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapabilityServices:
+class CapabilityServices(Struct, frozen=True, kw_only=True):
     """The owner's own agents, skills, plugins and servers, and the prompts that name agents."""
 
     mcp_servers: McpServers

@@ -1,6 +1,6 @@
 """The wing `chat`: workspaces, agent processes, runs, and what was said elsewhere."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parachute.changes.service import Changes
 from parachute.chat.agent_processes.models import ModuleTools
@@ -44,8 +44,7 @@ from parachute.server.composition.sessions import SessionServices
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatServices:
+class ChatServices(Struct, frozen=True, kw_only=True):
     """Everything of conversations that runs; `agents` prepare agents, also those of other wings."""
 
     agents: AgentServices
@@ -63,8 +62,7 @@ class ChatServices:
     preview: PromptPreview
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryServices:
+class HistoryServices(Struct, frozen=True, kw_only=True):
     """Conversations from elsewhere, and the ends of those from here."""
 
     claude_code: ClaudeCode

@@ -1,7 +1,8 @@
 """The wing `connectors`: bots, their processes, the chats that were let in, and who waits."""
 
 import asyncio
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.connectors.bots.intake import Intake
 from parachute.connectors.bots.service import Bots
@@ -36,8 +37,7 @@ from parachute.server.composition.sessions import SessionServices
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorServices:
+class ConnectorServices(Struct, frozen=True, kw_only=True):
     """Services of bots for other parts of the server."""
 
     bots: Bots

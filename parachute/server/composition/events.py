@@ -1,7 +1,8 @@
 """The wing `events`: the bus, hooks and the scheduler, and the kill switch that holds them."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.events.bus.service import Events
 from parachute.events.bus.store import EventStore
@@ -16,8 +17,7 @@ from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventServices:
+class EventServices(Struct, frozen=True, kw_only=True):
     """`scheduler` starts when all jobs are known."""
 
     events: Events

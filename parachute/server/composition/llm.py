@@ -1,6 +1,6 @@
 """The wing `llm`: the model gateway and questions without a conversation."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.inbox import SpendingSource
@@ -14,8 +14,7 @@ from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelServices:
+class ModelServices(Struct, frozen=True, kw_only=True):
     """The model gateway, and what asks it without an agent."""
 
     gateway: Gateway

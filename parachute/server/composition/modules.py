@@ -1,6 +1,6 @@
 """The wing `modules`: the hosts of modules, and what the server answers them."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parachute.automation.agent_requests.service import AgentRequests
 from parachute.automation.module_agents.conversations import ModuleConversations
@@ -23,8 +23,7 @@ from parachute.server.composition.sandbox import SandboxServices
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleServices:
+class ModuleServices(Struct, frozen=True, kw_only=True):
     """Hosts of modules; they run when `serve_modules` was called."""
 
     hosts: Hosts

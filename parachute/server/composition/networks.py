@@ -1,6 +1,6 @@
 """Hosts and repositories that conversations reach, by the owner's decisions."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
@@ -15,8 +15,7 @@ from parachute.server.composition.sandbox import SandboxServices
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkServices:
+class NetworkServices(Struct, frozen=True, kw_only=True):
     """The network of conversations, and their repositories."""
 
     networks: Networks

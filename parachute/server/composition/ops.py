@@ -1,7 +1,8 @@
 """The wing `ops`: the doctor of the running server, logs and backups for devices."""
 
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from parachute.automation.maintenance.facts import Facts
 from parachute.automation.suggestions.service import Suggestions
@@ -28,8 +29,7 @@ from parachute.server.composition.storage import Installation, Storage
 from parachute.supervisor import control
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpsServices:
+class OpsServices(Struct, frozen=True, kw_only=True):
     """Services for the operation of a running computer."""
 
     examiner: Examiner

@@ -1,6 +1,6 @@
 """The wing `sandbox`: engines, the image's builds, and the egress proxy."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parachute.config.agent_program import agent_program
 from parachute.sandbox.egress.service import Egress
@@ -12,8 +12,7 @@ from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation, Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxServices:
+class SandboxServices(Struct, frozen=True, kw_only=True):
     """Sandboxes of sessions, their image, and their way out."""
 
     sandboxes: Sandboxes

@@ -1,6 +1,6 @@
 """Sessions: their rows, transcripts and search, and how far each is trusted."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parachute.chat.sessions.meaning import ConversationMeanings
 from parachute.chat.sessions.rebuilding import Rebuilding
@@ -15,8 +15,7 @@ from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Storage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionServices:
+class SessionServices(Struct, frozen=True, kw_only=True):
     """Sessions, and the stores that belong to them."""
 
     sessions: Sessions

@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.automation.suggestions import store as suggestion_store
 from parachute.automation.transcription import store as transcription_store
@@ -42,8 +43,7 @@ _PAGE_SIZE = 1024
 are slower with small pages, so that theirs are twice as large."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installation:
+class Installation(Struct, frozen=True, kw_only=True):
     """Everything known before anything is opened; by `clock` every part of the server waits, expires and turns its days."""
 
     home: Home
@@ -54,8 +54,7 @@ class Installation:
     clock: Clock = SYSTEM
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Storage:
+class Storage(Struct, frozen=True, kw_only=True):
     """Open databases; `replaced` are the names of those that were damaged or gone and begin anew."""
 
     vault: Vault

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 PAGE = "index.html"
 WORKER = "worker.js"
@@ -29,8 +30,7 @@ _POLICY = (
 _PERMISSIONS = "camera=(self), microphone=(self), geolocation=(), usb=(), serial=(), payment=()"
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleFile:
+class ConsoleFile(Struct, frozen=True):
     """One file; `encodings` are the endings of its compressed forms, `etag` stands for its content."""
 
     path: Path

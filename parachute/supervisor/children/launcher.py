@@ -9,8 +9,8 @@ import signal
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from parachute_runner import processes
 
 from parachute.base.errors import Unavailable
@@ -31,8 +31,7 @@ _BESIDE = "PARACHUTE_BESIDE"
 """Names the processes that `run_beside` has started, for the program that this process becomes."""
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     unit: Unit
     status: Status
     sockets: list[socket.socket]

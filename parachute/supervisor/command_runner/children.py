@@ -10,11 +10,11 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import parachute_runner
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.folders import Folder, TooMany
@@ -34,8 +34,7 @@ _NETWORK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """The exit of a program; `output` is the last 64 KiB of what it wrote on both streams."""
 
     code: int

@@ -1,21 +1,20 @@
 """The specification of a connector's process: what it reaches on this computer."""
 
-import json
 import re
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, read_regular
-from parachute.base.records import record_of
 from parachute.config.settings.home import Home
 
 NAME = r"[a-z][a-z0-9_]{0,19}"
 _LIMIT = 16 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectorSpecification:
+class ConnectorSpecification(Struct, frozen=True, forbid_unknown_fields=True):
     """The file `run/connector/{platform}/spec.json` of the state directory. All paths are absolute.
 
     `core_socket` is the server's socket for this connector; that of the egress proxy lies beside it. `files` is the folder that
@@ -41,7 +40,7 @@ class ConnectorSpecification:
 
     def save(self, root: Path) -> None:
         """Write the file for the process that is started next."""
-        atomic_write(specification_path(self.platform, root), json.dumps(asdict(self), indent=1))
+        atomic_write(specification_path(self.platform, root), msgspec.json.encode(self))
 
     @classmethod
     def load(cls, platform: str, root: Path | None = None) -> "ConnectorSpecification":
@@ -51,8 +50,8 @@ class ConnectorSpecification:
         """
         path = specification_path(platform, root)
         try:
-            specification = record_of(cls, json.loads(read_regular(path, _LIMIT)))
-        except (OSError, ValueError, TypeError, RecursionError) as error:
+            specification = msgspec.json.decode(read_regular(path, _LIMIT), type=cls)
+        except (OSError, ValueError) as error:
             raise InvalidInput(
                 f"{path} is not the specification of a connector: {error}.", key="specification_unreadable"
             ) from error

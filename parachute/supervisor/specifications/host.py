@@ -1,15 +1,15 @@
 """The specification of a module's process: its program and its permissions."""
 
-import json
 import os
 import re
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+import msgspec
+from msgspec import Struct
+
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, read_regular
-from parachute.base.records import record_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
@@ -18,8 +18,7 @@ _LIMIT = 256 * 1024
 Trust = Literal["verified", "trusted", "untrusted"]
 
 
-@dataclass(frozen=True, slots=True)
-class HostSpecification:
+class HostSpecification(Struct, frozen=True, forbid_unknown_fields=True):
     """The file `run/module/{name}/spec.json` of the state directory. All paths are absolute.
 
     `code` and `packages` are the verified copies, `packages_hash` may be missing when there are none. `read` and `write` lie
@@ -77,7 +76,7 @@ class HostSpecification:
 
     def save(self, path: Path) -> None:
         """Write the file for the process that is started next."""
-        atomic_write(path, json.dumps(asdict(self), indent=1))
+        atomic_write(path, msgspec.json.encode(self))
 
     @classmethod
     def load(cls, name: str, root: Path | None = None) -> "HostSpecification":
@@ -87,9 +86,8 @@ class HostSpecification:
         """
         path = specification_path(name, root)
         try:
-            value = json.loads(read_regular(path, _LIMIT))
-            specification = record_of(cls, value)
-        except (OSError, ValueError, TypeError, RecursionError) as error:
+            specification = msgspec.json.decode(read_regular(path, _LIMIT), type=cls)
+        except (OSError, ValueError) as error:
             raise InvalidInput(
                 f"{path} is not the specification of a module: {error}.", key="specification_unreadable"
             ) from error

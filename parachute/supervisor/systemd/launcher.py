@@ -7,9 +7,10 @@ import stat
 import sys
 import time
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import atomic_write
@@ -22,8 +23,7 @@ from parachute.supervisor.systemd import rendering
 from parachute.supervisor.systemd.manager import Manager, Properties
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     """`unit` is None for one that ran already when the supervisor came, until somebody opens it."""
 
     unit: Unit | None
@@ -301,8 +301,7 @@ class SystemdLauncher(OpenUnits[_Entry]):
             status.reason = None
 
 
-@dataclass(slots=True)
-class _Changes:
+class _Changes(Struct):
     """Takes changed properties of a service or its sockets to the entry."""
 
     launcher: SystemdLauncher

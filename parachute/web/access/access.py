@@ -1,8 +1,8 @@
 """The gate before every route: host, then origin, then who calls, then what it may do."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parachute.base.errors import NotAllowed, ParachuteError

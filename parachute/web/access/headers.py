@@ -1,7 +1,6 @@
 """The few request headers that decide who calls, read in one pass."""
 
-from dataclasses import dataclass, field
-
+from msgspec import Struct, field
 from starlette.types import Scope
 
 from parachute.base.errors import InvalidInput
@@ -15,8 +14,7 @@ _BROWSER_MARKS = frozenset((b"origin", b"referer", b"cookie", b"sec-fetch-site")
 _BROWSER_PREFIXES = (b"sec-fetch-", b"sec-ch-")
 
 
-@dataclass(slots=True)
-class CallHeaders:
+class CallHeaders(Struct):
     """`single` holds headers that may come once, `proxy_marks` all that a proxy may have added, `cookies` all with cookies."""
 
     single: dict[bytes, bytes] = field(default_factory=dict)

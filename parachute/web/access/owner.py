@@ -1,8 +1,7 @@
 """The owner as a caller, for what gives somebody the owner's own rights."""
 
-from dataclasses import replace
-
 from fastapi import Request
+from msgspec.structs import replace
 
 from parachute.base.errors import NotAllowed
 from parachute.security.keys.models import FULL_ACCESS, Caller, check_confirmed

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from msgspec import Struct
 
 from parachute.base.addresses import Address, parse_address
 from parachute.base.errors import InvalidInput
@@ -20,8 +21,7 @@ PROXY_MARKS = frozenset(
 PROXY_MARK_PREFIX = b"x-forwarded-"
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     """The client of a request.
 
     `address` is the caller's own as far as it is known; `is_local` is true only for a direct loopback connection, and

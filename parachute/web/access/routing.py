@@ -1,7 +1,8 @@
 """The capability that a request needs: one table, of which the line with the most of a path holds."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.security.keys.models import EVERY_MODULE, Capability
@@ -14,8 +15,7 @@ Audience = Literal["everyone", "loopback", "callers", "credential", "holders"]
 _READING = frozenset(("GET", "HEAD"))
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Struct, frozen=True):
     """The need of a request: this capability in this module, who may come at all, and whether a browser confirms it."""
 
     module: str
@@ -24,8 +24,7 @@ class Need:
     is_confirmed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One line of the table: paths at or below `path`, where what stands in braces is any one segment.
 
     Of the lines that fit a path the most precise one holds, wherever it stands.

@@ -1,10 +1,9 @@
 """The progress of setting this computer up."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `setup.json`: times as the API writes them, `boot` the identity of the boot in which the key was made."""
 
     key: str | None = None
@@ -13,8 +12,7 @@ class Progress:
     done_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Invitation:
+class Invitation(Struct, frozen=True):
     """A key to set the computer up with, or why there is none; the secret is stored nowhere."""
 
     secret: str | None

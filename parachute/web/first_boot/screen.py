@@ -1,10 +1,10 @@
 """The console of a new computer: address, key, and both as a QR code for a phone's camera."""
 
 import textwrap
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import segno
+from msgspec import Struct
 
 from parachute.base.addresses import parse_address
 
@@ -16,8 +16,7 @@ _GAP = 2
 _BLOCKS = {(True, True): "█", (True, False): "▀", (False, True): "▄", (False, False): " "}
 
 
-@dataclass(frozen=True, slots=True)
-class Welcome:
+class Welcome(Struct, frozen=True):
     """The content of the screen: addresses of the computer, the best first, the key, and the fingerprint for https, if any."""
 
     urls: list[str]

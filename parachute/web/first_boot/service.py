@@ -1,8 +1,9 @@
 """The key that sets a new computer up: made once, shown until it is used, and worthless when set-up is done."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict

@@ -1,9 +1,8 @@
 """The file `~/.parachute/setup.json`: how far the setting up has come."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write, read_regular
@@ -28,10 +27,10 @@ class ProgressStore:
     def read(self) -> Progress | None:
         """Return the progress in the file, None if there is none; error: SetupUnreadable."""
         try:
-            return _parsed(json.loads(read_regular(self.path, _LIMIT)))
+            return msgspec.json.decode(read_regular(self.path, _LIMIT), type=Progress)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, RecursionError, ParachuteError) as error:
+        except (OSError, ValueError, ParachuteError) as error:
             raise SetupUnreadable(
                 f"{self.path} cannot be read: {str(error).rstrip('.')}.",
                 "`parachute first-boot --again` starts over.",
@@ -39,12 +38,4 @@ class ProgressStore:
 
     def write(self, progress: Progress) -> None:
         """Replace the file; error: OSError."""
-        atomic_write(self.path, json.dumps(asdict(progress)) + "\n", 0o600)
-
-
-def _parsed(document: Any) -> Progress:
-    progress = Progress(**document)
-    texts = (progress.key, progress.boot, progress.done_at)
-    if not all(text is None or isinstance(text, str) for text in texts) or not isinstance(progress.used, bool):
-        raise TypeError("one of its fields has the wrong type")
-    return progress
+        atomic_write(self.path, msgspec.json.encode(progress) + b"\n", 0o600)

@@ -3,11 +3,11 @@
 import asyncio
 import contextlib
 import socket
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import uvicorn
+from msgspec import Struct, field
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
@@ -19,8 +19,7 @@ _ACCEPTED_AT_ONCE = 16
 _WAITING = 128
 
 
-@dataclass(slots=True)
-class UnixListener:
+class UnixListener(Struct):
     """One open socket; `close` and `break_off` end its connections and running requests too."""
 
     path: Path

@@ -2,7 +2,8 @@
 
 import re
 import secrets
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError
 from parachute.security.keys.models import Scope
@@ -29,8 +30,7 @@ class TooManyTries(ParachuteError):
     key = "too_many_tries"
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A code that is open: `digest` is what is kept of it, `ends` when it does, by the clock that nobody sets.
 
     `maker` is the id of the key or browser that made it, None for the owner's own programs; `is_browser` says which.

@@ -1,7 +1,8 @@
 """Signing browsers in and out, and confirming that the owner sits before one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
@@ -15,8 +16,7 @@ from parachute.web.pairing.models import Code, WrongCode
 from parachute.web.pairing.tries import Tries
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """Proof for signing in or confirming: a code or a key, and the address that it came from.
 
     To confirm, the password on the emergency kit will do as well.
@@ -28,8 +28,7 @@ class Proof:
     kit: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     scopes: tuple[Scope, ...]
     code: Code | None = None
     key: Key | None = None

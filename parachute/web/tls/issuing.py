@@ -4,20 +4,20 @@ A process of its own, because the server would keep the library's eight megabyte
 """
 
 import asyncio
-import json
 import socket
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from msgspec import Struct
 
 from parachute.base.addresses import parse_address
 from parachute.base.errors import ParachuteError
@@ -35,8 +35,7 @@ _LIMIT = 256 * 1024
 _Pair = tuple[ec.EllipticCurvePrivateKey, x509.Certificate]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """Request of the server for certificates: `hostnames` and `own` as the settings say, `force` a new certificate also if none is due.
 
     With `anew` there is another authority, too.
@@ -53,7 +52,7 @@ class Request:
 def main() -> int:
     """Make what is asked for; 1 with a sentence if it cannot be made."""
     try:
-        request = Request(**json.loads(sys.argv[1]))
+        request = msgspec.json.decode(sys.argv[1], type=Request)
         announced = asyncio.run(announced_name())
         issue(request, socket.gethostname().partition(".")[0].lower() or "home", announced)
     except (OSError, ValueError, ParachuteError) as error:

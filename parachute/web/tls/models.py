@@ -1,8 +1,9 @@
 """Certificates, as far as anybody needs to know them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 LIFE = timedelta(days=90)
 """Of a certificate; one that was stolen is soon worth nothing, and phones take none of more than 825 days."""
@@ -11,8 +12,7 @@ RENEWED_BEFORE = timedelta(days=30)
 """Its end: a computer that was switched off for some weeks still has one that is valid."""
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Struct, frozen=True):
     """A certificate: its names and addresses, the SHA-256 of it in groups, and from when until when it is valid."""
 
     names: tuple[str, ...]
@@ -26,8 +26,7 @@ class Certificate:
         return now > expires - RENEWED_BEFORE or now < starts
 
 
-@dataclass(frozen=True, slots=True)
-class Authority:
+class Authority(Struct, frozen=True):
     """The authority of this home: its name, what it may sign (`permitted`), and its certificate as PEM."""
 
     name: str
@@ -37,8 +36,7 @@ class Authority:
     pem: str
 
 
-@dataclass(frozen=True, slots=True)
-class Issued:
+class Issued(Struct, frozen=True):
     """Issued certificates: `left_out` are names that the authority may not sign, since it is older than they are.
 
     `own` is the certificate that the settings name, `own_problem` why it cannot be used, `own_files` tells that it is another.

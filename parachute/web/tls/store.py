@@ -1,15 +1,14 @@
 """The folder `~/.parachute/tls`: the authority with its key, the certificate with its key, and what is in them."""
 
-import json
 import ssl
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import atomic_write, private_folder, read_regular
-from parachute.web.tls.models import Authority, Certificate, Issued
+from parachute.web.tls.models import Issued
 
 _LIMIT = 256 * 1024
 
@@ -30,13 +29,13 @@ class Store:
     def read(self) -> Issued | None:
         """Return the issued certificates, None before the first time and where the file is not understood: then it is made once more."""
         try:
-            return _parsed(json.loads(read_regular(self._issued, _LIMIT)))
-        except (OSError, ValueError, TypeError, KeyError, RecursionError, ParachuteError):
+            return msgspec.json.decode(read_regular(self._issued, _LIMIT), type=Issued)
+        except (OSError, ValueError, ParachuteError):
             return None
 
     def write(self, issued: Issued) -> None:
         """Say what is in the other files, after they are written; error: OSError."""
-        atomic_write(self._issued, json.dumps(asdict(issued)) + "\n", 0o600)
+        atomic_write(self._issued, msgspec.json.encode(issued) + b"\n", 0o600)
 
 
 def context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
@@ -70,19 +69,3 @@ def identity(files: Iterable[Path | None]) -> tuple[int, ...]:
             except OSError:
                 found.append(0)
     return tuple(found)
-
-
-def _certificate(document: dict[str, Any]) -> Certificate:
-    return Certificate(**{**document, "names": tuple(document["names"])})
-
-
-def _parsed(document: dict[str, Any]) -> Issued:
-    authority = document["authority"]
-    return Issued(
-        Authority(**{**authority, "permitted": tuple(authority["permitted"])}),
-        _certificate(document["certificate"]),
-        tuple(document["left_out"]),
-        _certificate(document["own"]) if document["own"] else None,
-        document["own_problem"],
-        tuple(document["own_files"]),
-    )

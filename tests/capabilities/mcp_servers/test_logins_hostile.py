@@ -203,7 +203,7 @@ async def test_a_refresh_goes_where_the_owner_signed_in(servers: RemoteServers, 
 
 
 def _ended(login: Any) -> Any:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(login, ends=1.0)
 

@@ -1,10 +1,10 @@
 """Tools of the program that an agent gets, and its helpers."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.chat.agent_processes.helpers import definitions, waited_for
 from parachute.chat.agent_processes.models import AgentSpecification, Helper, Plugin

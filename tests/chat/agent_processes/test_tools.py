@@ -4,11 +4,11 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.chat.agent_processes.models import AgentSpecification
 from parachute.chat.agent_processes.permits import Answer

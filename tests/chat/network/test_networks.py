@@ -3,12 +3,12 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.base.database import Database
 from parachute.base.errors import InvalidInput, NotFound

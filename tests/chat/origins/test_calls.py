@@ -1,11 +1,11 @@
 """Origins that each tool brings into a run, and calls that wait for the owner."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.chat.agent_processes.models import OwnTool, ServerTool
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS

@@ -5,12 +5,12 @@ import json
 import os
 import subprocess
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from parachute.sandbox.engines.models import Specification
 from tests.sandbox.engines.conftest import needs_bubblewrap

@@ -1,7 +1,6 @@
 """Presets of hosts in the lists of workspaces."""
 
-import dataclasses
-
+import msgspec
 import pytest
 
 from parachute.base.errors import InvalidInput
@@ -27,5 +26,5 @@ async def test_a_workspace_keeps_the_name_of_a_preset(storage: WorkspaceStorage)
 async def test_a_preset_that_has_gone_is_no_reason_to_refuse_another_change(storage: WorkspaceStorage) -> None:
     made = await storage.create()
     network = Network("ask", ("preset:gone",))
-    await storage.rows.put(dataclasses.replace(made, network=network), "owner")
+    await storage.rows.put(msgspec.structs.replace(made, network=network), "owner")
     assert (await storage.update("garden", description="Beds.")).network == network

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
+from msgspec import to_builtins
 
 from parachute.modules.registry.hashing import copy_verified
 from parachute.supervisor import units
@@ -97,7 +98,7 @@ def launched(name: str, module: str, **changes: Any) -> Iterator[LaunchedModule]
 
 async def open_unit(module: LaunchedModule, **changes: Any) -> None:
     """Open the unit as the supervisor makes it; `changes` are fields of it."""
-    unit = {**asdict(units.by_name(module.launcher.home, module.unit)), "confinement": None, **changes}
+    unit = {**to_builtins(units.by_name(module.launcher.home, module.unit)), "confinement": None, **changes}
     program, option, child, _, *arguments = unit["command"]
     command = [program, option, child, str(module.launcher.process.pid), *arguments]
     await module.launcher.ask("open_unit", unit={**unit, "command": command, "listen": [str(module.path)]})

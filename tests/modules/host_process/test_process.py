@@ -7,10 +7,10 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
 from parachute.base.errors import InvalidInput
 from parachute.modules.host_process.client import CoreClient, CoreGone
@@ -323,7 +323,7 @@ def test_a_wrong_specification_is_refused(
 ) -> None:
     path = specification_path("notes", tmp_path)
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({**asdict(notes.specification), **change}))
+    path.write_text(json.dumps({**to_builtins(notes.specification), **change}))
     with pytest.raises(InvalidInput, match=said):
         HostSpecification.load("notes", tmp_path)
 

@@ -1,10 +1,10 @@
 """The consent screen, and what changes with an update."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 from parachute.modules.manifest.consents import Consent, ScheduledConsent, consent, difference

@@ -8,11 +8,12 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from parachute.base import swap
 from parachute.base.files import remove_tree
@@ -122,7 +123,7 @@ def test_a_folder_that_may_be_the_restored_vault_is_not_removed(installation: In
     (other / "note").write_text("restored")
     # As on a file system that numbers its files anew with each mount.
     cut_off = replace(Swap.planned(installation.vault, other, datetime.now(UTC)), inode=0)
-    (installation.folder / ".parachute.restore.json").write_text(json.dumps(asdict(Plan((cut_off,)))))
+    (installation.folder / ".parachute.restore.json").write_text(json.dumps(to_builtins(Plan((cut_off,)))))
     with raises("restored_unknown"):
         installation.restore()
     assert (other / "note").read_text() == "restored"

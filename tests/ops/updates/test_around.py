@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.base.clock import SYSTEM
 from parachute.config.settings.home import Home

@@ -6,12 +6,12 @@ import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing
-from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.ops.rehearsal.models import Check, Rehearsal

@@ -2,11 +2,11 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.sandbox.engines.inspection.engine_reports import of_podman
 from parachute.sandbox.engines.inspection.inside import Findings

@@ -6,10 +6,10 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.sandbox.engines.inspection.models import Explanation
 from parachute.sandbox.engines.models import Mount, Specification

@@ -6,10 +6,10 @@ import itertools
 import os
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.home import Home

@@ -5,10 +5,10 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.base.signatures import JUST_NOW_NS

@@ -5,8 +5,6 @@ The library's own client begins to sign in within a request of the agent, forget
 Imports the library of MCP: import it in functions.
 """
 
-from dataclasses import dataclass
-
 import httpx2
 from mcp.client.auth.exceptions import OAuthRegistrationError
 from mcp.client.auth.oauth2 import check_registration_usable
@@ -25,6 +23,7 @@ from mcp.client.auth.utils import (
 )
 from mcp.shared.auth import OAuthClientMetadata, OAuthMetadata, ProtectedResourceMetadata
 from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
+from msgspec import Struct
 from pydantic import AnyUrl
 
 from parachute.base.errors import Conflict
@@ -39,8 +38,7 @@ _GRANTS = ["authorization_code", "refresh_token"]
 _CLIENT = "Parachute Computer"
 
 
-@dataclass(frozen=True, slots=True)
-class Discovered:
+class Discovered(Struct, frozen=True):
     """Metadata of a server and its authorization server; `resource` is the audience of tokens."""
 
     resource: str

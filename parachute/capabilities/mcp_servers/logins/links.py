@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.base.clock import Clock
 from parachute.base.errors import ParachuteError
@@ -11,8 +12,7 @@ from parachute.capabilities.mcp_servers.models import Runnable
 _AGAIN_SECONDS = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A link, or why there is none; neither as long as it is being made."""
 
     link: str | None

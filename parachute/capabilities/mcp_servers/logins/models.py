@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from parachute.capabilities.mcp_servers.models import NeedsLogin, Runnable
 
 _EARLY_SECONDS = 30.0
 """Before it ends, a token is refreshed; one that lives shortly when a quarter of its life is left."""
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(Struct, frozen=True, forbid_unknown_fields=True):
     """Registration of this client at one authorization server; `redirect` is the address to which it sends people back."""
 
     issuer: str
@@ -20,8 +21,7 @@ class Registration:
     redirect: str
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
+class Login(Struct, frozen=True, forbid_unknown_fields=True):
     """The login at one server, valid for its very address `url`; `wanted`: the owner is to sign in.
 
     `audience` is what its tokens are for, `wanted_scope` what the next ones have to allow.

@@ -6,9 +6,11 @@ import logging
 import secrets
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError, Unavailable
@@ -36,8 +38,7 @@ _STATE_LIMIT = 200
 _CODE_LIMIT = 8 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Callback:
+class Callback(Struct, frozen=True):
     """The parameters with which an authorization server sends a browser back."""
 
     state: str

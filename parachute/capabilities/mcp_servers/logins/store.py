@@ -1,13 +1,12 @@
 """The file of logins: no vault and no agent brings it, and what is in it is never shown."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
+
+import msgspec
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import read_private
-from parachute.base.records import record_of
 from parachute.capabilities.mcp_servers.logins.models import Login
 
 _LIMIT = 4 * 1024 * 1024
@@ -22,13 +21,11 @@ class Logins:
     def all(self) -> dict[str, Login]:
         """Every login by its server; error: InvalidInput if the file cannot be read."""
         try:
-            rows = json.loads(read_private(self._path, _LIMIT).data)
-            if not isinstance(rows, list):
-                raise ValueError("expected a list")
-            return {login.server: login for login in (record_of(Login, row) for row in rows)}
+            logins = msgspec.json.decode(read_private(self._path, _LIMIT).data, type=list[Login])
+            return {login.server: login for login in logins}
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, TypeError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             raise InvalidInput(f"{self._path} cannot be read: {error}.", "Remove it and sign in again.") from error
 
     def of(self, server: str, url: str) -> Login | None:
@@ -55,4 +52,4 @@ class Logins:
         return tuple(secret for login in self.all().values() for secret in login.secrets)
 
     def _write(self, logins: dict[str, Login]) -> None:
-        atomic_write(self._path, json.dumps([asdict(login) for login in logins.values()], indent=2))
+        atomic_write(self._path, msgspec.json.encode(list(logins.values())))

@@ -2,12 +2,12 @@
 
 import base64
 import json
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 import httpx2
 from mcp.shared.auth import OAuthToken
+from msgspec.structs import replace
 
 from parachute.capabilities.mcp_servers.logins.errors import LoginFailed
 from parachute.capabilities.mcp_servers.logins.models import Login, Pending, Registration

@@ -4,8 +4,9 @@ import hashlib
 import hmac
 import json
 import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from parachute.base.clock import now
 from parachute.base.errors import ParachuteError
@@ -30,8 +31,7 @@ TO_PROTECT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """Time at which the kit has opened the present backups, and the id of their repository."""
 
     at: str

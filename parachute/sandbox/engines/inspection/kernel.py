@@ -1,12 +1,12 @@
 """A process as the kernel sees it from outside of its sandbox: `python -m … NUMBER` prints it as JSON."""
 
-import json
 import re
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import msgspec
+from msgspec import Struct
 from parachute_runner import checks
 
 from parachute.base.errors import Unavailable
@@ -18,8 +18,7 @@ _SIZE = re.compile(r"(?m)^\S+ \S+ \S+ \S+ (\S+) .* - tmpfs \S+ (?:\S+,)?size=(\d
 _LIMIT = re.compile(r"(?m)^(Max .*?)  +(\d+|unlimited) ")
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(Struct, frozen=True):
     """A process: `shared` are the namespaces that it shares with us, `interfaces` those of its network.
 
     `sizes`: bytes of the memory folders; `limits`: by the kernel's names, without those that are unlimited.
@@ -48,7 +47,7 @@ def process(number: int) -> Process:
         raise Unavailable(
             f"The kernel gave no details of the sandbox: {reason[-300:]}.", "Try again.", key="kernel_not_read"
         )
-    return Process(**json.loads(done.stdout))
+    return msgspec.json.decode(done.stdout, type=Process)
 
 
 def _process(folder: Path) -> Process:
@@ -75,4 +74,4 @@ def _text(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    json.dump(asdict(_process(Path("/proc", sys.argv[1]))), sys.stdout)
+    sys.stdout.buffer.write(msgspec.json.encode(_process(Path("/proc", sys.argv[1]))))

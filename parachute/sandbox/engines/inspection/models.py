@@ -1,14 +1,14 @@
 """Rows of a comparison of a sandbox with its specification."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from msgspec import Struct, to_builtins
 
 _SHOWN = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """The report of one side; `agrees` if it is what was asked for."""
 
     text: str
@@ -48,8 +48,7 @@ def amount(name: str, value: float) -> str:
     return f"{value / (1 << 20):g} MB" if "memory" in name else f"{value:.10g}"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One thing that was asked for; `advice` says what to do where a side says something else."""
 
     name: str
@@ -76,8 +75,7 @@ class Row:
         return {"name": self.name, "asked": self.asked, **said, "differs": self.differs, "problem": problem}
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """The comparison for a session; a direct one has no rows, and `note` says why.
 
     `started`: the sandbox was started for the inspection, and ends by itself when idle. `permissions` are what the owner left to the
@@ -100,7 +98,7 @@ class Explanation:
     def as_json(self) -> dict[str, Any]:
         """The explanation for the API."""
         return {
-            **asdict(self),
+            **to_builtins(self),
             "differs": bool(self.differences),
             "rows": [row.as_json() for row in self.rows],
         }

@@ -1,7 +1,8 @@
 """One row for each thing that a sandbox was asked to be: who runs in it, what it reaches, its files, and how much it may use."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.sandbox.engines.inspection import expected
 from parachute.sandbox.engines.inspection.engine_reports import rights, variables
@@ -25,8 +26,7 @@ Compared = tuple[str, str, Finding, str]
 """A row without what the engine says: its name, what was asked, what is found inside, and advice."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(Struct, frozen=True):
     """All that was found; `engine` is what the engine reports, by the names of rows."""
 
     specification: Specification

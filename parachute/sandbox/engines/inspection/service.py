@@ -1,7 +1,8 @@
 """Inspection of one session's sandbox from all sides."""
 
 from contextlib import suppress
-from dataclasses import asdict
+
+from msgspec import to_builtins
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.config.settings.home import Home
@@ -43,6 +44,6 @@ def _saved(home: Home, specification: Specification) -> Finding:
     """The file of a specification against what the server keeps."""
     changed = ["it cannot be read"]
     with suppress(InvalidInput):
-        saved, kept = asdict(Specification.load(home.sandboxes, specification.session)), asdict(specification)
+        saved, kept = to_builtins(Specification.load(home.sandboxes, specification.session)), to_builtins(specification)
         changed = [name for name in kept if saved[name] != kept[name]]
     return either(not changed, "the same", f"the file says otherwise: {', '.join(changed)}")

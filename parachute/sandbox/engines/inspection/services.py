@@ -5,7 +5,8 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 Address = tuple[str, str, int]
 """The kind (tcp, udp or abstract), the address and the port."""
@@ -19,8 +20,7 @@ _FOREIGN = ("192.0.2.1", 9)
 _SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     """Addresses to which an inspection tries to connect, by the names of rows; a machine without a network has the first two only."""
 
     addresses: Mapping[str, Address]

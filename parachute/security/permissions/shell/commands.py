@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.shell import parse
@@ -44,8 +45,7 @@ _HIDDEN = re.compile(r"\[[^\]]*(\$\(|`)")
 _RESERVED = re.compile(r"if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|[{}!]|\[\[|\]\]")
 
 
-@dataclass(frozen=True, slots=True)
-class SimpleCommand:
+class SimpleCommand(Struct, frozen=True):
     """One program with its arguments as written; `program` is empty where only assignments or a redirect stand.
 
     `wrapper`: everything it starts stands in the list as well, and of its arguments only those before that.

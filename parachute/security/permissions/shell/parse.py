@@ -3,8 +3,9 @@
 import glob
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from parachute.base.errors import NotAllowed
 
@@ -131,8 +132,7 @@ def _same_heredoc(node: "Node", after: str) -> bool:
     return lines[-1] == mark[3] and mark[3] not in lines[:-1] and runs <= seen
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """One argument; a literal one has no pattern, and the shell passes exactly its `text`.
 
     `text` is without what is only known when the line runs. `pattern` is the shell pattern of the word with literals

@@ -1,0 +1,35 @@
+"""Records that routes return: their JSON, and its description for the API, follow from the types of their fields."""
+
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import fields
+
+if TYPE_CHECKING:  # pydantic, for which no small process should wait
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+
+class Answer(Struct, frozen=True):
+    """The base of such records; they hold other ones, lists and dictionaries of these, and what JSON knows."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        """Describe the record as a dictionary of which every key is there (pydantic's protocol for types of others)."""
+        from pydantic_core.core_schema import no_info_before_validator_function
+        from typing_extensions import TypedDict
+
+        types = get_type_hints(cls, include_extras=True)
+        shape = TypedDict(cls.__name__, {field.encode_name: types[field.name] for field in fields(cls)})  # type: ignore[misc]
+        shape.__doc__, shape.__module__ = cls.__doc__, cls.__module__
+        return no_info_before_validator_function(_plain, handler.generate_schema(shape))
+
+
+class Done(Answer, frozen=True):
+    """The request was carried out."""
+
+    success: bool = True
+
+
+def _plain(value: object) -> object:
+    return to_builtins(value) if isinstance(value, Struct) else value
