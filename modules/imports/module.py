@@ -10,6 +10,7 @@ from imports.service import Imports
 from parachute.core import InvalidInput, Module, Request, Response, route
 
 _LONGEST_NAME = 200
+_FLAGS = ("dry_run", "archived", "contexts")
 
 
 class ImportsModule(Module):
@@ -48,6 +49,9 @@ class ImportsModule(Module):
         name = query.get("name", "export")
         if not 0 < len(name) <= _LONGEST_NAME:
             raise InvalidInput(f"name: 1 to {_LONGEST_NAME} characters are allowed.", key="name_length")
+        # The server looks at these, too; what one of us took for yes and the other for no would come where it should only be counted.
+        if wrong := [each for each in _FLAGS if query.get(each, "false") not in ("true", "false")]:
+            raise InvalidInput(f"{wrong[0]}: true or false is expected.", key="flag_malformed")
         dry_run, archived = query.get("dry_run") == "true", query.get("archived") == "true"
         kind = query.get("kind", "auto")
         found = await self.imports.receive(request, kind=kind, name=name, dry_run=dry_run, archived=archived)

@@ -63,6 +63,7 @@ async def test_documents_of_projects_are_files() -> None:
     [
         (b"", {}, "import_empty"),
         (b"[]", {"kind": "fax"}, "unknown_kind"),
+        (b"[]", {"dry_run": "1"}, "flag_malformed"),
         (b"[]", {"name": ""}, "name_length"),
         (b"[]", {"name": "x" * 201}, "name_length"),
     ],

@@ -192,8 +192,15 @@ class CoreApi:
                 isinstance(servers, list) and all(isinstance(each, str) for each in servers)
             ):
                 raise InvalidInput("mcp_servers: a list of names is expected.")
+            approved = self._hosts.approved(module)
+            if body.get("agent") is None and approved.manifest.permissions.sessions == "create":
+                raise NotAllowed(
+                    "A module that reads what strangers wrote asks only agents that its manifest names.",
+                    "Write one under agents in manifest.yaml, and name it.",
+                    key="agent_not_named",
+                )
             events = self._agents.query(
-                self._hosts.approved(module),
+                approved,
                 message=text_field(body, "message"),
                 session_id=None if body.get("session_id") is None else text_field(body, "session_id"),
                 mcp_servers=servers,

@@ -65,6 +65,10 @@ async def forget(self, request: Request, import_id: str):
     await self.core.sessions.forget(import_id, request)
     return {}
 
+@route("POST", "/ask")
+async def ask(self):
+    return [event async for event in self.core.query("Read me everything.")]
+
 @route("GET", "/ids")
 async def ids(self):
     return sorted(await self.core.sessions.ids())
@@ -200,6 +204,10 @@ def test_the_query_of_the_request_says_what_a_module_may_bring(server: ModuleSer
     post(server, "/chat/00000009/counted", owner, {"text": "x"}, key="dry_run")
     for number in (7, 8, 9):
         post(server, f"/end/0000000{number}", owner)
+
+
+def test_no_agent_is_asked_that_the_manifest_does_not_name(server: ModuleServer, owner: dict[str, str]) -> None:
+    post(server, "/ask", owner, key="agent_not_named")
 
 
 def test_another_module_has_no_part_in_an_import(server: ModuleServer, owner: dict[str, str]) -> None:
