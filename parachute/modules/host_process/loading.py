@@ -5,6 +5,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,14 +46,25 @@ def verified(specification: HostSpecification) -> dict[Path, dict[str, str]]:
     return found
 
 
-def load(specification: HostSpecification, connection: Connection, digests: dict[Path, dict[str, str]]) -> Application:
-    """Import the module and make its object; error: ParachuteError saying what the author has to change."""
+def load(
+    specification: HostSpecification,
+    connection: Connection,
+    digests: dict[Path, dict[str, str]],
+    busy: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Application:
+    """Import the module and make its object; error: ParachuteError saying what the author has to change.
+
+    Inside of a block of `busy` the process does not end, however long nobody asks it.
+    """
     code = Path(specification.code)
     manifest = load_manifest(code)
     if manifest.name != specification.name:
         raise ModuleError(
             f"{code} holds the module {manifest.name}, and {specification.name} was to be started.", key="other_module"
         )
+    if manifest.permissions.sessions == "create":
+        # Exports are read in a stream, and from the next line on nothing is found of our libraries that is not loaded.
+        importlib.import_module("ijson")
     process = os.getpid()
     package = sources.install(manifest.name, code, Path(specification.packages), digests)
     try:
@@ -60,7 +72,7 @@ def load(specification: HostSpecification, connection: Connection, digests: dict
         file = importlib.import_module(f"{package}.{manifest.module.removesuffix('.py').replace('/', '.')}")
         found = _module_class(file, manifest)
         check_class(found, manifest)
-        application = _application(found, file, package, manifest, _core(specification, manifest, connection))
+        application = _application(found, file, package, manifest, _core(specification, manifest, connection, busy))
     except ParachuteError:
         raise
     except BaseException as error:  # SystemExit as well: a module that ends the process while it loads is broken
@@ -108,7 +120,12 @@ def _application(
     return Application(module, tools, handlers, protocols)
 
 
-def _core(specification: HostSpecification, manifest: Manifest, connection: Connection) -> Core:
+def _core(
+    specification: HostSpecification,
+    manifest: Manifest,
+    connection: Connection,
+    busy: Callable[[], AbstractContextManager[None]],
+) -> Core:
     permissions = manifest.permissions
     return Core(
         manifest.name,
@@ -118,6 +135,7 @@ def _core(specification: HostSpecification, manifest: Manifest, connection: Conn
         Settings(manifest.defaults, connection),
         [entry.name for entry in manifest.optional_requires],
         permissions.mcp,
+        busy,
     )
 
 

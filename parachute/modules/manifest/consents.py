@@ -21,6 +21,7 @@ _LONGEST = 200
 # Invisible letters, and the quotes that the screen itself uses.
 _BLANKS = dict.fromkeys((0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0), " ") | dict.fromkeys((0x201C, 0x201D), '"')
 _PROGRAMS = "Start programs of this computer, which reach what the module reaches ({})"
+_CREATES = "Bring conversations and files that you upload for it into this computer, each conversation in a sandbox; nothing is replaced"
 _KINDS = {
     "default": "conversations without a folder",
     "workspace": "conversations in a folder",
@@ -215,6 +216,8 @@ def _gives(manifest: Manifest) -> tuple[str, ...]:
     )
     said = [in_words(name, level_of(manifest, name)) for name in names]
     said.append(in_words("ConversationInterface", manifest.permissions.conversations))
+    if manifest.permissions.sessions == "create":
+        said.append(_CREATES)
     return tuple(line for line in said if line)
 
 
@@ -232,6 +235,8 @@ def summary(asked: Consent) -> list[str]:
     files += [f"reads {', '.join(asked.read)}"] if asked.read else []
     if asked.conversations != "none":
         files.append("reads your conversations" + (" and answers in them" if asked.conversations == "write" else ""))
+    if _CREATES in asked.gives:
+        files.append("brings conversations and files that you upload")
     if asked.commands:
         files.append(f"starts programs ({', '.join(asked.commands)})")
     network = f"reaches {', '.join(asked.network)}" if asked.network else "no network"

@@ -28,6 +28,7 @@ INTERFACE = re.compile(r"([A-Z][A-Za-z0-9]{2,59})(?:@([0-9]{1,4})\.([0-9]{1,4}))
 SettingType = Literal["string", "integer", "number", "boolean", "choice", "secret"]
 ConversationAccess = Literal["none", "read", "write"]
 JournalAccess = Literal["read", "write"]
+SessionAccess = Literal["none", "create"]
 Start = Literal["socket-activated", "always"]
 
 CONVERSATION_KINDS = ("default", "workspace", "trusted")
@@ -64,7 +65,7 @@ class Permissions(Struct, frozen=True):
     """The rights of the module's own process. `read` and `write` are patterns of paths within the vault; writing includes
     reading. `bash`: programs it starts, none if False; `mcp`: tools that its agents may use; `network`: hosts, exact or
     `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading; `journal`: what it may do
-    by JournalInterface. `reasons` are the author's, by pattern or host."""
+    by JournalInterface; `sessions`: whether it may bring chats and files from elsewhere. `reasons` are the author's, by pattern or host."""
 
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
@@ -73,6 +74,7 @@ class Permissions(Struct, frozen=True):
     network: tuple[str, ...] = ()
     conversations: ConversationAccess = "none"
     journal: JournalAccess = "read"
+    sessions: SessionAccess = "none"
     reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 

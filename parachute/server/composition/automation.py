@@ -21,6 +21,7 @@ from parachute.automation.suggestions.inbox import SuggestionsSource
 from parachute.automation.suggestions.own_memory import MEMORY, OwnMemory
 from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
 from parachute.automation.suggestions.own_targets import CONTEXTS, CURATOR, DiskTarget
+from parachute.automation.suggestions.restoring import Restoring
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.automation.transcription.journal import JournalTexts
@@ -28,6 +29,9 @@ from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.triage.service import Orchestrator
 from parachute.capabilities.skills.service import Skills
+from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.imports.service import Imports
+from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.meaning import CONVERSATIONS
 from parachute.events.bus.service import SESSION_END
 from parachute.llm.gateway.questions import Questions
@@ -93,6 +97,7 @@ async def build_automation(
     suggestions: Suggestions,
     skills: Skills,
     chat: ChatServices,
+    brought: ImportedSessions,
     lifecycle: Lifecycle,
 ) -> AutomationServices:
     """Start the modules with the agents that they may run, and then the jobs of every day."""
@@ -107,7 +112,19 @@ async def build_automation(
     minutes, clock = installation.settings.agents.approval_minutes, installation.clock
     requests = AgentRequests(agents, modules.hosts, events.events, storage.audit, minutes=minutes, clock=clock)
     lifecycle.closing(requests.close)
-    serve_modules(installation, storage, events, modules, suggestions, requests, conversations, llm.meaning, lifecycle)
+    imports = await lifecycle.start(
+        Imports(
+            ImportFolders(storage.vault),
+            brought,
+            storage.audit,
+            Restoring(SuggestionStore(storage.suggestions)).bring,
+            chat.changes.lineage,
+            modules.hosts.requests,
+        )
+    )
+    serve_modules(
+        installation, storage, events, modules, suggestions, requests, conversations, imports, llm.meaning, lifecycle
+    )
     llm.meaning.is_busy = lambda: bool(chat.runs.running())
     llm.meaning.collections = lambda: [
         CONVERSATIONS,

@@ -1,16 +1,10 @@
-"""Names of files that an export brings into the vault: plain, short, and none that means something to an agent."""
+"""Names of files that an import brings into the vault: plain, short, and none that means something to an agent."""
 
 import re
 import unicodedata
-from pathlib import PurePosixPath
 
 _BAD = re.compile(r"[\x00-\x1f\x7f/\\\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _BYTES = 200
-
-
-def is_hidden(name: str) -> bool:
-    """Return True for a path with a part that begins with a dot."""
-    return any(part.startswith(".") for part in PurePosixPath(name).parts)
 
 
 def plain(part: str) -> str:

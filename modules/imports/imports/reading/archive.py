@@ -4,8 +4,10 @@ import stat
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import IO, Literal
+
+from imports.upload import Upload
 
 Form = Literal["zip", "sqlite", "text"]
 
@@ -28,12 +30,12 @@ class Refused(Exception):
 class Archive:
     """A ZIP archive; `left_out` counts the entries that are not safe to read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, upload: Upload) -> None:
         self.left_out = Counter[str]()
-        if _stated(path) > _ENTRIES:
+        if _stated(upload) > _ENTRIES:
             raise Refused(f"The archive has more than {_ENTRIES:,} entries.")
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(upload.open())
         except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
             raise Refused(f"The ZIP archive cannot be read: {error}.") from error
         if len(self._zip.filelist) > _ENTRIES:
@@ -101,19 +103,19 @@ class Entry:
         return data
 
 
-def form_of(path: Path) -> Form:
+def form_of(upload: Upload) -> Form:
     """Return the format of a file by its beginning."""
-    with path.open("rb") as file:
+    with upload.open() as file:
         begin = file.read(16)
-    if begin.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")) or zipfile.is_zipfile(path):
-        return "zip"
+        if begin.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")) or zipfile.is_zipfile(file):
+            return "zip"
     return "sqlite" if begin == b"SQLite format 3\0" else "text"
 
 
-def _stated(path: Path) -> int:
+def _stated(upload: Upload) -> int:
     """The number of entries that the end of an archive states: reading a list of millions takes long before it is refused."""
-    with path.open("rb") as file:
-        file.seek(max(path.stat().st_size - _END, 0))
+    with upload.open() as file:
+        file.seek(max(upload.size - _END, 0))
         end = file.read(_END)
     place = end.rfind(b"PK\x05\x06")
     count = int.from_bytes(end[place + 10 : place + 12], "little") if place >= 0 else 0

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from parachute.base.errors import InvalidInput
-from parachute.chat.imports.reading.archive import Refused
-from parachute.chat.imports.reading.conversation import (
+from imports.reading.archive import Refused
+from imports.reading.conversation import (
     Conversation,
     Role,
     clean,
@@ -23,7 +22,6 @@ from parachute.chat.imports.reading.conversation import (
     name_of,
     text_of,
 )
-from parachute.security.trust_levels import normalize_trust_level
 
 SOURCE = "parachute"
 _SOURCES = frozenset({"parachute", "chatgpt", "claude", "telegram", "discord", "matrix"})
@@ -74,8 +72,8 @@ def _session(session: str, row: dict[str, Any]) -> Conversation:
         session=session,
         stated=count if isinstance(count, int) and 0 <= count < _ROWS else 0,
     )
-    with contextlib.suppress(InvalidInput):
-        found.labels["trustLevel"] = normalize_trust_level(text_of(row.get("trust_level")))
+    if level := name_of(row.get("trust_level")):
+        found.labels["trustLevel"] = level
     if folder := name_of(row.get("working_directory")):
         found.labels["workingDirectory"] = folder
     return found

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from parachute.chat.imports.reading.conversation import (
+from imports.reading.conversation import (
     Conversation,
     Role,
     fields_of,
@@ -13,7 +13,7 @@ from parachute.chat.imports.reading.conversation import (
     name_of,
     text_of,
 )
-from parachute.chat.imports.reading.trees import BRANCHES, branches, count
+from imports.reading.trees import BRANCHES, branches, count
 
 SOURCE = "chatgpt"
 _TOOLS = frozenset({"code", "execution_output", "tether_browsing_display", "tether_quote", "computer_output"})

@@ -1,10 +1,9 @@
 """The archive that `parachute export` writes: its places, and its conversations as this computer reads them again."""
 
 import json
-from typing import Any
 
-from parachute.base.steering.judging import is_told_in_vault
-from parachute.chat.imports.reading.conversation import Conversation, fields_of, items_of, moment, name_of, text_of
+from imports.reading.conversation import Conversation, fields_of, items_of, moment, name_of, text_of
+from parachute.core import is_told_in_vault
 
 ABOUT = "parachute-brain.json"
 README = "README.txt"
@@ -17,8 +16,6 @@ CONTEXTS = "contexts"
 """The folder for files that agents obey; in it they have the paths that they have in the vault."""
 
 CONVERSATIONS, SUGGESTIONS = "conversations", "suggestions"
-
-MEMORY = "parachute/memory.md"
 
 
 def is_ours(about: bytes | None) -> bool:
@@ -62,25 +59,3 @@ def conversation(data: bytes) -> Conversation | None:
         if role in ("user", "assistant"):
             found.say(role, text_of(message.get("text")), moment(message.get("time")), name_of(message.get("model")))
     return found
-
-
-def document(found: Conversation) -> dict[str, Any]:
-    """A conversation as it stands in the archive."""
-    return {
-        "id": found.id,
-        "title": found.title,
-        "created": found.created,
-        "updated": found.updated,
-        "archived": found.archived,
-        "source": found.source,
-        "original": found.original,
-        "messages": [
-            {
-                "role": each.role,
-                "text": each.text,
-                "time": each.time,
-                **({"model": each.model} if each.role == "assistant" and each.model else {}),
-            }
-            for each in found.messages
-        ],
-    }

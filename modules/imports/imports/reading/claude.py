@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parachute.chat.imports.reading.conversation import (
+from imports.reading.conversation import (
     Conversation,
     Role,
     fields_of,
@@ -12,7 +12,7 @@ from parachute.chat.imports.reading.conversation import (
     name_of,
     text_of,
 )
-from parachute.chat.imports.reading.trees import BRANCHES, branches, count
+from imports.reading.trees import BRANCHES, branches, count
 
 SOURCE = "claude"
 _ROLES: dict[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}

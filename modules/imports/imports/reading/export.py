@@ -1,31 +1,23 @@
-"""`python -m … FILE KIND FOLDER [dry]`: reads an export, writes each conversation as a file into FOLDER, and says so line by line.
-
-Each line on its standard output is an object with one of `kind`, `conversation`, `file`, `skipped`, `left_out`, `error`, `archived`
-and `end`. It waits until a line is taken. FOLDER/known has the sessions that are there already, one a line.
-"""
+"""One export from its beginning to its end: what form and kind it has, and everything that is in it."""
 
 import contextlib
 import json
 import os
-import resource
-import sys
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path, PurePosixPath
-from typing import Any, NoReturn
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
 
-from parachute.base.steering.judging import is_told
-from parachute.chat.imports.reading import brain, chatgpt, claude, parachute
-from parachute.chat.imports.reading.archive import Archive, Entry, Refused, form_of
-from parachute.chat.imports.reading.conversation import moment
-from parachute.chat.imports.reading.json_values import OVERSIZED, InvalidJson, Readable, elements, flag
-from parachute.chat.imports.reading.kind import is_export_file, kind_of
-from parachute.chat.imports.reading.notes import is_hidden, plain
-from parachute.chat.imports.reading.output import Output, say
+from imports.reading import brain, chatgpt, claude, parachute
+from imports.reading.archive import Archive, Entry, Refused, form_of
+from imports.reading.conversation import moment
+from imports.reading.json_values import OVERSIZED, InvalidJson, Readable, elements, flag
+from imports.reading.kind import is_export_file, kind_of
+from imports.reading.names import is_hidden
+from imports.reading.output import Output, Sink
+from imports.upload import Upload
 
-_MEMORY = 224 * 1024 * 1024
-_PROCESSOR_SECONDS = 4 * 3600
 _TEXT = 32 * 1024 * 1024
 _BEGINNING = 4096
 _SUGGESTION = 512 * 1024
@@ -33,22 +25,21 @@ _FILE = 2 * 1024**3
 
 
 class Reading:
-    """One reading of one file."""
+    """One reading of one upload; `known` are the sessions that are here already."""
 
-    def __init__(self, path: Path, kind: str, folder: Path, *, is_dry: bool) -> None:
-        self._path = path
+    def __init__(self, upload: Upload, kind: str, known: set[str], sink: Sink) -> None:
+        self._upload = upload
         self._kind = kind
-        self._folder = folder
-        self._output = Output(folder, self._progress, is_dry=is_dry)
-        self._size = max(path.stat().st_size, 1)
+        self._output = Output(sink, known, self._progress)
+        self._size = max(upload.size, 1)
         self._done = 0
-        self._file: Any = None
+        self._file: BinaryIO | None = None
 
     def run(self) -> None:
         """Read all of it; errors: Refused, InvalidJson, MemoryError."""
-        form = form_of(self._path)
+        form = form_of(self._upload)
         if form == "zip":
-            archive = Archive(self._path)
+            archive = Archive(self._upload)
             if self._kind == "auto":
                 self._kind = kind_of(archive)
                 if self._kind == "brain":
@@ -62,13 +53,17 @@ class Reading:
             self._output.say(left_out=archive.left_out)
         elif form == "sqlite":
             self._expect("parachute", "a database of sessions")
-            for found in parachute.rows(self._path):
+            first, *more = self._upload.parts
+            if more:
+                raise Refused("The database is larger than 512 MB.")
+            for found in parachute.rows(first):
                 self._output.conversation(found)
         elif self._kind == "parachute":
             self._expect("parachute", "")
-            self._markdown(self._path.name, self._path.read_bytes()[: _TEXT + 1])
+            with self._upload.open() as file:
+                self._markdown("upload", file.read(_TEXT + 1))
         else:
-            with self._path.open("rb") as file:
+            with self._upload.open() as file:
                 # In an object it may stand behind everything else; a list has no names.
                 beginning = file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")
                 if not beginning.startswith((b"{", b"[")):
@@ -79,7 +74,7 @@ class Reading:
                 file.seek(0)
                 if is_object and flag(file, "archived"):
                     self._output.say(archived=True)
-            with self._path.open("rb") as self._file:
+            with self._upload.open() as self._file:
                 self._json(self._file)
 
     def _expect(self, kind: str, form: str) -> None:
@@ -136,11 +131,8 @@ class Reading:
                 self._output.conversation(found)
 
     def _documents(self, project: dict[str, Any]) -> None:
-        for (folder, name), text, time in claude.documents(project):
-            if is_told(plain(name)):
-                self._output.say(left_out={"agent_instructions": 1})
-            else:
-                self._output.file(f"{plain(folder)}/{plain(name)}", [text.encode(errors="replace")], time)
+        for parts, text, time in claude.documents(project):
+            self._output.file(parts, [text.encode(errors="replace")], time)
 
     def _read_parachute(self, archive: Archive) -> None:
         transcripts = {PurePosixPath(each.filename).stem: each for each in archive.named(".jsonl")}
@@ -149,7 +141,7 @@ class Reading:
             raise Refused("It contains no data of Parachute: no sessions.db, transcript or Markdown.")
         read = set[str]()
         for entry in databases:
-            path = self._folder / "database"
+            path = self._upload.folder / "database"
             with path.open("wb") as copy:
                 copy.writelines(_Parts(self._opened(archive, entry)))
             with contextlib.suppress(Refused) if read else contextlib.nullcontext():
@@ -187,7 +179,7 @@ class Reading:
             elif (place := brain.place_of(name)) is None or is_hidden(name):
                 self._output.say(left_out={"hidden_files" if is_hidden(rest) else "other_files": 1})
             else:
-                self._output.file(place, _Parts(self._opened(archive, entry)), _time_of(entry), with_digest=True)
+                self._output.file(place.split("/"), _Parts(self._opened(archive, entry)), _time_of(entry))
 
     def _document(self, folder: str, data: bytes | None) -> None:
         if data is None:
@@ -220,12 +212,9 @@ class Reading:
         for name, entry in archive.entries.items():
             if is_hidden(name):
                 self._output.say(left_out={"hidden_files": 1})
-            elif is_told(name):
-                self._output.say(left_out={"agent_instructions": 1})
             else:
                 inside = PurePosixPath(name).relative_to(root) if root else PurePosixPath(name)
-                path = "/".join(plain(part) for part in inside.parts)
-                self._output.file(path, _Parts(self._opened(archive, entry)), _time_of(entry))
+                self._output.file(inside.parts, _Parts(self._opened(archive, entry)), _time_of(entry))
 
     def _progress(self) -> float:
         done = self._file.tell() if self._file is not None else self._done
@@ -255,21 +244,11 @@ def _time_of(entry: zipfile.ZipInfo) -> str | None:
         return None
 
 
-def _limit() -> None:
-    limits = ((resource.RLIMIT_DATA, _MEMORY), (resource.RLIMIT_CPU, _PROCESSOR_SECONDS), (resource.RLIMIT_CORE, 0))
-    for what, most in limits:
-        _, hard = resource.getrlimit(what)
-        with contextlib.suppress(ValueError, OSError):  # where a system has another limit already
-            resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-
-def main() -> NoReturn:
-    """Read one file, and end with 0 when it was read, or 1 after an `error`."""
-    path, kind, folder, *mode = sys.argv[1:]
-    _limit()
+def read(upload: Upload, kind: str, known: set[str], sink: Sink) -> None:
+    """Read one upload and hand all that is in it to `sink`, an error as the last; blocking. Errors: those of the sink."""
     error: str | None = None
     try:
-        Reading(Path(path), kind, Path(folder), is_dry=mode == ["dry"]).run()
+        Reading(upload, kind, known, sink).run()
     except (Refused, InvalidJson) as problem:
         is_ours = isinstance(problem, Refused)
         error = str(problem) if is_ours else f"The JSON of the export is not whole: {str(problem).rstrip(' .')}."
@@ -278,10 +257,4 @@ def main() -> NoReturn:
     except OSError as problem:
         error = f"Reading or writing failed: {problem.strerror}."
     if error:
-        say({"error": error[:500]})
-    say({"end": error is None})
-    sys.exit(error is not None)
-
-
-if __name__ == "__main__":
-    main()
+        sink({"error": error[:500]})

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from parachute.base.clock import as_text
-
 Role = Literal["user", "assistant"]
 
 TEXT_LIMIT = 1_000_000
@@ -116,4 +114,6 @@ def moment(value: Any) -> str | None:
             found = None
     except (ValueError, OverflowError, OSError):
         return None
-    return as_text(found) if found is not None and _FIRST <= found < _LAST else None
+    if found is None or not _FIRST <= found < _LAST:
+        return None
+    return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")

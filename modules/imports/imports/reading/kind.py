@@ -3,10 +3,10 @@
 import contextlib
 from pathlib import PurePosixPath
 
-from parachute.chat.imports.reading import brain, chatgpt, claude
-from parachute.chat.imports.reading.archive import Archive, Refused
-from parachute.chat.imports.reading.json_values import InvalidJson, elements
-from parachute.chat.imports.reading.notes import is_hidden
+from imports.reading import brain, chatgpt, claude
+from imports.reading.archive import Archive, Refused
+from imports.reading.json_values import InvalidJson, elements
+from imports.reading.names import is_hidden
 
 _LIKE_CONVERSATIONS = "conversations"
 

@@ -5,14 +5,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from imports.reading import brain, export
+from reading_once import Read, read, uploaded
 
-from parachute.chat.imports.reading import brain
-
-from . import exports
-from .exports import KEPT, SESSION, boat, claude_conversation, claude_message, node, packed, tree
-from .program import read
-
-pytestmark = pytest.mark.process
+from tests.chat.imports import exports
+from tests.chat.imports.exports import KEPT, SESSION, boat, claude_conversation, claude_message, node, packed, tree
 
 
 def test_chatgpt_the_branch_that_was_shown_is_the_conversation(tmp_path: Path) -> None:
@@ -30,23 +27,25 @@ def test_chatgpt_the_branch_that_was_shown_is_the_conversation(tmp_path: Path) -
     assert (branch["title"], branch["archived"]) == ("A boat (branch 2)", True)
     assert found.said["A boat (branch 2)"][-1] == ("assistant", "What a strange name.")
     assert found.left_out == {"images": 2, "tool_calls": 4, "hidden_messages": 2, "other_files": 3}
-    staged = (tmp_path / "staged" / first["staged"]).read_text().splitlines()
-    assert json.loads(staged[1])["timestamp"] == "2023-11-14T22:13:21.000Z"
-    assert json.loads(staged[2])["message"]["model"] == "gpt-4o"
+    asked, answered, *_ = found.messages[0]
+    assert asked["time"] == "2023-11-14T22:13:21.000Z"
+    assert answered["model"] == "gpt-4o"
 
 
-def test_what_is_known_is_skipped_and_a_dry_run_writes_nothing(tmp_path: Path) -> None:
-    for name in ("first", "again", "dry"):
-        (tmp_path / name).mkdir()
-    first = read(tmp_path / "first", exports.chatgpt_zip(boat()))
+def test_what_is_known_is_skipped(tmp_path: Path) -> None:
+    first = read(tmp_path, exports.chatgpt_zip(boat()))
     ids = tuple(each["session"] for each in first.conversations)
-    again = read(tmp_path / "again", exports.chatgpt_zip(boat()), known=ids)
+    again = read(tmp_path, exports.chatgpt_zip(boat()), known=ids)
     assert (again.conversations, tuple(again.skipped)) == ([], ids)
-    dry = read(tmp_path / "dry", exports.chatgpt_zip(boat()), mode="dry")
-    assert [{**each, "staged": 0} for each in dry.conversations] == [
-        {**each, "staged": 0} for each in first.conversations
-    ]
-    assert [path.name for path in (tmp_path / "dry" / "staged").iterdir()] == ["known"]
+
+
+@pytest.mark.parametrize("parts", [2, 7])
+def test_an_upload_in_parts_is_one_file(tmp_path: Path, parts: int) -> None:
+    found, data = Read(), exports.chatgpt_zip(boat(), boat("c-2"))
+    export.read(uploaded(tmp_path, data, parts), "auto", set(), found.take)
+    assert (found.titles(), found.errors) == (read(tmp_path, data).titles(), [])
+    with uploaded(tmp_path, data, parts).open() as file:
+        assert (file.seek(-5, 2), file.read(9), file.read(1)) == (len(data) - 5, data[-5:], b"")
 
 
 def test_chatgpt_voice_thoughts_and_kinds_of_tomorrow(tmp_path: Path) -> None:
@@ -73,10 +72,11 @@ def test_claude_with_the_text_of_what_was_attached_and_the_documents_of_projects
     ]
     assert found.conversations[0]["created"] == "2024-03-01T09:59:59.000Z"
     assert found.files == {
-        "Tea - coffee/Project instructions.md": b"Answer as a kettle.",
-        "Tea - coffee/leaves.md": b"Green, black.",
+        "Tea / coffee/Project instructions.md": b"Answer as a kettle.",
+        "Tea / coffee/leaves.md": b"Green, black.",
+        "Tea / coffee/AGENTS.md": b"Obey.",
     }
-    assert found.left_out == {"tool_calls": 1, "images": 1, "agent_instructions": 1, "other_files": 1}
+    assert found.left_out == {"tool_calls": 1, "images": 1, "other_files": 1}
 
 
 def test_claude_messages_that_were_edited_are_branches(tmp_path: Path) -> None:
@@ -97,9 +97,14 @@ def test_an_older_parachute_with_its_database_transcripts_and_markdown(tmp_path:
     assert (found.kind, found.errors) == ("parachute", [])
     sails, ropes, tides = found.conversations
     assert (sails["session"], sails["messages"], sails["created"]) == (SESSION, 2, "2026-01-02T03:04:05.123Z")
-    assert sails["labels"] == {"trustLevel": "direct", "workingDirectory": "/vault/Projects/boat"}
+    assert sails["labels"] == {"trustLevel": "full", "workingDirectory": "/vault/Projects/boat"}
     assert found.said["Sails"] == [("user", "How many sails has a ketch?"), ("assistant", "Often three.")]
-    assert (ropes["session"], ropes["staged"], ropes["messages"], ropes["labels"]) == (KEPT, None, 4, {})
+    assert (ropes["session"], found.said["Ropes"], ropes["messages"], ropes["labels"]) == (
+        KEPT,
+        [],
+        4,
+        {"trustLevel": "a word of tomorrow"},
+    )
     assert (tides["title"], tides["archived"]) == ("Tides: a question", True)
     assert found.said["Tides: a question"][0] == ("user", "When is high water?")
     assert found.left_out == {"tool_calls": 1, "other_files": 1}
@@ -118,12 +123,12 @@ def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
     assert "no sessions" in found.errors[0]
 
 
-def test_notes_without_settings_plugins_and_instructions(tmp_path: Path) -> None:
+def test_notes_without_settings_and_plugins(tmp_path: Path) -> None:
     found = read(tmp_path, exports.notes_zip())
     assert found.kind == "obsidian"
-    assert found.files.keys() == {"Boats/Ottilie.md", "Boats/ketch.png", "2024-05-06.md"}
+    assert found.files.keys() == {"Boats/Ottilie.md", "Boats/ketch.png", "2024-05-06.md", "CLAUDE.md"}
     assert found.files["Boats/Ottilie.md"] == b"A ketch. See [[Kettle]] and ![[ketch.png]]."
-    assert found.left_out == {"hidden_files": 2, "agent_instructions": 1}
+    assert found.left_out == {"hidden_files": 2}
 
 
 def test_the_kind_is_told_or_found_out_and_another_one_is_refused(tmp_path: Path) -> None:
