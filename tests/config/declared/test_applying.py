@@ -293,7 +293,7 @@ def test_declared_settings_go_over_the_users(place: Place) -> None:
     place.apply()
     rows = {row["name"]: row for row in json.loads(place.run.ok("modules", "settings", "hello", "--json"))}
     assert (rows["interval"]["value"], rows["interval"]["declared"]) == (30, True)
-    assert "declared" not in rows["title"]
+    assert not rows["title"]["declared"]
     assert "declared" in place.run.ok("modules", "settings", "hello")
     place.run.ok("modules", "set", "hello", "title", "Mine")
     # What the user set is still there when it is not declared any more.
