@@ -14,6 +14,9 @@ class Connection(Protocol):
     async def request(self, method: str, path: str, document: object = None, *, seconds: float = 30.0) -> Any:
         """Ask and wait for the answer."""
 
+    async def upload(self, path: str, chunks: AsyncIterator[bytes], *, seconds: float) -> Any:
+        """Send bytes piece by piece, and wait for the answer."""
+
     def stream(self, path: str, document: object) -> AsyncIterator[Any]:
         """Ask, and receive one value after the other."""
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from parachute.base.disk_errors import DiskFull
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 
 _LONGEST = 2_000
@@ -19,7 +20,7 @@ class ModuleError(ParachuteError):
 
 # What may cross: a name that is not in this table arrives as a ModuleError.
 _KINDS: dict[str, type[ParachuteError]] = {
-    kind.__name__: kind for kind in (Conflict, InvalidInput, ModuleError, NotAllowed, NotFound, Unavailable)
+    kind.__name__: kind for kind in (DiskFull, Conflict, InvalidInput, ModuleError, NotAllowed, NotFound, Unavailable)
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from parachute.base.errors import Conflict, NotFound
 from parachute.core.errors import error_document, error_from_document
+from parachute.core.fake_sessions import FakeSessions
 from parachute.core.interfaces import KNOWN, methods_of
 from parachute.core.para_id import ParaId
 from parachute.core.values import encode
@@ -35,6 +36,8 @@ class FakeCore:
     """By query, the keys of the texts that the index is to find by meaning."""
     index: str = "first"
     """The name of the index of meanings."""
+    sessions: FakeSessions = field(default_factory=FakeSessions)
+    """Chats and files that the module brought."""
 
     async def request(self, method: str, path: str, document: Any = None, *, seconds: float = 30.0) -> Any:
         """Answer as the server does."""
@@ -44,6 +47,10 @@ class FakeCore:
         if isinstance(answer, dict) and "error" in answer:
             raise error_from_document(answer)
         return answer
+
+    async def upload(self, path: str, chunks: AsyncIterator[bytes], *, seconds: float) -> Any:
+        """Take what the module sends."""
+        return await self.sessions.take(path, chunks)
 
     async def stream(self, path: str, document: object) -> AsyncIterator[Any]:
         """Give the events of `query`, one by one."""
@@ -83,6 +90,8 @@ class FakeCore:
             case "POST", ["meaning", "find"]:
                 near = [key for key in self.near.get(document["query"], ()) if key in self.texts]
                 return {"index": self.index, "results": [[key, 0.7] for key in near[: document["limit"]]]}
+            case "POST", ["sessions", what]:
+                return self.sessions.answer(what, document)
             case "POST", ["conversations", what]:
                 return self._conversation(what, document)
             case _:

@@ -78,20 +78,6 @@ class AgentRequest:
             "until": self.deadline,
         }
 
-    def as_json(self) -> dict[str, Any]:
-        """The form for apps."""
-        return {
-            "id": self.id,
-            "module": self.module.name,
-            "agent": self.agent,
-            "status": self.status,
-            "prompt": self.prompt,
-            "since": self.since,
-            "session_id": self.session,
-            "text": self.text,
-            "error": self.error,
-        }
-
 
 def fingerprint(
     module: ApprovedModule, agent: str, prompt: str, session_id: str | None, mcp_servers: tuple[str, ...] | None

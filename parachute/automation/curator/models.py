@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from parachute.automation.scheduled_agents.models import key_of
+from parachute.automation.scheduled_agents.models import RunRecord, key_of
 from parachute.automation.suggestions.own_targets import CONTEXTS, CURATOR
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.chat.contexts.models import NAMES
 from parachute.chat.contexts.sections import HEADINGS, checked
@@ -42,6 +43,28 @@ class Review:
     version: int = 0
     attempts: int = 0
     error: str | None = None
+
+
+class WaitingReview(Answer, frozen=True):
+    """A file whose review waits, or is under way."""
+
+    watcher: str
+    changed: tuple[str, ...]
+    due_at: str
+    running: bool
+    attempts: int
+    error: str | None
+
+
+class CuratorState(Answer, frozen=True, kw_only=True):
+    """The curator: its settings, what waits, why nothing is reviewed now, and its last runs, newest first."""
+
+    mode: Literal["off", "propose", "write"]
+    reviews_per_day: int
+    reviews_today: int
+    waiting: Sequence[WaitingReview]
+    held: str | None
+    runs: Sequence[RunRecord]
 
 
 @dataclass(frozen=True, slots=True)

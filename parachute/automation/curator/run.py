@@ -66,7 +66,7 @@ class ReviewRun:
                 key="offline_model",
             )
         before = await self._waiting()
-        shown = None if before is None else json.dumps(json.loads(before.payload), ensure_ascii=False)
+        shown = None if before is None else json.dumps(before.payload, ensure_ascii=False)
         turn = services.agents.carry_out_own(PART, task(review, tools, shown))
         async with contextlib.aclosing(turn) as events:
             said = await follow_turn(events, record, services.store, KEY)
@@ -136,7 +136,7 @@ class ReviewRun:
         """The curator's own suggestion about the file that waits."""
         found, _ = await self.services.suggestions.page("pending", CONTEXTS, PENDING_LIMIT)
         mine = (each for each in found if each.batch is None and each.trying is None)
-        return next((each for each in mine if json.loads(each.payload).get("file") == self.review.watcher), None)
+        return next((each for each in mine if each.payload.get("file") == self.review.watcher), None)
 
     async def _drop(self, before: Suggestion, made: Suggestion) -> None:
         reason = f"{made.id} takes its place."

@@ -47,7 +47,7 @@ class MemoryKeeping:
         if not origin.may_instruct:
             reason = f"A conversation that has read what came from {origin.words}."
             made = await self._suggestions.propose_memory(Source(CONVERSATION, "", session.id), payload, reason)
-            return Kept(origin, str(made["id"]))
+            return Kept(origin, made.id)
         await asyncio.to_thread(self._memory.write, payload, approves=is_direct)
         self._audit.append(
             event_type="memory",

@@ -111,8 +111,10 @@ class AgentRun:
         async def call(arguments: dict[str, Any]) -> str:
             made, is_new = await self.suggestions.propose_for_day(module, source, arguments, self.record.date)
             if not is_new:
-                return f"For {self.record.date} there is the suggestion {made['id']} about the same thing already: leave it."
-            self.record.note(f"Proposed {made['id']}.")
+                return (
+                    f"For {self.record.date} there is the suggestion {made.id} about the same thing already: leave it."
+                )
+            self.record.note(f"Proposed {made.id}.")
             return waits(made)
 
         offered = suggest_tool(targets)

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.scheduled_agents.agent_files import AgentFiles
@@ -20,7 +19,7 @@ from parachute.automation.scheduled_agents.output import Output, last_written, m
 from parachute.automation.scheduled_agents.run import AgentRun
 from parachute.automation.scheduled_agents.state import begun, ended, taken_day, unscheduled
 from parachute.automation.scheduled_agents.store import AgentStore
-from parachute.automation.scheduled_agents.transcripts import transcript_of
+from parachute.automation.scheduled_agents.transcripts import Transcript, transcript_of
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.approved_hashes import ApprovedHashes
 from parachute.base.clock import as_text, now
@@ -184,18 +183,16 @@ class ScheduledAgents:
             return False
         return await Output(self._vault, agent, agent.definition, day).exists()
 
-    async def runs(self, module: str, name: str) -> tuple[RunRecord, ...]:
+    async def runs(self, module: str, name: str) -> Sequence[RunRecord]:
         """The last runs of an agent, newest first, with the one that is under way; errors: those of `get`."""
         agent = await self.get(module, name)
-        ended = await asyncio.to_thread(self.store.runs, agent.key)
-        running = (await asyncio.to_thread(self.store.state, agent.key)).running
-        return (*([running] if running else []), *reversed(ended))
+        return await asyncio.to_thread(self.store.newest, agent.key)
 
-    async def transcript(self, module: str, name: str, limit: int) -> dict[str, Any]:
+    async def transcript(self, module: str, name: str, limit: int) -> Transcript:
         """The transcript of the last run of an agent, in the app's form; errors: those of `get`."""
         agent = await self.get(module, name)
 
-        def read() -> dict[str, Any]:
+        def read() -> Transcript:
             session = self.store.state(agent.key).session
             events = self.sessions.transcripts.events(session) if session else ()
             return transcript_of(session, events, limit)

@@ -101,8 +101,8 @@ def _listed(targets: tuple[str, ...]) -> str:
 
 def _waits(made: Suggestion, *, writes: bool) -> str:
     if writes and made.origin is not None and not made.origin.may_record:
-        return f"{waits(made.as_json())} This conversation has read what came from {made.origin.words}."
-    return waits(made.as_json())
+        return f"{waits(made)} This conversation has read what came from {made.origin.words}."
+    return waits(made)
 
 
 def _done(made: Suggestion) -> str:

@@ -35,7 +35,7 @@ def payload_text(payload: object) -> str:
     try:
         if _is_deep(payload, _DEPTH):
             raise InvalidInput(f"payload: at most {_DEPTH} levels are allowed.")
-        text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json_of(payload)
         size = len(text.encode())
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"payload: it cannot be written as JSON ({type(error).__name__}).") from error
@@ -44,6 +44,11 @@ def payload_text(payload: object) -> str:
     for each in _texts(payload):
         check_seen(each, "payload")
     return text
+
+
+def json_of(payload: Mapping[str, Any]) -> str:
+    """A payload as the JSON by which two are the same; errors: TypeError, ValueError."""
+    return json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def check_seen(text: str, field: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from parachute.automation.suggestions.models import REASONING_LIMIT, Source
+from parachute.automation.suggestions.models import REASONING_LIMIT, Source, Suggestion
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import NotAllowed
 from parachute.chat.sessions.models import Owner
@@ -30,9 +30,9 @@ def suggest_tool(targets: Sequence[str]) -> OfferedTool:
     return OfferedTool("core", SUGGEST_TOOL, _DESCRIPTION, schema)
 
 
-def waits(made: dict[str, Any]) -> str:
+def waits(made: Suggestion) -> str:
     """The answer to an agent that made a suggestion."""
-    return f"The suggestion {made['id']} waits for the user, who decides about it."
+    return f"The suggestion {made.id} waits for the user, who decides about it."
 
 
 class AgentTools:

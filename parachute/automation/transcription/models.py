@@ -81,27 +81,3 @@ class Job:
     result: Transcription | None = None
     created_at: str = ""
     updated_at: str = ""
-
-    def as_json(self, *, whole: bool = True) -> dict[str, Any]:
-        """The form for apps; not `whole`: without the text and its segments."""
-        result = self.result
-        document: dict[str, Any] = {
-            "id": self.id,
-            "path": self.path,
-            "entry": self.entry,
-            "state": self.state.value,
-            "progress": self.progress,
-            "attempts": self.attempts,
-            "error": self.error,
-            "language": result.language if result else None,
-            "seconds": result.seconds if result else None,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
-        }
-        if whole:
-            document["text"] = result.text if result else None
-            document["segments"] = [
-                {"start": each.start, "end": each.end, "text": each.text}
-                for each in (result.segments if result else ())
-            ]
-        return document

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from parachute.automation.suggestions.models import MEMBERS_LIMIT, REASONING_LIMIT, TITLE_LIMIT, Suggestion
+from parachute.automation.suggestions.payloads import json_of
 from parachute.automation.suggestions.service import Suggestions, orchestrator
 from parachute.automation.triage.models import AGENT, Outcome, kind_of
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
@@ -145,7 +146,7 @@ class OrchestratorTools:
 
     def _shown(self, suggestion: Suggestion) -> dict[str, Any]:
         is_waiting, is_whole = suggestion.status == "pending", _is_whole(suggestion)
-        payload = json.loads(suggestion.payload) if is_whole else f"{suggestion.payload[:_PAYLOAD]}…"
+        payload = suggestion.payload if is_whole else f"{json_of(suggestion.payload)[:_PAYLOAD]}…"
         state = suggestion.status if not is_waiting else "in an entry" if suggestion.batch else "waits"
         return {
             "id": suggestion.id,
@@ -193,7 +194,7 @@ def _check_independent(members: list[Suggestion]) -> None:
 
 
 def _is_whole(suggestion: Suggestion) -> bool:
-    return len(suggestion.payload) <= _PAYLOAD and len(suggestion.reasoning) <= _REASONING
+    return len(json_of(suggestion.payload)) <= _PAYLOAD and len(suggestion.reasoning) <= _REASONING
 
 
 def _cut(text: str, length: int) -> str:

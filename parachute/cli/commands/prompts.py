@@ -15,7 +15,7 @@ from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_json, print_note, print_rows
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 from parachute.security.approved_prompts import ApprovedPrompts
 
 

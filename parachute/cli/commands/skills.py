@@ -14,7 +14,7 @@ from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows, size
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
-from parachute.modules.registry.changes import FileChange, text_change
+from parachute.modules.trees.changes import FileChange, text_change
 
 if TYPE_CHECKING:
     from parachute.capabilities.skills.models import Skill

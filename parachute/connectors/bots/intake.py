@@ -170,7 +170,6 @@ def _without_words(update: Update) -> Update:
 
 
 def _platform(name: str) -> Platform:
-    for platform in PLATFORMS:
-        if platform == name:
-            return platform
+    if name in PLATFORMS:
+        return name
     raise Conflict(f"There are no bots of {name[:40]!r}.")

@@ -44,18 +44,6 @@ class Delivery:
         files = (f"[{file.name}]" for file in self.outgoing.files)
         return " ".join(filter(None, (self.outgoing.markdown, *files)))[:200]
 
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API."""
-        return {
-            "id": self.number,
-            "platform": self.platform,
-            "chat_id": self.outgoing.chat.id,
-            "text": self.words,
-            "problem": self.problem or None,
-            "tries": self.tries,
-            "since": self.since,
-        }
-
 
 class DeliveryStore:
     """Messages: waiting, failed for good, sent."""

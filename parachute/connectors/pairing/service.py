@@ -14,13 +14,14 @@ from parachute.base.errors import Conflict, NotAllowed, NotFound
 from parachute.chat.permissions.templates import template as template_of
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
-from parachute.connectors.chats.models import LABELS, LinkedChat, chat_type, shown_name
+from parachute.connectors.chats.models import LinkedChat, chat_type, shown_name
 from parachute.connectors.chats.sessions import linked_session
 from parachute.connectors.configuration.models import Platform, ResponseMode
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.pairing.models import PairingRequest, not_waiting
 from parachute.connectors.pairing.store import PairingStore
+from parachute.connectors.platforms.available import label
 from parachute.connectors.platforms.models import Chat, Outgoing, Update
 from parachute.connectors.texts import say
 from parachute.security.audit.service import Audit
@@ -178,7 +179,7 @@ class Pairing:
             if approval.response_mode is None:
                 session.metadata["pending_initialization"] = True
         if name := request.name if request.kind == "private" else request.title:
-            session.title = f"{LABELS[request.platform]}: {name}"
+            session.title = f"{label(request.platform)}: {name}"
         await self.sessions.save(session)
 
     async def _remove_session(self, request: PairingRequest) -> None:

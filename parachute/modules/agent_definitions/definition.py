@@ -32,13 +32,13 @@ _MINUTES = 24 * 60
 
 def has_schedule(text: str) -> bool:
     """True if a file is meant to be a scheduled agent, even if its schedule cannot be read."""
+    front = front_matter.split(text).front
     try:
         fields, _ = front_matter.read(text, BOUNDS)
     except InvalidInput:
         fields = None
     if fields is not None:
         return "schedule" in fields
-    front = front_matter.split(text).front
     return text.startswith("---") and bool(_SCHEDULE.search(text if front is None else front))
 
 

@@ -11,7 +11,7 @@ from parachute.sandbox.engines.own_process import FIRST_FREE
 from parachute.supervisor.specifications.host import HostSpecification, specification_path
 
 # What the host process imports outside of Python's own library.
-_PACKAGES = ("parachute", "parachute_runner", "msgspec", "yaml", "uvicorn", "h11", "httptools", "click")
+_PACKAGES = ("parachute", "parachute_runner", "msgspec", "yaml", "uvicorn", "h11", "httptools", "click", "ijson")
 _COMPILED = "_yaml"  # only there where PyYAML has its part in C
 
 

@@ -5,6 +5,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +24,7 @@ from parachute.modules.host_process import sources
 from parachute.modules.host_process.checks import check_application, check_class
 from parachute.modules.manifest.loading import load as load_manifest
 from parachute.modules.manifest.models import Manifest
-from parachute.modules.registry.hashing import TreeHash, hash_tree, verify
+from parachute.modules.trees.hashing import read_tree, verify
 from parachute.supervisor.specifications.host import HostSpecification
 
 STORAGE = "storage.db"
@@ -33,26 +34,37 @@ def verified(specification: HostSpecification) -> dict[Path, dict[str, str]]:
     """The SHA-256 of every file of each verified folder; error: HashDiffers, before anything of it was looked at."""
     found: dict[Path, dict[str, str]] = {}
     if not specification.dev:
-        found[Path(specification.code)] = verify(Path(specification.code), specification.hash).files
+        found[Path(specification.code)] = verify(Path(specification.code), specification.hash).hashes
     if specification.packages_hash is not None:
-        packages: TreeHash = hash_tree(Path(specification.packages), complete=True)
-        if packages.text != specification.packages_hash:
+        packages = read_tree(Path(specification.packages), complete=True)
+        if packages.hash != specification.packages_hash:
             raise ModuleError(
-                f"{specification.packages} is not what was installed: its hash is {packages.text}.",
+                f"{specification.packages} is not what was installed: its hash is {packages.hash}.",
                 key="packages_changed",
             )
-        found[Path(specification.packages)] = packages.files
+        found[Path(specification.packages)] = packages.hashes
     return found
 
 
-def load(specification: HostSpecification, connection: Connection, digests: dict[Path, dict[str, str]]) -> Application:
-    """Import the module and make its object; error: ParachuteError saying what the author has to change."""
+def load(
+    specification: HostSpecification,
+    connection: Connection,
+    digests: dict[Path, dict[str, str]],
+    busy: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Application:
+    """Import the module and make its object; error: ParachuteError saying what the author has to change.
+
+    Inside of a block of `busy` the process does not end, however long nobody asks it.
+    """
     code = Path(specification.code)
     manifest = load_manifest(code)
     if manifest.name != specification.name:
         raise ModuleError(
             f"{code} holds the module {manifest.name}, and {specification.name} was to be started.", key="other_module"
         )
+    if manifest.permissions.sessions == "create":
+        # Exports are read in a stream, and from the next line on nothing is found of our libraries that is not loaded.
+        importlib.import_module("ijson")
     process = os.getpid()
     package = sources.install(manifest.name, code, Path(specification.packages), digests)
     try:
@@ -60,7 +72,7 @@ def load(specification: HostSpecification, connection: Connection, digests: dict
         file = importlib.import_module(f"{package}.{manifest.module.removesuffix('.py').replace('/', '.')}")
         found = _module_class(file, manifest)
         check_class(found, manifest)
-        application = _application(found, file, package, manifest, _core(specification, manifest, connection))
+        application = _application(found, file, package, manifest, _core(specification, manifest, connection, busy))
     except ParachuteError:
         raise
     except BaseException as error:  # SystemExit as well: a module that ends the process while it loads is broken
@@ -108,7 +120,12 @@ def _application(
     return Application(module, tools, handlers, protocols)
 
 
-def _core(specification: HostSpecification, manifest: Manifest, connection: Connection) -> Core:
+def _core(
+    specification: HostSpecification,
+    manifest: Manifest,
+    connection: Connection,
+    busy: Callable[[], AbstractContextManager[None]],
+) -> Core:
     permissions = manifest.permissions
     return Core(
         manifest.name,
@@ -118,6 +135,7 @@ def _core(specification: HostSpecification, manifest: Manifest, connection: Conn
         Settings(manifest.defaults, connection),
         [entry.name for entry in manifest.optional_requires],
         permissions.mcp,
+        busy,
     )
 
 

@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput
 from parachute.core.agents import commands, host_name
 from parachute.core.decorators import TOOL_NAME
 from parachute.core.patterns import Pattern
-from parachute.modules.manifest.models import ConversationAccess, JournalAccess, Permissions
+from parachute.modules.manifest.models import ConversationAccess, JournalAccess, Permissions, SessionAccess
 
 _LONGEST_REASON = 200
 _READABLE = (".modules", ".skills")
@@ -18,7 +18,7 @@ _READABLE = (".modules", ".skills")
 
 def read_permissions(value: Value) -> Permissions:
     """Read the part."""
-    fields = value.fields(("read", "write", "bash", "mcp", "network", "conversations", "journal"))
+    fields = value.fields(("read", "write", "bash", "mcp", "network", "conversations", "journal", "sessions"))
 
     reasons: dict[str, str] = {}
 
@@ -44,6 +44,7 @@ def read_permissions(value: Value) -> Permissions:
             "conversations", lambda access: access.one_of(get_args(ConversationAccess)), usual.conversations
         ),
         journal=fields.read("journal", lambda access: access.one_of(get_args(JournalAccess)), usual.journal),
+        sessions=fields.read("sessions", lambda access: access.one_of(get_args(SessionAccess)), usual.sessions),
         reasons=MappingProxyType(reasons),
     )
 

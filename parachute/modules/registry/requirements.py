@@ -7,6 +7,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.base.files import read_regular
 from parachute.modules.manifest.models import REQUIREMENT
@@ -17,8 +18,7 @@ _MAXIMUM = 100
 _LOCK_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(Answer, frozen=True):
     """One wheel: the name and version in its file name, and the digest of its content in hex."""
 
     name: str

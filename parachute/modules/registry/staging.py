@@ -15,8 +15,9 @@ from typing import Any
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import atomic_write, private_folder, read_regular, remove_tree
 from parachute.base.folders import Folder
-from parachute.modules.registry.models import InstalledModule, Places, Progress
+from parachute.modules.registry.models import InstalledModule, Places
 from parachute.modules.registry.registry import Registry
+from parachute.modules.trees.models import Progress
 
 INCOMING, PREVIOUS = ".incoming-", ".previous-"
 """Beginnings of names in the folder of sources, while one folder takes the place of another."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.modules.manifest.loading import load
 from parachute.modules.manifest.models import Manifest
-from parachute.modules.registry import hashing
 from parachute.modules.registry.dependencies import PACKAGES, fits
 from parachute.modules.registry.interfaces import check_fits
 from parachute.modules.registry.models import InstalledModule, Places
+from parachute.modules.trees import hashing
 
 CODE = "code"
 

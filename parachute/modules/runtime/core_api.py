@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -20,7 +21,7 @@ from parachute.events.bus.service import Events
 from parachute.llm.meaning.service import MeaningIndex
 from parachute.modules.registry.settings import ModuleSettings
 from parachute.modules.runtime.interfaces import Interfaces
-from parachute.modules.runtime.models import ModuleAgents, ModuleConversations, ModuleSuggestions
+from parachute.modules.runtime.models import ModuleAgents, ModuleConversations, ModuleSessions, ModuleSuggestions
 from parachute.modules.runtime.service import Hosts
 from parachute.web.http.event_stream import encoded
 from parachute.web.http.incoming import Gone, while_connected
@@ -47,6 +48,7 @@ class CoreApi:
         agents: ModuleAgents,
         conversations: ModuleConversations,
         suggestions: ModuleSuggestions,
+        sessions: ModuleSessions,
         meaning: MeaningIndex,
     ) -> None:
         self._hosts = hosts
@@ -55,6 +57,7 @@ class CoreApi:
         self._agents = agents
         self._conversations = conversations
         self._suggestions = suggestions
+        self._sessions = sessions
         self._meaning = meaning
         self._interfaces = interfaces
         self._rates: dict[str, tuple[Rate, Rate]] = {}
@@ -70,11 +73,18 @@ class CoreApi:
             ("POST", "/suggest", self._suggest),
             ("POST", "/run-agent", self._run_agent),
             ("POST", "/conversations/{what}", self._conversation),
+            ("POST", "/sessions/{what}", self._session),
             ("POST", "/meaning/put", self._put_texts),
             ("POST", "/meaning/find", self._find_texts),
         )
         routes = [Route(path, _answering(answer), methods=[method]) for method, path, answer in answers]
-        self.application = Starlette(routes=[*routes, Route("/query", self._query, methods=["POST"])])
+        self.application = Starlette(
+            routes=[
+                *routes,
+                Route("/sessions/{what}", self._bring, methods=["PUT"]),
+                Route("/query", self._query, methods=["POST"]),
+            ]
+        )
 
     async def _start(self, module: str, body: Document, _: Request) -> Document:
         folders = body.get("folders")
@@ -139,6 +149,25 @@ class CoreApi:
     async def _conversation(self, module: str, body: Document, request: Request) -> Document:
         return await self._conversations.answer(self._hosts.approved(module), request.path_params["what"], body)
 
+    async def _session(self, module: str, body: Document, request: Request) -> Document:
+        return await self._sessions.answer(self._hosts.approved(module), request.path_params["what"], body)
+
+    async def _bring(self, request: Request) -> Response:
+        module: str = request.scope["state"]["module"]
+        body = request.stream()
+        try:
+            query = parse_qs(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+            found = await self._sessions.take(self._hosts.approved(module), request.path_params["what"], query, body)
+        except ParachuteError as error:
+            # Its sender would see a broken connection and not the answer.
+            with contextlib.suppress(ClientDisconnect, RuntimeError):
+                async for _ in request.stream():
+                    pass
+            return JSONResponse(error_document(error), error.status)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        return JSONResponse(found)
+
     async def _put_texts(self, module: str, body: Document, _: Request) -> Document:
         texts, gone = object_field(body, "texts"), body.get("gone", [])
         keys = [*texts, *gone] if isinstance(gone, list) else [None]
@@ -165,8 +194,15 @@ class CoreApi:
                 isinstance(servers, list) and all(isinstance(each, str) for each in servers)
             ):
                 raise InvalidInput("mcp_servers: a list of names is expected.", key="mcp_servers_invalid")
+            approved = self._hosts.approved(module)
+            if body.get("agent") is None and approved.manifest.permissions.sessions == "create":
+                raise NotAllowed(
+                    "A module that reads what strangers wrote asks only agents that its manifest names.",
+                    "Write one under agents in manifest.yaml, and name it.",
+                    key="agent_not_named",
+                )
             events = self._agents.query(
-                self._hosts.approved(module),
+                approved,
                 message=text_field(body, "message"),
                 session_id=None if body.get("session_id") is None else text_field(body, "session_id"),
                 mcp_servers=servers,

@@ -1,6 +1,6 @@
 """Modules that may run, and what the wings above offer them."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -68,6 +68,18 @@ class ModuleConversations(Protocol):
 
     async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
         """One question of a module: `list`, `messages` or `send`; errors: NotAllowed, NotFound, Conflict, InvalidInput."""
+
+
+class ModuleSessions(Protocol):
+    """Chats and files from elsewhere, for modules that may bring some."""
+
+    async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
+        """One question of a module; errors: NotAllowed, NotFound, Conflict, InvalidInput, DiskFull."""
+
+    async def take(
+        self, module: ApprovedModule, what: str, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]
+    ) -> dict[str, Any]:
+        """Place what a module sends, `conversations` or a `file`; errors: NotAllowed, NotFound, InvalidInput, DiskFull."""
 
 
 class ModuleSuggestions(Protocol):

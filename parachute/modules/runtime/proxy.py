@@ -13,6 +13,7 @@ from parachute.core.errors import ModuleError
 from parachute.modules.manifest.models import NAME
 from parachute.modules.registry.names import RESERVED
 from parachute.modules.runtime.client import HostDown
+from parachute.modules.runtime.requests import HEADER, Asking
 from parachute.modules.runtime.service import Hosts
 from parachute.security.keys.models import Caller
 from parachute.web.http.incoming import Gone, Incoming, while_connected
@@ -21,8 +22,8 @@ from parachute.web.http.refusals import refuse
 OWN = RESERVED | {"chat"}
 """Core answers these itself, also what it has no route for: `chat` belongs to it, whether or not the module is there."""
 
-ALIASES = {"sync": "daily"}
-"""Paths of the app (contract, section 10) that a module answers below a part of the same name: /api/sync/push is
+ALIASES = {"sync": "daily", "import": "imports"}
+"""Paths of the app (contract, sections 7 and 10) that a module answers below a part of the same name: /api/sync/push is
 /api/daily/sync/push."""
 
 _PREFIX = b"/api/"
@@ -97,10 +98,14 @@ class ModuleProxy:
         caller: Caller = scope["state"]["caller"]
         headers.append((b"x-parachute-caller", json.dumps({"kind": caller.kind, "name": caller.name}).encode()))
         body = incoming.chunks() if incoming.has_body else b""
-        # Closing the connection to the host ends what it does for a client that has left.
-        await while_connected(
-            self._exchange(host.client, scope["method"], target, headers, body, send), incoming.gone()
-        )
+        with contextlib.ExitStack() as held:
+            if host.manifest.permissions.sessions == "create":
+                word = held.enter_context(self._hosts.requests.answering(await Asking.of(name, scope)))
+                headers.append((HEADER, word.encode()))
+            # Closing the connection to the host ends what it does for a client that has left.
+            await while_connected(
+                self._exchange(host.client, scope["method"], target, headers, body, send), incoming.gone()
+            )
 
     @staticmethod
     async def _exchange(

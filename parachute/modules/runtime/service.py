@@ -20,6 +20,7 @@ from parachute.modules.runtime.client import HostClient, HostDown
 from parachute.modules.runtime.host import Host
 from parachute.modules.runtime.models import AcceptedChange, ApprovedModule, ModuleAgents, OfferedRoute, OfferedTool
 from parachute.modules.runtime.origins import ModuleOrigins
+from parachute.modules.runtime.requests import Requests
 from parachute.modules.runtime.specifications import Wanted, wanted
 from parachute.modules.runtime.units import HostUnits
 from parachute.sandbox.egress.service import Egress
@@ -63,6 +64,7 @@ class Hosts(RunningModules):
         self._descriptions: set[asyncio.Task[None]] = set()
         self._agents: ModuleAgents | None = None
         self.origins = ModuleOrigins(home.root / "module-origins.json")
+        self.requests = Requests()
         self.answering: Callable[[str, str], Awaitable[None]] | None = None
         """Is called with whom a tool answers and the module, before the answer is passed on."""
         self.after_changes: list[Callable[[], Awaitable[None]]] = []

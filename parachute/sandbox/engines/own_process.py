@@ -55,7 +55,10 @@ def command(
         options += memory_folder(memory, megabytes)
     options += system_files()
     for name in packages:
-        options += ["--ro-bind", _library_folder(name), f"{LIBRARIES}/{name}"]
+        library = _library_folder(name)
+        # With the compiled libraries that a wheel brings beside its package.
+        options += ["--ro-bind", library, f"{LIBRARIES}/{name}"]
+        options += ["--ro-bind-try", f"{library}.libs", f"{LIBRARIES}/{name}.libs"]
     options += mounts
     notify = os.environ.get("NOTIFY_SOCKET", "")
     if notify.startswith("/"):  # one without a path belongs to the network outside of the sandbox

@@ -4,13 +4,14 @@ import asyncio
 import os
 import socket
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel
 
 from parachute import __version__
+from parachute.base.answers import Done
 from parachute.base.services import provided, services_of
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
@@ -44,12 +45,6 @@ class Setup(BaseModel):
     vault: str
     provider: dict[str, Any]
     model_chosen: bool
-
-
-class Done(BaseModel):
-    """Answer of a finished request."""
-
-    success: Literal[True] = True
 
 
 @router.get("/setup", include_in_schema=False)

@@ -30,12 +30,12 @@ PROGRAMS = {"hooks/hooks.json", "lib/word.txt", "scripts/hook.sh", "server.py", 
 def test_a_plugin_has_a_row_for_the_app_and_is_private(installation: Installation, demo: Repository) -> None:
     plugin = installation.install(demo.url)
     found = row(plugin)
-    assert (found["slug"], found["name"], found["version"], found["author"]) == ("demo-plugin", "demo", "1.0.0", "Ada")
-    assert (found["skills"], found["agents"], found["mcps"]) == (["greet"], ["reviewer"], ["demo-plugin/words"])
-    assert (found["commands"], found["sourceUrl"], found["source"]) == (["/demo:deploy"], demo.url, "parachute")
-    assert found["notRun"] == ["output-styles: styles of output"]
-    assert found["commit"] == demo.git("rev-parse", "HEAD").strip()
-    assert found["tokens"] > 0
+    assert (found.slug, found.name, found.version, found.author) == ("demo-plugin", "demo", "1.0.0", "Ada")
+    assert (found.skills, found.agents, found.mcps) == (("greet",), ("reviewer",), ("demo-plugin/words",))
+    assert (found.commands, found.source_url, found.source) == (("/demo:deploy",), demo.url, "parachute")
+    assert found.not_run == ("output-styles: styles of output",)
+    assert found.commit == demo.git("rev-parse", "HEAD").strip()
+    assert found.tokens > 0
     for path in (installation.library.places.registry, installation.library.places.folder):
         assert path.stat().st_mode & 0o077 == 0
     assert all(
@@ -285,7 +285,7 @@ def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Insta
     (tmp_path / ".claude/plugins/linked").symlink_to(own)
     library = Library(installation.home, tmp_path)
     (plugin,) = library.list()
-    assert (row(plugin)["source"], plugin.slug, plugin.waiting) == ("user", "mine", ("texts", "programs"))
+    assert (row(plugin).source, plugin.slug, plugin.waiting) == ("user", "mine", ("texts", "programs"))
     library.approve("mine", plugin.installed.hash, ["texts", "programs"], installation.catalog)
     assert library.get("mine").waiting == ()
     write_files(own, {"commands/deploy.md": "Something else.\n"})

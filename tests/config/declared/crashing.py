@@ -12,9 +12,9 @@ from typing import Any
 
 from parachute.config.declared.file import VARIABLE
 from parachute.config.settings.home import Home
-from parachute.modules.registry.models import Limits, Silent
 from parachute.modules.registry.reconcile import reconcile
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.models import Limits, Silent
 from tests.support.crashing import at_every_step
 
 from .declaring import module, write

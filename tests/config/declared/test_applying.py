@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from parachute.config.settings.home import Home
-from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.pinned import with_hashes
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.hashing import tree_hash
 from tests.modules.registry.building import write_module
 from tests.support.terminal import Terminal
 
@@ -133,9 +133,9 @@ def test_another_hash_is_refused_with_both_and_nothing_changes(place: Place) -> 
 def test_official_ones_are_approved_by_the_list_that_came_with_them(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from parachute.modules.registry import sources
-    from parachute.modules.registry.models import Silent
     from parachute.modules.registry.reconcile import reconcile
+    from parachute.modules.trees import sources
+    from parachute.modules.trees.models import Silent
 
     official = tmp_path / "official"
     shutil.copytree(sources.official_module("daily"), official / "daily")
