@@ -106,7 +106,7 @@ class Proposal(Struct, frozen=True):
         return cls(action, target, identifier, payload, whole(reasoning), title_of(document["payload"]))
 
 
-class Decision(Struct, frozen=True):
+class Decision(Answer, frozen=True):
     """A decision: `by` is `user` or `orchestrator:{id}`, `who` the caller; `payload` JSON instead of the proposed."""
 
     by: str
