@@ -91,17 +91,21 @@ class ContextChange(Struct, frozen=True):
     def read(cls, payload: dict[str, Any]) -> "ContextChange":
         """Read a payload; error: InvalidInput naming the field."""
         if unknown := payload.keys() - set(_FIELDS):
-            raise InvalidInput(f"payload.{min(unknown)[:40]}: unknown field; allowed are {', '.join(_FIELDS)}.")
+            raise InvalidInput(
+                f"payload.{min(unknown)[:40]}: unknown field; allowed are {', '.join(_FIELDS)}.", key="field_unknown"
+            )
         file, date, because = payload.get("file"), payload.get("date"), payload.get("because", [])
         if not isinstance(file, str) or len(file) > _LONGEST or file.rpartition("/")[2] not in NAMES:
-            raise InvalidInput(f"payload.file: the path of an {' or '.join(NAMES)} in the vault is expected.")
+            raise InvalidInput(
+                f"payload.file: the path of an {' or '.join(NAMES)} in the vault is expected.", key="watcher_missing"
+            )
         if not isinstance(date, str) or not _DATE.fullmatch(date):
-            raise InvalidInput("payload.date: a time such as 2026-01-06 12:00 is expected.")
+            raise InvalidInput("payload.date: a time such as 2026-01-06 12:00 is expected.", key="date_invalid")
         if not isinstance(because, list) or len(because) > _MOST or not all(isinstance(each, str) for each in because):
-            raise InvalidInput("payload.because: a list of paths is expected.")
+            raise InvalidInput("payload.because: a list of paths is expected.", key="because_invalid")
         contents = {name: _content(name, payload[name]) for name in HEADINGS if name in payload}
         if not contents:
-            raise InvalidInput(f"payload: one of {', '.join(HEADINGS)} is expected.")
+            raise InvalidInput(f"payload: one of {', '.join(HEADINGS)} is expected.", key="changes_nothing")
         return cls(file, contents, date, tuple(because), _origin(payload.get("origin", Origin.AGENT_FILE.value)))
 
 
@@ -112,11 +116,11 @@ def merged(paths: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
 
 def _content(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise InvalidInput(f"payload.{name}: text is expected.")
+        raise InvalidInput(f"payload.{name}: text is expected.", key="text_expected")
     return checked(value, f"payload.{name}")
 
 
 def _origin(value: object) -> Origin:
     if value not in [each.value for each in Origin]:
-        raise InvalidInput("payload.origin: unknown origin.")
+        raise InvalidInput("payload.origin: unknown origin.", key="origin_unknown")
     return Origin(value)

@@ -109,7 +109,9 @@ class ContextTarget(OwnTarget):
         try:
             undone = await self._changes.undo(CHANGES, number)
         except NotFound as error:
-            raise Conflict(f"What was in {change.file} before is no longer kept.", "Change the file itself.") from error
+            raise Conflict(
+                f"What was in {change.file} before is no longer kept.", "Change the file itself.", key="nothing_kept"
+            ) from error
         if undone.conflicts:
             raise _changed_since(change.file)
         return (await asyncio.to_thread(self._read, change.file)).version

@@ -204,6 +204,7 @@ async def approve_agent(
         raise NotAllowed(
             f"Approving an agent needs admin rights in {module[:64]}.",
             "`parachute schedule approve` does it at the computer itself.",
+            key="approval_needs_admin",
         )
     (shown,) = await _listed(service, (await service.approve(module, name, body.hash),))
     return shown

@@ -108,7 +108,7 @@ class ScheduledAgents:
                 if agent.name == name:
                     return agent
         known = ", ".join(agent.name for agent in found) or "none"
-        raise NotFound(f"The module {module} has no agent {name[:64]!r}; there are: {known}.")
+        raise NotFound(f"The module {module} has no agent {name[:64]!r}; there are: {known}.", key="no_such_agent")
 
     def is_running(self, agent: AgentFile) -> bool:
         """True while it works."""
@@ -118,7 +118,7 @@ class ScheduledAgents:
         """Let a file of the vault run exactly as the user saw it; errors: NotFound, InvalidInput, Conflict if it has changed."""
         agent = await self.get(module, name)
         if agent.definition is None:
-            raise InvalidInput(f"{agent.path} cannot be approved. {agent.problem}")
+            raise InvalidInput(f"{agent.path} cannot be approved. {agent.problem}", key="agent_not_usable")
         if agent.digest != digest:
             raise Conflict(
                 f"{agent.path} has changed since you saw it.",
@@ -142,7 +142,7 @@ class ScheduledAgents:
         if day is None:
             day = today - _DAY if definition.is_day_before else today
         if day > today + _DAY:  # an app in another zone may be a day ahead
-            raise InvalidInput(f"date: {day} is still to come.")
+            raise InvalidInput(f"date: {day} is still to come.", key="day_to_come")
         if agent.key in self._running:
             raise Conflict(f"The agent {name} is running already.", "Wait until it has ended.", key="busy")
         task = asyncio.create_task(self._run(agent, definition, day, "person", force=force), name=f"agent {agent.key}")
@@ -305,7 +305,7 @@ class NotApproved(Conflict):
 def _runnable(agent: AgentFile) -> Definition:
     """The definition of an agent that may run; errors: InvalidInput, NotApproved."""
     if agent.definition is None:
-        raise InvalidInput(f"{agent.path}: {agent.problem}")
+        raise InvalidInput(f"{agent.path}: {agent.problem}", key="agent_not_usable")
     if not agent.is_approved:
         raise NotApproved(
             f"The agent {agent.name} waits for approval: {agent.path} is new, or was changed.",

@@ -65,7 +65,7 @@ class AgentStore:
                 change(state)
                 atomic_write(self._path, msgspec.json.format(msgspec.json.encode(_States(states)), indent=1))
         except OSError as error:
-            raise Unavailable(f"{self._path} cannot be written: {error.strerror}.") from error
+            raise Unavailable(f"{self._path} cannot be written: {error.strerror}.", key="runs_not_written") from error
         return state
 
     def runs(self, key: str) -> list[RunRecord]:
@@ -83,7 +83,7 @@ class AgentStore:
         try:
             atomic_write(private_folder(self._before(key)) / run, content)
         except OSError as error:
-            raise Unavailable(f"The version before cannot be kept: {error.strerror}.") from error
+            raise Unavailable(f"The version before cannot be kept: {error.strerror}.", key="before_not_kept") from error
 
     def before(self, key: str, run: str) -> bytes | None:
         """The content that a run replaced, None for nothing; error: Unavailable."""
@@ -92,7 +92,7 @@ class AgentStore:
         except FileNotFoundError:
             return None
         except (OSError, InvalidInput) as error:
-            raise Unavailable(f"The version before cannot be read: {error}.") from error
+            raise Unavailable(f"The version before cannot be read: {error}.", key="before_unreadable") from error
 
     def mark_undone(self, key: str, run: str) -> None:
         """Record that the page of a run was taken back; error: Unavailable."""
@@ -103,7 +103,9 @@ class AgentStore:
         try:
             self._write_runs(key, runs)
         except OSError as error:
-            raise Unavailable(f"The runs of {key} cannot be written: {error.strerror}.") from error
+            raise Unavailable(
+                f"The runs of {key} cannot be written: {error.strerror}.", key="runs_not_written"
+            ) from error
 
     def finish(self, key: str, record: RunRecord, change: Callable[[AgentState], None]) -> None:
         """Store a run that has ended, and change the state of its agent; error: Unavailable."""

@@ -141,7 +141,9 @@ async def preview(identifier: str, service: SuggestionsDependency, who: CallerDe
     """Preview of one suggestion, or its change once applied: the text before it and after it, from the module that it is about."""
     found = await service.get(identifier)
     if found.target_module and not who.may(found.target_module, "read"):
-        raise NotAllowed(f"Reading what belongs to {found.target_module} is not allowed to this key.")
+        raise NotAllowed(
+            f"Reading what belongs to {found.target_module} is not allowed to this key.", key="not_readable_with_key"
+        )
     return await service.preview(identifier)
 
 
@@ -179,13 +181,14 @@ async def reject(
 
 def _check(who: Caller, found: Suggestion) -> None:
     if found.is_batch and not found.members:
-        raise InvalidInput(f"The entry {found.id} has no members.")
+        raise InvalidInput(f"The entry {found.id} has no members.", key="no_members")
     for module, capability in rights(found):
         if not who.may(module, capability):
             whom = f"the key {who.name}" if who.kind == "key" else "a caller without a key"
             raise NotAllowed(
                 f"This decision needs the right {module}:{capability}, which {whom} does not have.",
                 f"On this computer `parachute suggestions approve {found.id}` or `reject` decides; elsewhere a key with that right.",
+                key="right_missing",
             )
 
 

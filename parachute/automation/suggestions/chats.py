@@ -70,7 +70,9 @@ class ChatSuggestions(ProposingTools):
             source = Source(OUTSIDE, origin, session, targets)
         if arguments.get("target_id") == _THIS:
             if arguments.get("target_module") != _CHATS:
-                raise InvalidInput(f"target_id: {_THIS!r} is this conversation, which belongs to {_CHATS}.")
+                raise InvalidInput(
+                    f"target_id: {_THIS!r} is this conversation, which belongs to {_CHATS}.", key="target_is_a_chat"
+                )
             arguments = {**arguments, "target_id": para_id_of(session)}
         made = await self._suggestions.propose_in_chat(source, arguments, writes=writes and not found.from_outside)
         return _waits(made, writes=writes) if made.status == "pending" else _done(made)

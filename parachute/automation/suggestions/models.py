@@ -79,21 +79,28 @@ class Proposal(Struct, frozen=True):
     def read(cls, document: Mapping[str, Any]) -> "Proposal":
         """Check what somebody proposes; error: InvalidInput naming the field."""
         if unknown := document.keys() - _PROPOSED:
-            raise InvalidInput(f"{min(unknown)[:40]}: unknown field; allowed are {', '.join(_PROPOSED)}.")
+            raise InvalidInput(
+                f"{min(unknown)[:40]}: unknown field; allowed are {', '.join(_PROPOSED)}.", key="field_unknown"
+            )
         action, target = document.get("action"), document.get("target_module")
         if action not in ACTIONS:
-            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.")
+            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.", key="unknown_action")
         if not isinstance(target, str) or not target:
-            raise InvalidInput("target_module: the name of a module is expected.")
+            raise InvalidInput("target_module: the name of a module is expected.", key="target_module_missing")
         identifier = document.get("target_id")
         if identifier is not None:
             if not isinstance(identifier, str) or ParaId.parse(identifier).module != target:
-                raise InvalidInput(f"target_id: a para-id of {target[:40]} is expected, such as para:{target[:40]}:….")
+                raise InvalidInput(
+                    f"target_id: a para-id of {target[:40]} is expected, such as para:{target[:40]}:….",
+                    key="target_invalid",
+                )
         elif action in ("update", "delete"):
-            raise InvalidInput(f"target_id: {action} needs the para-id of what it changes.")
+            raise InvalidInput(f"target_id: {action} needs the para-id of what it changes.", key="target_missing")
         reasoning = document.get("reasoning") or ""
         if not isinstance(reasoning, str) or len(reasoning) > REASONING_LIMIT:
-            raise InvalidInput(f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.")
+            raise InvalidInput(
+                f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.", key="reasoning_too_long"
+            )
         check_seen(reasoning, "reasoning")
         payload = payload_text(document.get("payload"))
         return cls(action, target, identifier, payload, whole(reasoning), title_of(document["payload"]))

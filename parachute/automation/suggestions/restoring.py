@@ -35,15 +35,15 @@ class Restoring:
 def _read(document: dict[str, Any]) -> Suggestion:
     identifier, status = document.get("id"), document.get("status")
     if not isinstance(identifier, str) or not _ID.fullmatch(identifier):
-        raise InvalidInput("id: a suggestion's id is expected.")
+        raise InvalidInput("id: a suggestion's id is expected.", key="id_invalid")
     if status not in get_args(Status):
-        raise InvalidInput(f"status: one of {', '.join(get_args(Status))} is expected.")
+        raise InvalidInput(f"status: one of {', '.join(get_args(Status))} is expected.", key="status_invalid")
     modules = [document.get("source_module"), document.get("target_module")]
     if (
         not all(isinstance(each, str) and _NAME.fullmatch(each) for each in modules)
         or document.get("action") not in ACTIONS
     ):
-        raise InvalidInput("action: a known one is expected, with the names of two modules.")
+        raise InvalidInput("action: a known one is expected, with the names of two modules.", key="action_invalid")
     if status == "pending":
         # Somebody may still say yes to it: it has to be what could be proposed today.
         proposal = Proposal.read({name: document.get(name) for name in _PROPOSED})
@@ -81,7 +81,7 @@ def _read(document: dict[str, Any]) -> Suggestion:
 def _text(document: dict[str, Any], name: str) -> str | None:
     value = document.get(name)
     if value is not None and (not isinstance(value, str) or len(value) > _TEXT):
-        raise InvalidInput(f"{name}: a short text is expected.")
+        raise InvalidInput(f"{name}: a short text is expected.", key="text_expected")
     return None if value is None else whole(value)
 
 
@@ -100,7 +100,7 @@ def _json(document: dict[str, Any], name: str) -> Any:
     except ValueError as error:
         raise InvalidInput(f"{name}: JSON is expected.", key="not_json") from error
     if len(text) > _DOCUMENT:
-        raise InvalidInput(f"{name}: it is too long.")
+        raise InvalidInput(f"{name}: it is too long.", key="text_too_long")
     return json.loads(whole(text))
 
 
@@ -108,4 +108,4 @@ def _origin(document: dict[str, Any]) -> Origin | None:
     try:
         return Origin(document["origin"]) if document.get("origin") else None
     except ValueError as error:
-        raise InvalidInput("origin: a known one is expected.") from error
+        raise InvalidInput("origin: a known one is expected.", key="origin_unknown") from error

@@ -103,7 +103,9 @@ class Suggestions:
     async def propose_setting(self, source: Source, payload: dict[str, Any], reasoning: str) -> Suggestion:
         """Keep a change of the computer's own settings that its maintenance agent proposes; errors: InvalidInput, TooMany."""
         if len(reasoning) > REASONING_LIMIT:
-            raise InvalidInput(f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.")
+            raise InvalidInput(
+                f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.", key="reasoning_too_long"
+            )
         return await self._keep(source, Proposal("update", SETTINGS, None, payload_text(payload), whole(reasoning)))
 
     async def propose_memory(self, source: Source, payload: dict[str, Any], reasoning: str) -> Suggestion:
@@ -141,7 +143,11 @@ class Suggestions:
         """One of them; error: NotFound."""
         found = await self._store.get(identifier)
         if found is None:
-            raise NotFound(f"There is no suggestion {identifier[:40]!r}.", "`parachute suggestions list` shows them.")
+            raise NotFound(
+                f"There is no suggestion {identifier[:40]!r}.",
+                "`parachute suggestions list` shows them.",
+                key="no_such_suggestion",
+            )
         return found
 
     async def propose_for_day(
@@ -189,7 +195,9 @@ class Suggestions:
         with self._taken(identifier):
             found = await self._waiting(identifier)
             if found.is_batch:
-                raise InvalidInput("An entry of several suggestions has no payload.", "Modify one of its members.")
+                raise InvalidInput(
+                    "An entry of several suggestions has no payload.", "Modify one of its members.", key="no_payload"
+                )
             change = json.loads(text)
             seen = await self._targets.inspect(found.target_module, found.action, found.target_id, change)
             return await self._apply(replace(found, expected_version=seen.version), Decision(USER, who, text))
@@ -206,7 +214,10 @@ class Suggestions:
                 with self._taken(member.id) if found.is_batch else contextlib.nullcontext():
                     settled = await self._settled(member)
                     if settled.status != "pending":
-                        raise Conflict(f"The suggestion {member.id} was applied before this computer stopped.")
+                        raise Conflict(
+                            f"The suggestion {member.id} was applied before this computer stopped.",
+                            key="already_applied",
+                        )
                     await self._store.resolve(settled, Decision(by, who, reason=whole(reason)), None, rejected=True)
                     self._announcements.record(await self.get(member.id), True, None)
             await self._announcements.publish()
@@ -216,7 +227,9 @@ class Suggestions:
         """Return the change that one makes or made; errors: NotFound, InvalidInput for an entry of several."""
         found = await self.get(identifier)
         if found.is_batch:
-            raise InvalidInput("An entry of several suggestions changes nothing itself.", "Look at its members.")
+            raise InvalidInput(
+                "An entry of several suggestions changes nothing itself.", "Look at its members.", key="no_preview"
+            )
         return await self._targets.preview(found)
 
     async def undo(self, identifier: str, who: str) -> Suggestion:
@@ -258,9 +271,9 @@ class Suggestions:
         """
         title = whole(" ".join(title.split()))
         if not 0 < len(title) <= TITLE_LIMIT:
-            raise InvalidInput(f"title: 1 to {TITLE_LIMIT} characters are allowed.")
+            raise InvalidInput(f"title: 1 to {TITLE_LIMIT} characters are allowed.", key="title_length")
         if not 2 <= len(identifiers) <= MEMBERS_LIMIT or len(set(identifiers)) != len(identifiers):
-            raise InvalidInput(f"ids: 2 to {MEMBERS_LIMIT} different ids are allowed.")
+            raise InvalidInput(f"ids: 2 to {MEMBERS_LIMIT} different ids are allowed.", key="member_count")
         made = await self._store.add_batch(title, identifiers, who, session)
         await self._announcements.publish()
         return await self.get(made.id)
@@ -284,7 +297,10 @@ class Suggestions:
         if settled.status != "pending":
             if settled.modifications == (None if decision.payload is None else json.loads(decision.payload)):
                 return settled
-            raise Conflict(f"The suggestion {settled.id} was applied in other words before this computer stopped.")
+            raise Conflict(
+                f"The suggestion {settled.id} was applied in other words before this computer stopped.",
+                key="already_applied",
+            )
         ready = replace(settled, expected_version=suggestion.expected_version)
         payload = ready.payload if decision.payload is None else json.loads(decision.payload)
         await self._store.begin(ready.id, decision)
@@ -341,4 +357,6 @@ class Suggestions:
 
 def _check_single(found: Suggestion, by: str) -> None:
     if by != USER and (found.is_batch or found.batch):
-        raise Conflict(f"The suggestion {found.id} is a part of an entry about which the user decides.")
+        raise Conflict(
+            f"The suggestion {found.id} is a part of an entry about which the user decides.", key="part_of_entry"
+        )

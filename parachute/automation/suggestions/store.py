@@ -162,7 +162,10 @@ class SuggestionStore:
                     (batch.id, identifier, BATCH),
                 )
                 if cursor.rowcount != 1:
-                    raise Conflict(f"ids: {identifier[:40]!r} does not wait, or is a part of another entry.")
+                    raise Conflict(
+                        f"ids: {identifier[:40]!r} does not wait, or is a part of another entry.",
+                        key="member_not_waiting",
+                    )
             # Of an entry nothing is known that is not known of its members: the lowest of them counts.
             async with connection.execute("SELECT origin FROM suggestions WHERE batch = ?", (batch.id,)) as cursor:
                 origins = [Origin(row[0]) if row[0] else Origin.IMPORT for row in await cursor.fetchall()]

@@ -56,7 +56,7 @@ class AgentTools:
             return await self._hosts.call_tool(name, arguments, caller)
         owner = await self._owner(caller)
         if owner is None or not owner.agent:
-            raise NotAllowed("Only agents of a module's manifest make suggestions.")
+            raise NotAllowed("Only agents of a module's manifest make suggestions.", key="not_a_module_agent")
         module = self._hosts.approved(owner.module)
         source = Source(owner.module, owner.agent, caller)
         made = await self._suggestions.propose(module, source, arguments)

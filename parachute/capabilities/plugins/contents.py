@@ -216,12 +216,12 @@ def _command(folder: Folder, path: str, name: str) -> Command:
     command = Command(name.replace("/", ":"), "", path)
     try:
         if not all(part.replace("-", "").replace("_", "").isalnum() and part.isascii() for part in name.split("/")):
-            raise InvalidInput("name: letters, digits, - and _ are expected.")
+            raise InvalidInput("name: letters, digits, - and _ are expected.", key="invalid_name")
         content = read_text(folder, Path(path))
         fields, body = read_fields(content)
         description = text_of(fields, "description")[:DESCRIPTION_LIMIT]
         if not body:
-            raise InvalidInput("The text below its fields is missing.")
+            raise InvalidInput("The text below its fields is missing.", key="no_text")
         return Command(command.name, description, path, content)
     except ParachuteError as error:
         return Command(command.name[:64], "", path, problem=str(error))

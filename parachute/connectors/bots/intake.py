@@ -55,7 +55,11 @@ class Intake(Struct):
         configuration = await asyncio.to_thread(self.configuration.read)
         token = await asyncio.to_thread(self.configuration.tokens.of, name)
         if token is None:
-            raise Conflict(f"The bot of {platform} has no token.", f"`parachute bots set-token {platform}` takes one.")
+            raise Conflict(
+                f"The bot of {platform} has no token.",
+                f"`parachute bots set-token {platform}` takes one.",
+                key="no_token",
+            )
         settings = configuration.of(name)
         user = str(getattr(settings, "user_id", ""))
         return Start(token, await self.store.position(platform), settings.address, user, configuration.language)
@@ -173,4 +177,4 @@ def _without_words(update: Update) -> Update:
 def _platform(name: str) -> Platform:
     if name in PLATFORMS:
         return name
-    raise Conflict(f"There are no bots of {name[:40]!r}.")
+    raise Conflict(f"There are no bots of {name[:40]!r}.", key="unknown_platform")

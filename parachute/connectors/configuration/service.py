@@ -41,7 +41,9 @@ class BotConfiguration:
             # What an earlier version, or the owner, has written to `bots.yaml` is meant.
             return Configuration.model_validate({"language": common.language, "notices": notices, **self._document()})
         except ValidationError as error:
-            raise InvalidInput(f"{self._path}: {_said(error)}", "Correct it; until then no bot runs.") from error
+            raise InvalidInput(
+                f"{self._path}: {_said(error)}", "Correct it; until then no bot runs.", key="bots_invalid"
+            ) from error
 
     def move(self) -> None:
         """Move to `config.yaml` what an earlier version has kept for all messengers in `bots.yaml`; error: InvalidInput."""
@@ -66,7 +68,7 @@ class BotConfiguration:
             try:
                 changed = Configuration.model_validate(document)
             except ValidationError as error:
-                raise InvalidInput(_said(error)) from error
+                raise InvalidInput(_said(error), key="setting_invalid") from error
             for name, value in _common(changed).items():
                 if value != _common(before)[name]:
                     check_free(f"messengers.{name}")
@@ -93,7 +95,9 @@ class BotConfiguration:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise InvalidInput(f"{self._path} cannot be read: {error.strerror or error}.") from error
+            raise InvalidInput(
+                f"{self._path} cannot be read: {error.strerror or error}.", key="bots_unreadable"
+            ) from error
         except NotYaml as error:
             raise InvalidInput(f"{self._path}: {error.message}", key=error.key) from error
 

@@ -165,7 +165,9 @@ def _pip(
     said: Callable[[str], None] = lambda line: None,
 ) -> children.Finished:
     if find_spec("pip") is None:
-        raise Unavailable("pip is not installed with this program.", f"Install it: {sys.executable} -m ensurepip")
+        raise Unavailable(
+            "pip is not installed with this program.", f"Install it: {sys.executable} -m ensurepip", key="pip_missing"
+        )
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
     common = ["--disable-pip-version-check", "--no-input", "--no-color"]

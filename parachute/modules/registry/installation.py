@@ -124,7 +124,11 @@ class Installation(Struct, frozen=True):
         digest = self.module.hash if self.module.dev else tree_hash(staging.code)
         staging.progress.step(f"Computing hash: {digest}")
         if digest != self.module.hash:
-            raise Conflict("The staged files changed while you were asked.", "Something writes into ~/.parachute.")
+            raise Conflict(
+                "The staged files changed while you were asked.",
+                "Something writes into ~/.parachute.",
+                key="staged_changed",
+            )
         module = replace(
             self.module,
             packages_hash=packages_hash,

@@ -90,6 +90,7 @@ def _install(service: Modules, wanted: Wanted) -> str:
         raise InvalidInput(
             "source: in one step only modules are installed that came with this computer, such as parachute://brain.",
             "Stage another one, and approve what is shown: POST /api/modules/staged. Or at the computer's command line: parachute modules install SOURCE",
+            key="not_official",
         )
     with service.installing(wanted.source) as installation:
         installation.check_seen(wanted.hash)

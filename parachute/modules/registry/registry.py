@@ -62,7 +62,9 @@ class Registry:
             text = render_document(after)
             if len(after) > MAXIMUM_MODULES or len(text.encode()) > MAXIMUM_BYTES:
                 raise Conflict(
-                    f"There are already {len(before)} modules.", "Remove one first: parachute modules remove NAME"
+                    f"There are already {len(before)} modules.",
+                    "Remove one first: parachute modules remove NAME",
+                    key="too_many_modules",
                 )
             # What could not be read back would stop every module at the next start.
             parse_document(text.encode(), self.path)

@@ -145,7 +145,11 @@ class StagedModules:
     def stage(self, source: str, path: str | None = None, *, untrusted: bool = False) -> StagedModule:
         """Begin to fetch a module; errors: InvalidInput, NotFound, Conflict when too many are staged."""
         if "://" not in source and not source.startswith(("/", "~")) and ":" not in source:
-            raise InvalidInput("source: a folder is named by its whole path here.", "Such as /home/you/books.")
+            raise InvalidInput(
+                "source: a folder is named by its whole path here.",
+                "Such as /home/you/books.",
+                key="source_not_absolute",
+            )
         text = sources.parse(source).text
         others = self.list()
         with self._lock:
@@ -277,7 +281,7 @@ class StagedModules:
             identifier = folder.name.removeprefix(_WAITING)
             try:
                 if not _ID.fullmatch(identifier):
-                    raise InvalidInput("This is not a valid name of a staged module.")
+                    raise InvalidInput("This is not a valid name of a staged module.", key="invalid_name")
                 with Folder.open(folder) as opened:
                     stored = json.decode(opened.read(_DOCUMENT, _DOCUMENT_BYTES), type=_Stored)
                 self._staged[identifier] = StagedModule(**asdict(stored), id=identifier, status="waiting")

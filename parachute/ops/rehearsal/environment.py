@@ -57,7 +57,9 @@ def _declared(scratch: Scratch, path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (ValueError, AttributeError) as error:
-        raise InvalidInput(f"{path} cannot be read: {error}.", "It belongs to the system: rebuild that.") from error
+        raise InvalidInput(
+            f"{path} cannot be read: {error}.", "It belongs to the system: rebuild that.", key="settings_unreadable"
+        ) from error
     copy = scratch.folder / "declared.json"
     atomic_write(copy, json.dumps(document))
     return {VARIABLE: str(copy)}

@@ -159,7 +159,7 @@ async def test_what_is_no_token(servers: RemoteServers, authority: Authority) ->
         ({"access_token": ""}, 200, "not_a_token"),
         ({"access_token": 7}, 200, "no_token_given"),
         ({"access_token": "x" * 100_000}, 200, "not_a_token"),
-        ({"token_type": "mac"}, 200, "not_a_token"),
+        ({"token_type": "mac"}, 200, "no_token_given"),
         ({"error": "invalid_grant"}, 400, "token_refused"),
         ({"error": "x" * 100_000}, 500, "token_refused"),
     ):
