@@ -1,11 +1,11 @@
 """Suggestions about contexts: their checks, and how they are applied, announced and taken back, with real files and databases."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.automation.curator.store import ReviewStore
 from parachute.automation.curator.target import ContextTarget
