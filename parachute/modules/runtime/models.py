@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.manifest.untrusted import shut_in
@@ -60,7 +61,7 @@ class ApprovedModule(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.trust is Trust.UNTRUSTED:
-            object.__setattr__(self, "manifest", shut_in(self.manifest))
+            force_setattr(self, "manifest", shut_in(self.manifest))
 
 
 class ModuleConversations(Protocol):
