@@ -3,11 +3,10 @@
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from msgspec import to_builtins
+from msgspec import Struct, field, to_builtins
 
 from parachute.automation.module_agents.profile import agent_of
 from parachute.base.clock import as_text, now
@@ -24,8 +23,7 @@ class WaitsForOwner(Conflict):
     key = "waits_for_owner"
 
 
-@dataclass(slots=True, eq=False)
-class AgentRequest:
+class AgentRequest(Struct, eq=False):
     """One run; `until` is when waiting for it, or keeping what became of it, ends (seconds since 1970).
 
     `session_id` goes on with a session of the same agent, `session` is the one in which it ran.

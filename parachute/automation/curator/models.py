@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from parachute.automation.scheduled_agents.models import RunRecord, key_of
 from parachute.automation.suggestions.own_targets import CONTEXTS, CURATOR
@@ -28,8 +29,7 @@ _MOST = 200
 _LONGEST = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(Struct, frozen=True):
     """A file whose review waits: `changed` is what it watches and has changed, `chain` all from which that came.
 
     `version` grows with every change that comes together in it.
@@ -67,8 +67,7 @@ class CuratorState(Answer, frozen=True, kw_only=True):
     runs: Sequence[RunRecord]
 
 
-@dataclass(frozen=True, slots=True)
-class ContextChange:
+class ContextChange(Struct, frozen=True):
     """A change of sections of a file. `because` are the files from whose changes it came, `origin` where its words came from."""
 
     file: str

@@ -3,8 +3,9 @@
 import contextlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from parachute.automation.curator.models import AGENT, CONVERSATION, KEY, PART, ContextChange, Review
 from parachute.automation.curator.prompt import task
@@ -24,8 +25,7 @@ from parachute.chat.sessions.service import Sessions
 from parachute.security.origin import lowest
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewServices:
+class ReviewServices(Struct, frozen=True):
     """Services of a review; `has_tools` is true while the current model can use tools, `writes` where the owner allowed it."""
 
     suggestions: Suggestions
@@ -39,8 +39,7 @@ class ReviewServices:
     writes: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewRun:
+class ReviewRun(Struct, frozen=True):
     """Carries one review out; `record` says what it did."""
 
     services: ReviewServices

@@ -3,8 +3,9 @@
 import json
 import secrets
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.automation.scheduled_agents.models import RunRecord
 from parachute.base.errors import InvalidInput, NotAllowed
@@ -19,8 +20,7 @@ SHOWN, _SHOWN_TOGETHER = 12_000, 80_000
 """Characters of one file, and of all, that the agent reads."""
 
 
-@dataclass(slots=True)
-class CuratorTools:
+class CuratorTools(Struct):
     """The tools of one review: `files` are the file itself, those above it and those that it watches, `talks` conversations for which it was chosen;
     `contents` is what it came to."""
 

@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parachute.automation.maintenance.facts import Facts
@@ -40,8 +40,7 @@ _PROBLEM_CHARACTERS = 3000
 Warnings = tuple[tuple[str, str], ...]
 
 
-@dataclass(slots=True)
-class MaintenanceProfile:
+class MaintenanceProfile(Struct):
     """Prepares the turns of the maintenance agent."""
 
     services: AgentServices

@@ -1,7 +1,8 @@
 """The prompts of a person's conversations: those of a module, or the person's own in their place."""
 
 import errno
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.automation.module_agents.prompt import prompt_file
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
@@ -18,8 +19,7 @@ _LIMIT = 64 * 1024
 _DIRECT = "trusted"
 
 
-@dataclass(frozen=True, slots=True)
-class ModulePrompt:
+class ModulePrompt(Struct, frozen=True):
     """The user's prompt in place of a module's, if there is one, and the module's own."""
 
     content: str | None

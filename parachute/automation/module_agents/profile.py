@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from parachute.automation.module_agents.folders import MountRules
 from parachute.automation.module_agents.prompt import directly, in_sandbox, prompt_file
@@ -47,8 +47,7 @@ _OWN_MEGABYTES = 512
 """Memory of the agent's program, which the manifest's `memory` does not count: a conversation takes half of it."""
 
 
-@dataclass(slots=True)
-class AgentProfile:
+class AgentProfile(Struct):
     """Prepares the turns of one agent; `owner` identifies it, `sandbox` is what the user agreed to, None for the user's own rights.
 
     `origin` is that of its message. A tool of a module has to be on each of the lists in `mcp`. `module` is None for an agent of the computer itself, and

@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from parachute.automation.module_agents.profile import (
@@ -36,8 +37,7 @@ MODULE_AGENT = "module"
 """The `agentType` of sessions that modules made, as the app sees it."""
 
 
-@dataclass(slots=True, eq=False)
-class _Slot:
+class _Slot(Struct, eq=False):
     """One of the runs that a module may have at a time; `run` is None while it begins."""
 
     run: Run | None = None

@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.module_agents.task import Task
@@ -31,8 +32,7 @@ _SHOWN = ("file_path", "path", "pattern", "command", "query")
 """Fields of a tool's input that the log shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentRun:
+class AgentRun(Struct, frozen=True):
     """Carries one run out; `record` says what it did."""
 
     agents: ModuleAgents

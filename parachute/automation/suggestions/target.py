@@ -3,8 +3,9 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.automation.suggestions.models import Suggestion, Version, title_of, version_of, whole
 from parachute.automation.suggestions.own_targets import OwnTarget
@@ -25,8 +26,7 @@ class Unknown(ParachuteError):
     key = "outcome_unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """Target of a suggestion at the time of its creation; `before` has the fields that it would replace."""
 
     version: Version | None = None
@@ -34,8 +34,7 @@ class Seen:
     before: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawal:
+class Withdrawal(Struct, frozen=True):
     """The end of a try that nobody knew of: `applied` is None where not even the module knows."""
 
     applied: bool | None

@@ -1,9 +1,10 @@
 """Recordings that become text: what is asked, how far it is, and what came of it."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, BinaryIO, Protocol
+
+from msgspec import Struct
 
 
 class State(StrEnum):
@@ -20,8 +21,7 @@ class State(StrEnum):
 OVER = (State.DONE, State.FAILED, State.CANCELLED)
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """Speech between two seconds of a recording."""
 
     start: float
@@ -29,8 +29,7 @@ class Segment:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Transcription:
+class Transcription(Struct, frozen=True):
     """The text of a recording, with its language if it is known, its length in seconds, and what was said when."""
 
     text: str
@@ -39,8 +38,7 @@ class Transcription:
     segments: tuple[Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """An open file with sound, whose name says its format."""
 
     name: str
@@ -59,8 +57,7 @@ class Transcriber(Protocol):
         """Errors: InvalidInput where trying again helps nobody, Unavailable otherwise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct, frozen=True, kw_only=True):
     """One recording of the vault on its way to a text.
 
     `entry` is the journal's entry that gets the text, `replaced` the text that it may replace there. `is_awaited`: somebody waits

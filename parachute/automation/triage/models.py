@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from parachute.automation.scheduled_agents.models import RunRecord, Status
 from parachute.automation.suggestions.models import Suggestion
@@ -17,8 +18,7 @@ MOST = 100
 """Suggestions that one run is about, the newest; the next run sees to others."""
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """The outcome of a run, by ids of suggestions: doubles that it dropped, entries that it made, what it decided about."""
 
     record: RunRecord

@@ -1,8 +1,9 @@
 """Fetching a plugin: one commit of a repository, copied so that nothing in it runs."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
@@ -24,8 +25,7 @@ _ALLOWED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """The address of a plugin: a repository, and the folder in it; `text` is both, as it is stored and shown."""
 
     text: str
@@ -38,8 +38,7 @@ class Address:
         return sources.Source("repository", self.folder or self.source.text, "").label
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """The files of a plugin, and the commit that they are of."""
 
     tree: Tree

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput
@@ -22,8 +24,7 @@ from parachute.modules.trees.changes import FileChange, file_changes
 from parachute.modules.trees.models import Limits, Progress, Silent
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(Struct, frozen=True):
     """A plugin that was fetched: nothing of it is in place, and nothing has run."""
 
     library: Library

@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, Unavailable
@@ -27,8 +29,7 @@ _LONGEST = 32_000
 _TITLE = 60
 
 
-@dataclass(slots=True)
-class Intake:
+class Intake(Struct):
     """Answers connectors. `knock` gets what strangers did, without their words, `press` a button in a chat that was let in.
 
     `wake` is called with a chat in which something waits, `let_in` with one that a list of the settings lets in, `remove` with

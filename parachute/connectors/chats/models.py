@@ -1,8 +1,9 @@
 """A chat that the owner let in."""
 
 import unicodedata
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parachute.connectors.configuration.models import Platform
 from parachute.connectors.platforms.available import platform
@@ -13,8 +14,7 @@ ChatType = Literal["dm", "group"]
 _NAME = 60
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedChat:
+class LinkedChat(Struct, frozen=True):
     """A chat of a platform that may talk to the bot, by its id; in a private one only this `sender` is heard.
 
     `is_owner`: the owner has shown a code there. `session` is its conversation; until `is_prepared` its permissions are not set.

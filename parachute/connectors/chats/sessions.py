@@ -1,8 +1,10 @@
 """The conversation of a chat: made, found again, and shut in before anything is said in it."""
 
 import uuid
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import NotAllowed
@@ -18,8 +20,7 @@ from parachute.events.bus.service import SESSION_START
 from parachute.events.hooks.service import Hooks
 
 
-@dataclass(frozen=True, slots=True)
-class ChatSessions:
+class ChatSessions(Struct, frozen=True):
     """Ordinary sessions, linked to chats by what this machine knows of them; what their rows say is a label."""
 
     chats: ChatStore

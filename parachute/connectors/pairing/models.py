@@ -1,8 +1,8 @@
 """A request of somebody unknown to talk to a bot."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from parachute.base.clock import as_text
@@ -36,8 +36,7 @@ class PairingRequestShown(BaseModel):
     ends: str
 
 
-@dataclass(frozen=True, slots=True)
-class PairingRequest:
+class PairingRequest(Struct, frozen=True):
     """A request: its `code` was told to the sender and is shown to the owner, who compares the two; a group has none.
 
     `session` is the conversation that waits with it.

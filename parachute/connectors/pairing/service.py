@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import Conflict, NotAllowed, NotFound
 from parachute.chat.permissions.templates import template as template_of
@@ -34,8 +36,7 @@ _LOOK_SECONDS = 20.0
 _NOT_KEPT = "A new person wants to talk to your bot. Their messages are not stored until you let them in."
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """Terms of the owner's approval; `response_mode` for a group, which begins at once with one."""
 
     who: str

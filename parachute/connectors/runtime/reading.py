@@ -1,12 +1,14 @@
 """Reading of what a connector hands over, which is untrusted: a message may have taken it over."""
 
 import re
-from dataclasses import fields, is_dataclass
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
+
+from msgspec import Struct, convert
 
 from parachute.base.errors import InvalidInput
-from parachute.base.records import Record, record_of
 from parachute.connectors.platforms.models import File, Identity, Sent, State, Update, Updates
+
+Record = TypeVar("Record", bound=Struct)
 
 UPDATES = 100
 _ID = 255
@@ -87,23 +89,9 @@ def _check_file(file: File) -> None:
 
 def _record(kind: type[Record], document: Any) -> Record:
     try:
-        record = record_of(kind, document)
-    except (TypeError, ValueError) as error:
+        return convert(document, kind)
+    except ValueError as error:
         raise InvalidInput(f"This is not a valid {kind.__name__}: {error}.", key="record_invalid") from error
-    _check_words(record)
-    return record
-
-
-def _check_words(record: Any) -> None:
-    """Refuse words that the protocol does not have, in a record and in those that it holds."""
-    types = get_type_hints(type(record))
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if get_origin(types[field.name]) is Literal and value not in get_args(types[field.name]):
-            raise InvalidInput(f"{field.name}: {str(value)[:40]!r} is unknown.", key="word_unknown")
-        for each in value if isinstance(value, tuple) else (value,):
-            if is_dataclass(each):
-                _check_words(each)
 
 
 def _short(field: str, text: str, most: int) -> None:

@@ -46,7 +46,9 @@ class CoreClient:
             async with asking as response:
                 return _checked(response.status, local_http.json_of(await response.read(LARGEST_ANSWER)))
         except TimeoutError as error:
-            raise Unavailable(f"Core did not answer PUT {path} within {seconds:g} seconds.") from error
+            raise Unavailable(
+                f"Core did not answer PUT {path} within {seconds:g} seconds.", key="core_silent"
+            ) from error
 
     async def stream(self, path: str, document: object) -> AsyncIterator[Any]:
         """Ask and yield the values of the stream of events; leaving the loop early ends the work at core."""

@@ -3,8 +3,9 @@
 import ast
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.modules.agent_definitions.brought import BroughtAgent, agents_among, is_agent_file, problems_of
@@ -27,8 +28,7 @@ class ModuleInvalid(InvalidInput):
     key = "module_invalid"
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleFiles:
+class ModuleFiles(Struct, frozen=True):
     """The files of a module as they are checked, shown and installed: all from one pass over its folder."""
 
     tree: Tree
@@ -98,8 +98,7 @@ class ModuleFiles:
                 )
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Struct):
     """The result of checking a folder; `problems` is empty if the module can be installed, `hash` is what gets approved."""
 
     folder: Path

@@ -2,9 +2,11 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.config.declared.models import DeclaredModule
@@ -34,8 +36,7 @@ from parachute.modules.trees.hashing import Tree, copy_tree, read_tree, tree_has
 from parachute.modules.trees.models import Limits, Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Staging:
+class Staging(Struct, frozen=True):
     """Dependencies of every installation step; `folder` is the staging folder of this one."""
 
     places: Places
@@ -60,8 +61,7 @@ class Staging:
         return self.folder / "source"
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """A staged module: nothing of it has run, and nothing of it is in place."""
 
     staging: Staging

@@ -3,13 +3,12 @@
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from msgspec import convert
+from msgspec import Struct, convert, field
 from msgspec.structs import replace
 
 from parachute.base.answers import Answer
@@ -46,8 +45,7 @@ class State(StrEnum):
     """A folder in the vault that nobody approved on this computer, such as after a restore."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledModule:
+class InstalledModule(Struct, frozen=True):
     """One entry of the registry; `hash` and `packages_hash` have the form `sha256:<64 hex digits>`.
 
     `permissions` is the consent as it was approved, `path` the folder inside of the source, `dev` the folder in which
@@ -134,8 +132,7 @@ class ModuleStatus(Answer, frozen=True):
         return replace(self, unit=convert(unit, ModuleUnit) if unit else None, confinement=tuple(confinement))
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Paths of modules: sources in the vault, everything that runs in the state directory."""
 
     home: Home

@@ -1,10 +1,10 @@
 """Reconciling installed modules with the declared configuration, one after the other."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.config.declared.models import DeclaredModule

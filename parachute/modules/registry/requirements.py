@@ -4,8 +4,9 @@ import hashlib
 import re
 import sys
 import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
@@ -26,8 +27,7 @@ class Package(Answer, frozen=True):
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(Struct, frozen=True):
     """The exact packages that answer `requires` on the interpreter with this tag."""
 
     requires: tuple[str, ...]

@@ -3,9 +3,10 @@
 import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.base.files import remove_tree

@@ -4,9 +4,10 @@ import errno
 import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
@@ -41,8 +42,7 @@ class TreeFile(NamedTuple):
     is_link: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """The content of a folder at one moment.
 
     `hash` is `sha256:` and 64 digits, `files` is by path, and `texts` holds the contents of those that the caller wants to read.

@@ -1,11 +1,11 @@
 """Limits of what is fetched, and its progress."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+
+class Limits(Struct, frozen=True):
     """Limits of an installation; sizes in bytes."""
 
     files: int = 20_000

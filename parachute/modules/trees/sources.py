@@ -1,10 +1,11 @@
 """Sources of modules: a repository, a folder of this computer, or the official modules."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.modules.manifest.models import NAME
@@ -26,8 +27,7 @@ _OF_GITHUB = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The source of a module; `text` is stored and shown, `where` is for git or the file system."""
 
     kind: Kind

@@ -3,12 +3,12 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Content:
+
+class Content(Struct, frozen=True):
     """The content of a database: names of its migrations, and how many rows its tables have."""
 
     migrations: tuple[str, ...] = ()

@@ -7,8 +7,9 @@ import sqlite3
 import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.database import copy_live
 from parachute.base.errors import ParachuteError, Unavailable
@@ -57,8 +58,7 @@ class DamagedDatabase(ParachuteError):
     key = "database_damaged"
 
 
-@dataclass(frozen=True, slots=True)
-class Scratch:
+class Scratch(Struct, frozen=True):
     """The scratch folder of an installation."""
 
     folder: Path

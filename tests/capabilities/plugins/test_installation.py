@@ -9,7 +9,7 @@ import pytest
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
 from parachute.capabilities.plugins.installation import newest_commit, staged_update
 from parachute.capabilities.plugins.library import Library
-from parachute.capabilities.plugins.shown import row
+from parachute.capabilities.plugins.shown import RightsChange, row
 from tests.capabilities.plugins.building import Installation, repository, write_files, write_plugin
 from tests.modules.registry.building import Repository
 from tests.support.auditing import audited
@@ -98,7 +98,7 @@ def test_an_update_of_any_file_has_the_programs_wait(installation: Installation,
     assert newest != installed.commit
     with staged_update(installation.library, "demo-plugin") as staged:
         assert {change.path for change in staged.changes()} == {"skills/greet/words.md"}
-        assert staged.rights() == {"added": [], "removed": []}
+        assert staged.rights() == RightsChange((), ())
         plugin = staged.finish(installation.catalog, texts=True)
     assert (plugin.has_texts, plugin.has_programs, plugin.waiting) == (True, False, ("programs",))
     assert installation.catalog.listed() == ()
@@ -139,10 +139,10 @@ def test_an_update_of_programs_shows_the_rights_and_waits(installation: Installa
     write_files(demo.folder, {".mcp.json": json.dumps({"words": {"command": "sh", "env": {"A": "${TOKEN}"}}})})
     demo.commit()
     with staged_update(installation.library, "demo-plugin") as staged:
-        assert staged.rights() == {
-            "added": ["MCP server demo-plugin/words gets the secret TOKEN", "MCP server demo-plugin/words: sh"],
-            "removed": ["MCP server demo-plugin/words: python3 /opt/parachute/plugin/server.py"],
-        }
+        assert staged.rights() == RightsChange(
+            ("MCP server demo-plugin/words gets the secret TOKEN", "MCP server demo-plugin/words: sh"),
+            ("MCP server demo-plugin/words: python3 /opt/parachute/plugin/server.py",),
+        )
         plugin = staged.finish(installation.catalog, texts=True)
     assert plugin.waiting == ("programs",)
     assert installation.catalog.listed() == ()

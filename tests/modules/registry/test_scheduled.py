@@ -1,9 +1,9 @@
 """Agents that work once a day, in the question before a module is installed."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.modules.registry.check import ModuleInvalid, check_folder
 from parachute.modules.registry.models import InstalledModule

@@ -1,16 +1,16 @@
 """The settings of the process, from its environment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+
+from msgspec import Struct
 
 from parachute.base.environment import number_in
 from parachute.base.errors import InvalidInput
 
 
-@dataclass(frozen=True, slots=True)
-class VoiceSettings:
+class VoiceSettings(Struct, frozen=True):
     """Read once at the start; `kind` None: the folder says it."""
 
     model: Path
