@@ -6,6 +6,8 @@ from typing import Any, BinaryIO, Protocol
 
 from msgspec import Struct
 
+from parachute.base.answers import Answer
+
 
 class State(StrEnum):
     """The state of a transcription; `transcribed` has its text, and the journal has not yet."""
@@ -21,7 +23,7 @@ class State(StrEnum):
 OVER = (State.DONE, State.FAILED, State.CANCELLED)
 
 
-class Segment(Struct, frozen=True):
+class Segment(Answer, frozen=True):
     """Speech between two seconds of a recording."""
 
     start: float
