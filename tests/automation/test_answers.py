@@ -6,6 +6,7 @@ from typing import get_origin, get_type_hints
 
 import pytest
 from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
 
 import parachute.automation
 
@@ -18,3 +19,5 @@ def test_every_route_declares_its_answer(noun: str) -> None:
     answers = {route.name: get_type_hints(route.endpoint)["return"] for route in routes if isinstance(route, APIRoute)}
     assert answers
     assert not [name for name, answer in answers.items() if (get_origin(answer) or answer) is dict]
+    for answer in answers.values():
+        assert TypeAdapter(answer).json_schema(mode="serialization")
