@@ -1,6 +1,5 @@
 """The installed plugins: each read and compared with what the owner approved before anything of it is used."""
 
-import dataclasses
 import hashlib
 import json
 import logging
@@ -114,7 +113,7 @@ class Library(ServerSource):
                     )
                 place(self.places, target, folder)
                 kept = tuple(each for each in entry.copies if each.holds != holds)
-                return dataclasses.replace(entry, copies=(*kept, Copy(holds, digest)))
+                return replace(entry, copies=(*kept, Copy(holds, digest)))
 
             self.registry.replace(plugin.slug, add)
         return folder, digest
@@ -147,11 +146,11 @@ class Library(ServerSource):
         def enter(entry: Installed) -> Installed:
             # Made anew when they are needed, out of what was compared with the hash above.
             remove_tree(files.parent / "copies", self.places.folder)
-            entry = dataclasses.replace(entry, copies=())
+            entry = replace(entry, copies=())
             if "texts" in approved:
-                entry = dataclasses.replace(entry, texts=contents.texts_hash)
+                entry = replace(entry, texts=contents.texts_hash)
             if "programs" in approved:
-                entry = dataclasses.replace(entry, programs=contents.programs_hash, refused="")
+                entry = replace(entry, programs=contents.programs_hash, refused="")
             return entry
 
         changed = self.registry.replace(slug, enter)
@@ -182,7 +181,7 @@ class Library(ServerSource):
                 f"The plugin {slug} has changed since you reviewed it.", "Review it again.", key="plugin_changed"
             )
         digest = plugin.contents.programs_hash
-        self.registry.replace(slug, lambda entry: dataclasses.replace(entry, refused=digest, programs=""))
+        self.registry.replace(slug, lambda entry: replace(entry, refused=digest, programs=""))
         return self.get(slug)
 
     def remove(self, slug: str, catalog: Catalog) -> Installed:
@@ -251,7 +250,7 @@ class Library(ServerSource):
                     return entries
                 place(self.places, staging / "version", self.places.version(new))
                 kept = (
-                    dataclasses.replace(new, texts=before.texts, programs=before.programs, refused=before.refused)
+                    replace(new, texts=before.texts, programs=before.programs, refused=before.refused)
                     if before
                     else new
                 )

@@ -1,6 +1,5 @@
 """Installed modules, their status and the paths of their files."""
 
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -74,7 +73,7 @@ class InstalledModule(Struct, frozen=True):
 
     def switched(self, enabled: bool) -> "InstalledModule":
         """The same, enabled or disabled."""
-        return dataclasses.replace(self, enabled=enabled)
+        return replace(self, enabled=enabled)
 
 
 class ModuleUnit(Answer, frozen=True):
