@@ -3,17 +3,17 @@
 import json
 import re
 import unicodedata
-from typing import Any
 
 from parachute.chat.imports.reading.brain import document
 from parachute.chat.imports.reading.conversation import Conversation, moment, name_of
+from parachute.chat.sessions.messages import Message
 from parachute.chat.sessions.models import Session
 
 _WORDS = re.compile(r"[^\w]+")
 _NAMED = {"user": "You", "assistant": "Agent"}
 
 
-def conversation_of(session: Session, messages: list[dict[str, Any]]) -> Conversation:
+def conversation_of(session: Session, messages: list[Message]) -> Conversation:
     """A conversation as an import would read it again."""
     found = Conversation(
         source=session.source or "parachute",

@@ -37,7 +37,8 @@ def explain(home: Home, specification: Specification) -> Explanation:
             found = rows(Inspection(wanted, engine, process, seen, opened, containers.image_of(home)))
     except OSError as error:
         raise Unavailable(f"The inspection cannot be prepared: {error}.", "Try again.") from error
-    return Explanation(specification.session, "sandboxed", specification.engine, rows=found)
+    differs = any(row.differs for row in found)
+    return Explanation(specification.session, "sandboxed", specification.engine, rows=found, differs=differs)
 
 
 def _saved(home: Home, specification: Specification) -> Finding:
