@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from parachute.base.answers import Done
 from parachute.base.services import provided
 from parachute.base.swap_note import Note
 from parachute.ops.backup.api import (
@@ -75,12 +76,6 @@ class Restored(BaseModel):
     """The last restore; null if there was none."""
 
     last: LastRestore | None
-
-
-class Done(BaseModel):
-    """Answer of a finished request."""
-
-    success: Literal[True] = True
 
 
 @router.put("/access")

@@ -4,17 +4,19 @@ import asyncio
 import os
 import socket
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel
 
 from parachute import __version__
+from parachute.base.answers import Done
 from parachute.base.services import provided, services_of
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load
+from parachute.llm.gateway.reports import ProviderStatus
 from parachute.llm.gateway.service import Gateway
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.web.discovery.avahi import announced_name
@@ -42,14 +44,8 @@ class Setup(BaseModel):
     time_zone: str
     version: str
     vault: str
-    provider: dict[str, Any]
+    provider: ProviderStatus
     model_chosen: bool
-
-
-class Done(BaseModel):
-    """Answer of a finished request."""
-
-    success: Literal[True] = True
 
 
 @router.get("/setup", include_in_schema=False)
@@ -75,7 +71,7 @@ async def status(request: Request, service: FirstBootDependency) -> Setup:
         version=__version__,
         vault=str(services.get(Settings).vault),
         provider=provider,
-        model_chosen=settings.provider != "auto" or provider["provider"] not in (None, "offline"),
+        model_chosen=settings.provider != "auto" or provider.provider not in (None, "offline"),
     )
 
 

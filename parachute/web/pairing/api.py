@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from parachute.base.addresses import is_loopback
+from parachute.base.answers import Done
 from parachute.base.clock import as_text
 from parachute.base.errors import NotAllowed
 from parachute.base.services import provided, services_of
@@ -131,12 +132,6 @@ class SessionList(BaseModel):
     """All browsers that are signed in."""
 
     sessions: list[Session]
-
-
-class Done(BaseModel):
-    """Answer of a finished request."""
-
-    success: Literal[True] = True
 
 
 @router.get("/me")
