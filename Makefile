@@ -72,6 +72,7 @@ lint: $(VENV)/.installed-development ## Style, types and import rules
 	  MYPYPATH=$$folder $(BIN)/mypy --exclude '/tests/|conftest' $$folder || exit 1; done
 	$(BIN)/python scripts/check_opening
 	$(BIN)/python scripts/check_docstrings
+	$(BIN)/python scripts/check_keys
 	$(BIN)/python scripts/check_clock
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 	console/build.sh $(BIN)/python check

@@ -83,6 +83,7 @@ def _long_conversation(computer: MeasuredComputer) -> str:
         role = "assistant" if number % 2 else "user"
         nodes.append(exports.node(f"n{number}", nodes[-1]["id"], role, words, time=1_700_000_000 + number))
     data = [exports.tree(*nodes, title="Long", current=nodes[-1]["id"])]
+    assert computer.command("setup", "--yes", "--modules", "imports").returncode == 0
     answer = httpx2.post(f"{computer.url}/api/import", json={"data": data, "archived": False}, timeout=120, **PLAIN)
     answer.raise_for_status()
     return str(answer.json()["session_ids"][0])

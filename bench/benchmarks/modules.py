@@ -13,9 +13,9 @@ from bench.computers import MeasuredComputer
 from bench.memory import proportional_megabytes
 from bench.processor_time import milliseconds_each
 from bench.results import Result
-from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.scaffold import create_module
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.hashing import tree_hash
 
 _FILES = 2_000
 _MODULES = 20

@@ -115,7 +115,7 @@ class BrainModule(TypeRoutes, MergeRoutes, EntityRoutes, Tools, Module):
     async def link(self, source_id: str, para_id: str, confidence: float = 1.0) -> None:
         """Note that something, such as a journal entry, is about an entity; how sure that is, is told with it."""
         if not 0 <= confidence <= 1:
-            raise InvalidInput("confidence: a number from 0 to 1 is allowed.")
+            raise InvalidInput("confidence: a number from 0 to 1 is allowed.", key="confidence_out_of_range")
         await self.linked(source_id, para_id, confidence)
 
     async def suggest(self, text: str) -> list[Mention]:

@@ -23,7 +23,9 @@ def check(target_id: str | None, payload: Mapping[str, Any]) -> str:
     """Return the target of a change; error: InvalidInput for one that changes nothing."""
     title = payload.get("title", "a title")
     if target_id is None or not payload or not 0 < len(title.strip()) <= LONGEST_TITLE:
-        raise InvalidInput(f"payload: `archived` or a title of 1 to {LONGEST_TITLE} characters is expected.")
+        raise InvalidInput(
+            f"payload: `archived` or a title of 1 to {LONGEST_TITLE} characters is expected.", key="payload_invalid"
+        )
     return target_id
 
 
@@ -53,7 +55,11 @@ async def undo(conversations: Conversations, target_id: str | None, keep: Mappin
     if all(getattr(found, name) == value for name, value in keep.items()):
         return
     if not isinstance(result, Mapping) or found.version != result.get("version"):
-        raise Conflict("The conversation has changed since.", "Reload it and look at the current state.")
+        raise Conflict(
+            "The conversation has changed since.",
+            "Reload it and look at the current state.",
+            key="conversation_changed",
+        )
     await conversations.change(
         found.para_id, title=keep.get("title"), archived=keep.get("archived"), version=found.version
     )

@@ -97,6 +97,8 @@ class ApprovedHashes:
             return {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidInput(
-                f"{self._path} cannot be read, so no {self._what} is approved: {error}.", self._hint
+                f"{self._path} cannot be read, so no {self._what} is approved: {error}.",
+                self._hint,
+                key="approvals_unreadable",
             ) from error
         return dict(approved)

@@ -32,12 +32,6 @@ class DiskReadOnly(Unavailable):
     key = "disk_read_only"
 
 
-class NotPermitted(Unavailable):
-    """A file belongs to somebody else, or its rights keep us out."""
-
-    key = "file_not_permitted"
-
-
 def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteError | None:
     """The error for a person where the disk is the reason, None for any other; `path` instead of the name in the error."""
     number = error.errno if isinstance(error, OSError) else None
@@ -53,9 +47,10 @@ def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteE
             "Make it writable again, and try again: `parachute doctor disk-writable` says more.",
         )
     if number in _DENIED:
-        return NotPermitted(
+        return Unavailable(
             f"The system does not let this computer use {name}.",
             "Give the file back to the user of this computer: `parachute doctor private-files disk-writable` says more.",
+            key="file_not_permitted",
         )
     return None
 

@@ -16,5 +16,7 @@ def number_in(environment: Mapping[str, str], name: str, lowest: float, highest:
     except ValueError:
         number = math.nan
     if not lowest <= number <= highest:
-        raise InvalidInput(f"{name} is {text!r}, and a number from {lowest:g} to {highest:g} is allowed.")
+        raise InvalidInput(
+            f"{name} is {text!r}, and a number from {lowest:g} to {highest:g} is allowed.", key="variable_not_a_number"
+        )
     return number

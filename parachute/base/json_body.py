@@ -14,9 +14,9 @@ async def read_value(chunks: AsyncIterator[bytes], limit: int, values: int | Non
     async for chunk in chunks:
         data += chunk
         if len(data) > limit:
-            raise InvalidInput(f"The request is longer than {limit:,} bytes.")
+            raise InvalidInput(f"The request is longer than {limit:,} bytes.", key="body_too_long")
     if values is not None and not has_few_values(data, values):
-        raise InvalidInput(f"The request has more than {values:,} values.")
+        raise InvalidInput(f"The request has more than {values:,} values.", key="too_many_values")
     return value_of(data)
 
 
@@ -25,11 +25,11 @@ def value_of(data: bytes | bytearray) -> Any:
     try:
         return json.loads(data or b"null")
     except (ValueError, RecursionError) as error:
-        raise InvalidInput("The request is not JSON.") from error
+        raise InvalidInput("The request is not JSON.", key="not_json") from error
 
 
 def object_of(value: Any) -> dict[str, Any]:
     """The value if it is an object; error: InvalidInput."""
     if not isinstance(value, dict):
-        raise InvalidInput("The request is not a JSON object.")
+        raise InvalidInput("The request is not a JSON object.", key="not_an_object")
     return value

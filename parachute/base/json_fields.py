@@ -12,7 +12,7 @@ def text_field(document: Mapping[str, Any], name: str) -> str:
     """Return a text that is there and not empty; error: InvalidInput."""
     value = document.get(name)
     if not isinstance(value, str) or not 0 < len(value) <= _LONGEST:
-        raise InvalidInput(f"{name}: text of 1 to {_LONGEST:,} characters is expected.")
+        raise InvalidInput(f"{name}: text of 1 to {_LONGEST:,} characters is expected.", key="text_missing")
     return value
 
 
@@ -22,5 +22,5 @@ def object_field(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise InvalidInput(f"{name}: an object is expected.")
+        raise InvalidInput(f"{name}: an object is expected.", key="object_missing")
     return value

@@ -150,13 +150,18 @@ async def _connect(address: Address, seconds: float | None) -> tuple[asyncio.Str
 async def _send(
     connection: h11.Connection, writer: asyncio.StreamWriter, body: AsyncIterator[bytes], moved: Callable[[], None]
 ) -> None:
-    async for part in body:
-        moved()
-        if part:
-            writer.write(connection.send(h11.Data(data=part)) or b"")
-            await writer.drain()
-    writer.write(connection.send(h11.EndOfMessage()) or b"")
-    await writer.drain()
+    try:
+        async for part in body:
+            moved()
+            if part:
+                writer.write(connection.send(h11.Data(data=part)) or b"")
+                await writer.drain()
+        writer.write(connection.send(h11.EndOfMessage()) or b"")
+        await writer.drain()
+    except Exception:
+        # The other side would wait for the rest of the body, and we for its answer.
+        writer.transport.abort()
+        raise
 
 
 async def _body(connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

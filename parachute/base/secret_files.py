@@ -18,7 +18,7 @@ def read_secret(path: Path, field: str) -> bytes:
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise InvalidInput(f"{field}: {path} is not a file.")
+            raise InvalidInput(f"{field}: {path} is not a file.", key="secret_file_missing")
         if status.st_mode & (0o007 if status.st_uid == 0 != os.geteuid() else 0o077):
             mode = stat.S_IMODE(status.st_mode)
             raise InvalidInput(
@@ -32,7 +32,7 @@ def read_variables(path: Path, field: str, allowed: Collection[str]) -> dict[str
     try:
         text = read_secret(path, field).decode()
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{field}: {path} is not text in UTF-8.") from error
+        raise InvalidInput(f"{field}: {path} is not text in UTF-8.", key="secret_file_not_text") from error
     variables = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -74,7 +74,7 @@ def check_can_move(current: Path) -> None:
             f"The name of {current} is too long: the old folder is kept under a longer one.", hint, key="path_too_long"
         )
     if os.path.ismount(current):
-        raise InvalidInput(f"{current} is a separate disk and cannot be moved.", hint)
+        raise InvalidInput(f"{current} is a separate disk and cannot be moved.", hint, key="separate_disk")
 
 
 def order(home: Path, plan: Plan) -> None:

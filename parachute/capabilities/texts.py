@@ -12,7 +12,6 @@ from typing import Any, Literal
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed
 from parachute.base.folders import Folder
 from parachute.core import front_matter
-from parachute.files.models import ChangedMeanwhile
 
 LIMIT = 256 * 1024
 """Bytes of such a text, fields and all."""
@@ -44,10 +43,13 @@ def etag_of(content: str) -> str:
 
 
 def check_unchanged(name: str, content: str, expected: str | None) -> None:
-    """Error: ChangedMeanwhile if `expected`, the header If-Match, names another text."""
+    """Error: Conflict if `expected`, the header If-Match, names another text."""
     if expected is not None and etag_of(content) not in [each.strip() for each in expected.split(",")]:
-        raise ChangedMeanwhile(
-            f"{name} has changed since you read it.", "Read it again and apply your change to the current version."
+        raise Conflict(
+            f"{name} has changed since you read it.",
+            "Read it again and apply your change to the current version.",
+            status=412,
+            key="changed_meanwhile",
         )
 
 

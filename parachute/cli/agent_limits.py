@@ -24,9 +24,11 @@ def limit(
     from parachute.modules.registry.agent_limits import AgentLimit
 
     if reset == bool(folder or tool or no_network):
-        raise InvalidInput("What shall be limited?", "Give --folder, --tool or --no-network, or --reset alone.")
+        raise InvalidInput(
+            "What shall be limited?", "Give --folder, --tool or --no-network, or --reset alone.", key="no_limit_given"
+        )
     home = Home.find()
-    wanted = AgentLimit(tuple(folder) or None, tuple(tool) or None, is_offline=no_network)
+    wanted = AgentLimit(tuple(folder) or None, tuple(tool) or None, "none" if no_network else None)
     found = installed(home).limit(name, agent, None if reset else wanted)
     reload_server(home)
-    print_answer(found.as_json(), as_json, lambda _: print_module(found))
+    print_answer(found, as_json, lambda _: print_module(found))

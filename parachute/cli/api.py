@@ -68,7 +68,9 @@ class Api:
         # While core starts again, the socket holds what comes in.
         if core is None or core["state"] not in ("running", "starting"):
             reason = (core and core["reason"]) or "The API is stopped."
-            raise Unavailable(reason, "`parachute restart` starts it; `parachute logs core` shows its output.")
+            raise Unavailable(
+                reason, "`parachute restart` starts it; `parachute logs core` shows its output.", key="not_up"
+            )
         try:
             token = CliToken(home.root).obtain()
         except OSError:  # a disk that takes no new one; on this machine everyday calls need none
@@ -135,7 +137,9 @@ class Api:
             try:
                 return json.loads(response.read(_ANSWER_LIMIT) or b"null")
             except (OSError, http.client.HTTPException, ValueError) as error:
-                raise Unavailable(f"The answer of {self.url} broke off.", "Try again.") from error
+                raise Unavailable(
+                    f"The answer of {self.url} broke off.", "Try again.", key="answer_broke_off"
+                ) from error
 
     def _open(
         self, method: str, path: str, body: object, seconds: float, headers: Mapping[str, str] | None = None
@@ -161,6 +165,7 @@ class Api:
             raise Unavailable(
                 f"{self.url} does not answer ({error or type(error).__name__}).",
                 "`parachute status` shows the processes, `parachute logs core` the server's log.",
+                key="api_silent",
             ) from error
         if response.status >= 400:
             with response:
@@ -191,4 +196,4 @@ def _refusal(response: http.client.HTTPResponse) -> Refused:
             return Refused(detail, str(hint) if hint else None, key=str(answer.get("key")), status=response.status)
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, AttributeError):
         pass  # an answer that is not of our API has nothing but its status
-    return Refused(f"The API answered {response.status} {response.reason}.", status=response.status)
+    return Refused(f"The API answered {response.status} {response.reason}.", status=response.status, key="api_refused")

@@ -21,11 +21,15 @@ _PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".zst")
 def attachments(paths: Sequence[Path]) -> list[dict[str, Any]]:
     """The files with their contents; error: InvalidInput naming the file."""
     if len(paths) > _MOST:
-        raise InvalidInput(f"--attach: at most {_MOST} files go with one message.", "Pack them into one.")
+        raise InvalidInput(
+            f"--attach: at most {_MOST} files go with one message.", "Pack them into one.", key="too_many_attachments"
+        )
     found = [_attachment(path) for path in paths]
     if (total := sum(each["sizeBytes"] for each in found)) > _TOGETHER:
         raise InvalidInput(
-            f"--attach: the files have {size(total)} together; {size(_TOGETHER)} are allowed.", "Send them one by one."
+            f"--attach: the files have {size(total)} together; {size(_TOGETHER)} are allowed.",
+            "Send them one by one.",
+            key="attachments_too_large",
         )
     return found
 
@@ -34,13 +38,19 @@ def _attachment(path: Path) -> dict[str, Any]:
     path = path.expanduser()
     try:
         if not path.is_file():
-            raise InvalidInput(f"--attach: there is no file {path}.")
+            raise InvalidInput(f"--attach: there is no file {path}.", key="no_attachment")
         with path.open("rb") as file:
             content = file.read(_LIMIT + 1)
     except OSError as error:
-        raise InvalidInput(f"--attach: {path} cannot be read: {error.strerror}.") from error
+        raise InvalidInput(
+            f"--attach: {path} cannot be read: {error.strerror}.", key="attachment_unreadable"
+        ) from error
     if len(content) > _LIMIT:
-        raise InvalidInput(f"--attach: {path} is larger than {size(_LIMIT)}.", "Put it into a folder for --directory.")
+        raise InvalidInput(
+            f"--attach: {path} is larger than {size(_LIMIT)}.",
+            "Put it into a folder for --directory.",
+            key="attachment_too_large",
+        )
     media = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return {
         "fileName": path.name,

@@ -15,9 +15,9 @@ from parachute.config.settings.store import load
 from parachute.ops.backup import backups, create, proof, restore
 from parachute.ops.backup.backups import Backup, Retention
 from parachute.ops.backup.create import Created
-from parachute.ops.backup.models import Progress
+from parachute.ops.backup.models import Damaged, Progress
 from parachute.ops.backup.present import Browser
-from parachute.ops.backup.proof import DoesNotStart, Proved
+from parachute.ops.backup.proof import Proved
 from parachute.ops.backup.repository import Repository
 from parachute.ops.backup.restore import Restored
 from parachute.ops.backup.state import State
@@ -68,7 +68,9 @@ class Backups:
         restore.check_empty(to)
         if trust and to.resolve().is_relative_to(self.places.vault.resolve()):
             raise InvalidInput(
-                f"{to} lies in the vault, where agents could read the keys.", "Name a folder outside of it."
+                f"{to} lies in the vault, where agents could read the keys.",
+                "Name a folder outside of it.",
+                key="target_in_vault",
             )
         return to
 
@@ -96,7 +98,7 @@ class Backups:
         return create.prune(self.places, self.repository, self._keep, really=really)
 
     def _start(self, state: Path, vault: Path) -> str | None:
-        """Start the computer from what a backup has brought back; why that is not possible here. Error: DoesNotStart."""
+        """Start the computer from what a backup has brought back; why that is not possible here. Error: Damaged."""
         try:
             result = start_restored(self.home, state, vault)
         except Conflict as error:
@@ -106,7 +108,7 @@ class Backups:
         failed = next((check for check in result.checks if not check.ok), None)
         said, hint = (failed.sentence, failed.detail) if failed else ("It did not come to an end.", None)
         hint = hint or "`parachute backup restore BACKUP --to FOLDER` brings its files all the same."
-        raise DoesNotStart(f"The backup is complete, but {said[0].lower()}{said[1:]}", hint)
+        raise Damaged(f"The backup is complete, but {said[0].lower()}{said[1:]}", hint, key="backup_does_not_start")
 
     @contextlib.contextmanager
     def _not_running(self) -> Iterator[None]:
@@ -116,6 +118,7 @@ class Backups:
                 raise Conflict(
                     "The computer is running and would overwrite the restored files.",
                     "`parachute stop` ends it; then try again. `--to FOLDER` restores beside it.",
+                    key="restore_beside_computer",
                 )
             yield
 

@@ -22,7 +22,9 @@ from parachute.sandbox.image.models import Image
 def build_image(from_tar: Path | None, to_tar: Path | None, as_json: bool) -> None:
     """Build the image, or only its root as a file."""
     if from_tar and to_tar:
-        raise InvalidInput("--from-tar and --to-tar are two different things to do.", "Give one of them.")
+        raise InvalidInput(
+            "--from-tar and --to-tar are two different things to do.", "Give one of them.", key="two_archives"
+        )
     home = Home.find()
     chosen = load(home).sandbox
     wanted = contents.debian_packages(chosen.packages, chosen.without)
@@ -115,10 +117,10 @@ def become_shell() -> NoReturn:
     home = Home.find()
     image = containers.image_of(home)
     if image is None:
-        raise Unavailable("No container image yet.", "Build it: parachute sandbox build")
+        raise Unavailable("No container image yet.", "Build it: parachute sandbox build", key="no_image")
     specification = trial(home, load(home).sandbox, image.id)
     if reason := containers.unavailable(specification):
-        raise Unavailable(reason, "`parachute sandbox status` shows more.")
+        raise Unavailable(reason, "`parachute sandbox status` shows more.", key="no_sandbox")
     sys.stdout.flush()
     command = _shell_command(home, specification)
     os.execvp(command[0], command)  # noqa: S606 - the arguments are a list of our own

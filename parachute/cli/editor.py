@@ -22,7 +22,9 @@ def edited(text: str) -> str:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise InvalidInput(
-            "There is no text and no editor to write one.", "Give the text, or set EDITOR, such as: export EDITOR=nano"
+            "There is no text and no editor to write one.",
+            "Give the text, or set EDITOR, such as: export EDITOR=nano",
+            key="no_editor",
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "entry.md"
@@ -30,5 +32,5 @@ def edited(text: str) -> str:
         try:
             subprocess.run([*shlex.split(editor), path], check=True)
         except (OSError, ValueError, subprocess.CalledProcessError) as error:
-            raise InvalidInput(f"The editor failed, and nothing was changed: {error}.") from error
+            raise InvalidInput(f"The editor failed, and nothing was changed: {error}.", key="editor_failed") from error
         return path.read_text()

@@ -73,6 +73,7 @@ class EventStream:
                 raise Unavailable(
                     "The connection was lost before the answer began.",
                     "`parachute sessions list` shows whether the message arrived.",
+                    key="connection_lost",
                 )
             if self._closed.wait(_DELAYS[self._failures]):
                 return
@@ -89,6 +90,7 @@ class EventStream:
         raise Unavailable(
             "The connection was lost and could not be taken up again.",
             f"`parachute status` shows what runs. The run may go on: it belongs to the conversation {self.session}.",
+            key="connection_lost",
         )
 
     def _read(self, response: http.client.HTTPResponse, after: int) -> bool:
@@ -128,7 +130,9 @@ def _lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
     while chunk := response.read1(65536):
         rest += chunk
         if len(rest) > _LINE_LIMIT:
-            raise Unavailable("The API sent a line without end.", "`parachute logs core` may tell why.")
+            raise Unavailable(
+                "The API sent a line without end.", "`parachute logs core` may tell why.", key="line_without_end"
+            )
         if b"\n" in chunk:
             *lines, last = rest.split(b"\n")
             yield from (bytes(line) for line in lines)

@@ -41,9 +41,9 @@ def examine_computer(
     shown = shows_all or bool(names)
     hint = "`parachute doctor --fix --yes` mends without asking."
     if yes and not fix:
-        raise InvalidInput("--yes belongs to --fix.", hint)
+        raise InvalidInput("--yes belongs to --fix.", hint, key="yes_without_fix")
     if fix and not yes and (as_json or not sys.stdin.isatty()):
-        raise InvalidInput("Cannot ask: no terminal.", hint)
+        raise InvalidInput("Cannot ask: no terminal.", hint, key="cannot_ask")
     found = _examine(checks, as_json, records, shows_all=shown)
     wanted = [each for each in found if not key or each.key == key]
     fixed = _mend(wanted, asks=not yes, shows=not as_json) if fix else []

@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 SECTIONS = {
     "Start here": {
-        "setup": "Install the journal, the knowledge base and their chats",
+        "setup": "Install the journal, the knowledge base, their chats and imports",
         "start": "Start the computer in the background",
         "stop": "End the computer and everything that it started",
         "restart": "Restart the computer with the current settings and environment, on the same address",

@@ -31,7 +31,7 @@ def whole(typed: str, identifiers: Iterable[str], what: str, hint: str) -> str:
     if not found and typed:
         found = [each for each in every if _begins(each, typed)]
     if not found:
-        raise NotFound(f"There is no {what} {typed[:100]!r}.", hint)
+        raise NotFound(f"There is no {what} {typed[:100]!r}.", hint, key="no_such_id")
     if len(found) > 1:
         names = ", ".join(found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
         raise InvalidInput(f"Several begin with {typed[:100]!r}: {names}.", "Type more of it.", key="ambiguous_id")
@@ -50,7 +50,9 @@ def last_session(api: "Api", workspace: str | None) -> str:
         # A module's own agent answers in those, and other people in those of a bot.
         if MODULE not in session["metadata"] and session["source"] not in BOT_SOURCES:
             return str(session["id"])
-    raise NotFound("There is no conversation to go on with.", 'Begin one: parachute chat "hello"')
+    raise NotFound(
+        "There is no conversation to go on with.", 'Begin one: parachute chat "hello"', key="no_conversation"
+    )
 
 
 def _session_ids(api: "Api") -> Iterator[str]:

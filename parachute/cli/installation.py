@@ -28,7 +28,7 @@ def user_home(home: Home) -> Path | None:
 def project(directory: Path | None) -> Path | None:
     """A project's folder, as --directory names it; error: InvalidInput for what is none."""
     if directory is not None and not directory.is_dir():
-        raise InvalidInput(f"--directory: there is no folder {directory}.")
+        raise InvalidInput(f"--directory: there is no folder {directory}.", key="no_such_folder")
     return directory and directory.absolute()
 
 

@@ -35,6 +35,7 @@ def install(home: Home, host: str, port: int) -> Path:
         raise Conflict(
             f"{file} is another computer's.",
             "With its PARACHUTE_HOME `parachute service uninstall` removes it. A user of macOS has one computer as a service.",
+            key="launch_agent_taken",
         )
     file.parent.mkdir(parents=True, exist_ok=True)
     _ = home.logs  # made here: launchd opens them before anything of ours runs
@@ -92,6 +93,7 @@ def _unload(home: Home) -> None:
             raise Unavailable(
                 f"launchd did not end {launch_agent.LABEL} within {_SECONDS:.0f} seconds.",
                 f"`launchctl print {_target()}` shows its state.",
+                key="launch_agent_not_ended",
             )
         time.sleep(_POLL_SECONDS)
 
@@ -114,4 +116,5 @@ def _launchctl(*arguments: str, check: bool = True) -> None:
         raise Unavailable(
             f"launchctl {arguments[0]} failed: {answer.stderr.strip()}",
             "Log in at the screen as this user, and try again; `parachute logs supervisor` shows its output.",
+            key="launchctl_failed",
         )

@@ -45,7 +45,9 @@ def check_not_running(home: Home) -> None:
     """Error: Conflict if the computer runs, so that a service cannot take its place."""
     if pid_file.is_running(home):
         raise Conflict(
-            "The computer is running already, but not as a service.", "`parachute stop` ends it; then try again."
+            "The computer is running already, but not as a service.",
+            "`parachute stop` ends it; then try again.",
+            key="already_running",
         )
 
 
@@ -113,6 +115,7 @@ def stop(home: Home) -> list[str]:
                 raise Unavailable(
                     f"The supervisor (process {pid_file.process(home)}) did not end within {_STOP_SECONDS:.0f} seconds.",
                     f"`kill -9 {pid_file.process(home)}` ends it at once; `parachute logs` shows its output.",
+                    key="supervisor_not_ended",
                 )
             time.sleep(_POLL_SECONDS)
     return [unit["name"] for unit in units if unit["process"] is not None]
@@ -141,8 +144,8 @@ async def _until_ready(home: Home, process: subprocess.Popen[bytes] | None = Non
             else:
                 return
     if process is not None and process.poll() is not None:
-        raise Unavailable("The supervisor has ended.")
-    raise Unavailable(f"The supervisor did not answer within {_START_SECONDS:.0f} seconds.")
+        raise Unavailable("The supervisor has ended.", key="supervisor_ended")
+    raise Unavailable(f"The supervisor did not answer within {_START_SECONDS:.0f} seconds.", key="supervisor_silent")
 
 
 def _beginnings(home: Home) -> dict[str, int]:

@@ -13,10 +13,10 @@ from parachute.config.settings.home import Home
 
 if TYPE_CHECKING:
     from parachute.modules.registry.agent_limits import AgentLimit
-    from parachute.modules.registry.changes import FileChange
     from parachute.modules.registry.installation import Installation
     from parachute.modules.registry.models import ModuleStatus
     from parachute.modules.registry.service import Modules
+    from parachute.modules.trees.changes import FileChange
 
 STATES = {
     "ready": ("ready", "Approved and ready to start. Shown while the computer is stopped."),
@@ -109,7 +109,7 @@ def put_in_place(installation: "Installation", yes: bool, as_json: bool) -> bool
     if not as_json:
         print(f"\n{clean(question.as_text())}\n", flush=True)
     elif not yes:
-        print_json(question.as_json())
+        print_json(question.review())
     confirm(question.sentence, "Nothing was changed.", yes=yes, as_json=as_json)
     installation.finish()
     return True
@@ -120,7 +120,7 @@ def print_installed(home: Home, modules: "Modules", name: str, what: str, as_jso
     address = reload_server(home)
     found = modules.status(name)
     if as_json:
-        print_json(found.as_json())
+        print_json(found)
         return
     print(f"✓ Module '{name}' {what if 'approved' in what else f'is {what}'}")
     print(f"  Path: {found.folder}")
@@ -143,10 +143,10 @@ def print_modules(found: "list[ModuleStatus]") -> None:
     rows = [
         (
             status.name,
-            (status.module.version if status.module else "") or "",
+            status.version or "",
             _trust(status),
             _word(status),
-            status.module.source if status.module else "",
+            status.source or "",
         )
         for status in found
     ]
@@ -160,19 +160,18 @@ def print_states(found: "list[ModuleStatus]") -> None:
 
 def print_module(status: "ModuleStatus") -> None:
     """Everything about one module."""
-    module = status.module
-    facts = [("Name", status.name), ("State", _sentence(status)), ("Folder", str(status.folder))]
+    facts = [("Name", status.name), ("State", _sentence(status)), ("Folder", status.folder)]
     if status.declared:
         facts.append(("Declared", "by the system's configuration"))
-    if module:
+    if status.hash is not None:
         facts += [
-            ("Version", module.version),
+            ("Version", status.version or ""),
             ("Trust", _trust(status)),
-            ("Source", f"{module.source}{f', folder {module.path}' if module.path else ''}"),
-            ("Hash", module.hash),
-            ("Approved", local(module.approved_at)),
+            ("Source", f"{status.source}{f', folder {status.path}' if status.path else ''}"),
+            ("Hash", status.hash),
+            ("Approved", local(status.approved_at)),
         ]
-        facts += [(f"Agent {name}", f"limited to {_limit(limit)}") for name, limit in module.agents.items()]
+        facts += [(f"Agent {name}", f"limited to {_limit(limit)}") for name, limit in status.agent_limits.items()]
     if status.pending_hash:
         facts.append(("Changed to", status.pending_hash))
     if unit := status.unit:
@@ -186,7 +185,7 @@ def print_module(status: "ModuleStatus") -> None:
 def _limit(limit: "AgentLimit") -> str:
     parts = [f"paths {', '.join(limit.paths) or 'none'}"] if limit.paths is not None else []
     parts += [f"tools {', '.join(limit.capabilities) or 'none'}"] if limit.capabilities is not None else []
-    return "; ".join([*parts, *(["no network"] if limit.is_offline else [])])
+    return "; ".join([*parts, *(["no network"] if limit.network else [])])
 
 
 def print_changes(changes: "list[FileChange]") -> None:
@@ -235,7 +234,7 @@ def _sentence(status: "ModuleStatus") -> str:
 
 
 def _trust(status: "ModuleStatus") -> str:
-    if status.module is None:
+    if status.hash is None:
         return "declared" if status.declared else ""
-    notes = {str(status.module.trust): True, "declared": status.declared, "runs in place": status.module.dev}
+    notes = {str(status.trust_level): True, "declared": status.declared, "runs in place": status.dev}
     return ", ".join(note for note, holds in notes.items() if holds)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
+from msgspec import to_builtins
+
 from parachute.cli.own_command import typed
 
 _CONTROL = {number: None for number in (*range(32), *range(127, 160)) if number not in (9, 10)}
@@ -42,7 +44,7 @@ def print_note(text: str) -> None:
 
 def as_json(value: Any, indent: int | None = None) -> str:
     """A value as JSON in which no character drives a terminal: what JSON leaves as it is, is escaped here."""
-    return json.dumps(value, indent=indent, ensure_ascii=False).translate(_JSON_CONTROL)
+    return json.dumps(value, indent=indent, ensure_ascii=False, default=to_builtins).translate(_JSON_CONTROL)
 
 
 def print_json(value: Any) -> None:

@@ -39,9 +39,11 @@ def packed(path: Path, kind: str) -> Iterator[BinaryIO]:
             with path.open("rb") as file:
                 yield file
     except sqlite3.Error as error:
-        raise InvalidInput(f"{path} cannot be read as a database: {error}.") from error
+        raise InvalidInput(f"{path} cannot be read as a database: {error}.", key="database_unreadable") from error
     except OSError as error:
-        raise InvalidInput(f"{error.filename or path} cannot be read: {error.strerror}.") from error
+        raise InvalidInput(
+            f"{error.filename or path} cannot be read: {error.strerror}.", key="file_unreadable"
+        ) from error
 
 
 def snapshot(path: Path, copy: Path) -> None:

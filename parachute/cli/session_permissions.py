@@ -46,7 +46,7 @@ def permit(
     if given := {_LIMITS[name]: value for name, value in limits.items() if value is not None}:
         said["sandbox_override"] = given
     if clear and said:
-        raise InvalidInput("--clear takes everything back.", "Give it alone.")
+        raise InvalidInput("--clear takes everything back.", "Give it alone.", key="clear_not_alone")
     if clear:
         said = dict.fromkeys(_FIELDS)
     api = Api.find()
@@ -68,7 +68,7 @@ def narrows(found: Mapping[str, Any]) -> bool:
 def _listed(option: str, names: Sequence[str]) -> list[str] | None:
     if names[0] in ("all", "none"):
         if len(names) > 1:
-            raise InvalidInput(f"--{option}: {names[0]!r} stands alone.")
+            raise InvalidInput(f"--{option}: {names[0]!r} stands alone.", key="stands_alone")
         return None if names[0] == "all" else []
     return list(names)
 

@@ -36,7 +36,7 @@ class SettingsFile:
         return [_compared(row, started) for row in self.rows()]
 
     def row(self, name: str) -> SettingRow:
-        """One setting in force; errors: UnknownSetting, ConfigError."""
+        """One setting in force; errors: NotFound, ConfigError."""
         return one_row(self._home, name)
 
     def set(self, name: str, value: str) -> None:
@@ -54,7 +54,9 @@ class SettingsFile:
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except (FileExistsError, NotADirectoryError) as error:
-                raise InvalidInput(f"vault: {folder} is not a folder.", "Name a folder.") from error
+                raise InvalidInput(
+                    f"vault: {folder} is not a folder.", "Name a folder.", key="vault_not_a_folder"
+                ) from error
             VaultPlace(self._home.root, folder).begin_anew()
         check_vault(folder)
         set_value(self._home, "vault", value)

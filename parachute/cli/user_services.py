@@ -28,11 +28,14 @@ class Linger(Struct, frozen=True):
 def check_possible(home: Home) -> None:
     """Errors: Unavailable where there is no user manager, Conflict where the computer runs without one."""
     if not shutil.which("systemctl"):
-        raise Unavailable("There is no systemd on this machine.", "`parachute start` runs the computer without it.")
+        raise Unavailable(
+            "There is no systemd on this machine.", "`parachute start` runs the computer without it.", key="no_systemd"
+        )
     if _are_of_the_system() or installed.are_links():
         raise Conflict(
             "The system's configuration has these services already.",
             "Change it where they come from: on NixOS and with home-manager in `services.parachute`.",
+            key="system_services",
         )
     _check_manager()
     if not are_installed(home):
@@ -167,6 +170,7 @@ def _check_manager() -> None:
         raise Unavailable(
             f"The user manager of systemd does not answer: {answer.stderr.strip()}.",
             "Log in as this user itself, not with su or sudo, and try again.",
+            key="systemd_silent",
         )
 
 
@@ -208,4 +212,5 @@ def _systemctl(*arguments: str, check: bool = True) -> None:
         raise Unavailable(
             f"systemctl {arguments[0]} failed: {answer.stderr.strip()}",
             "`journalctl --user -u 'parachute-*' -n 50` shows the output of the services, and `parachute logs` the log of core.",
+            key="systemctl_failed",
         )

@@ -1,4 +1,4 @@
-"""Sentences of the computer itself in chats, in the languages of `bots.yaml`."""
+"""Sentences of the computer itself in chats, in the languages of `messengers.language`."""
 
 from typing import Literal
 

@@ -30,16 +30,18 @@ def memory_bytes(text: str, field: str = "memory") -> int:
     match = _MEMORY.fullmatch(text) if isinstance(text, str) else None
     size = int(match[1]) * _UNITS[match[2].lower()] if match else 0
     if not _SMALLEST_MEMORY <= size <= _LARGEST_MEMORY:
-        raise InvalidInput(f"{field}: write a size of at least 16m, such as 512m or 2g.")
+        raise InvalidInput(f"{field}: write a size of at least 16m, such as 512m or 2g.", key="memory_invalid")
     return size
 
 
 def host_name(text: object, field: str = "network") -> str:
     """A host that may be reached, exact or `*.` and a domain; error: InvalidInput for addresses and single words."""
     if not isinstance(text, str) or len(text) > 253 or not _HOST.fullmatch(text.lower()):
-        raise InvalidInput(f"{field}: {str(text)[:60]!r} must be a host such as api.example.org or *.example.org.")
+        raise InvalidInput(
+            f"{field}: {str(text)[:60]!r} must be a host such as api.example.org or *.example.org.", key="host_invalid"
+        )
     if text.startswith("*.") and text.count(".") < 2:
-        raise InvalidInput(f"{field}: {text!r} would be every host of a whole top-level domain.")
+        raise InvalidInput(f"{field}: {text!r} would be every host of a whole top-level domain.", key="host_too_wide")
     return text.lower()
 
 
@@ -62,24 +64,28 @@ class SandboxConfig:
     def __post_init__(self) -> None:
         """Lists to tuples, and every value checked; error: InvalidInput naming the field."""
         if self.workspace_access not in WORKSPACE_ACCESS:
-            raise InvalidInput(f"workspace_access: one of {', '.join(WORKSPACE_ACCESS)} is allowed.")
+            raise InvalidInput(
+                f"workspace_access: one of {', '.join(WORKSPACE_ACCESS)} is allowed.", key="workspace_access_invalid"
+            )
         object.__setattr__(self, "allowed_paths", tuple(map(_agent_path, _texts(self.allowed_paths, "allowed_paths"))))
         memory_bytes(self.memory)
         if isinstance(self.cpus, bool) or not isinstance(self.cpus, int | float) or not 0.05 <= self.cpus <= 256:
-            raise InvalidInput("cpus: a number from 0.05 to 256 is allowed.")
+            raise InvalidInput("cpus: a number from 0.05 to 256 is allowed.", key="cpus_invalid")
         if (
             isinstance(self.pids_limit, bool)
             or not isinstance(self.pids_limit, int)
             or not 8 <= self.pids_limit <= 32768
         ):
-            raise InvalidInput("pids_limit: a whole number from 8 to 32768 is allowed.")
+            raise InvalidInput("pids_limit: a whole number from 8 to 32768 is allowed.", key="pids_limit_invalid")
         object.__setattr__(self, "network", _network(self.network))
         if not isinstance(self.read_only_root, bool):
-            raise InvalidInput("read_only_root: true or false is allowed.")
+            raise InvalidInput("read_only_root: true or false is allowed.", key="read_only_root_invalid")
         object.__setattr__(self, "cap_drop", _texts(self.cap_drop, "cap_drop"))
         for name in self.cap_drop:
             if not _CAPABILITY_OF_KERNEL.fullmatch(name):
-                raise InvalidInput(f"cap_drop: {name[:40]!r} must be ALL or a name such as NET_RAW.")
+                raise InvalidInput(
+                    f"cap_drop: {name[:40]!r} must be ALL or a name such as NET_RAW.", key="cap_drop_invalid"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +113,9 @@ class AgentConfig:
         """Lists to tuples, and every value checked; error: InvalidInput naming the field."""
         for name in ("description", "system_prompt"):
             if not isinstance(getattr(self, name), str):
-                raise InvalidInput(f"{name}: text is allowed.")
+                raise InvalidInput(f"{name}: text is allowed.", key="text_expected")
         if self.sandbox is not None and not isinstance(self.sandbox, SandboxConfig):
-            raise InvalidInput("sandbox: a SandboxConfig or None is allowed.")
+            raise InvalidInput("sandbox: a SandboxConfig or None is allowed.", key="sandbox_invalid")
         object.__setattr__(self, "capabilities", tuple(map(capability, _texts(self.capabilities, "capabilities"))))
         if "Bash" in self.capabilities and self.bash is False:
             object.__setattr__(self, "bash", True)
@@ -118,9 +124,11 @@ class AgentConfig:
             object.__setattr__(self, name, _texts(getattr(self, name), name))
         for name in _SWITCHES:
             if not isinstance(getattr(self, name), bool):
-                raise InvalidInput(f"{name}: true or false is allowed.")
+                raise InvalidInput(f"{name}: true or false is allowed.", key="boolean_expected")
         if self.sandbox is None and not self.requires_explicit_approval:
-            raise InvalidInput("sandbox: an agent without a sandbox needs requires_explicit_approval: true.")
+            raise InvalidInput(
+                "sandbox: an agent without a sandbox needs requires_explicit_approval: true.", key="approval_missing"
+            )
 
     @classmethod
     def of(cls, value: "AgentConfig | Mapping[str, Any]") -> "AgentConfig":
@@ -128,14 +136,16 @@ class AgentConfig:
         if isinstance(value, AgentConfig):
             return value
         if not isinstance(value, Mapping):
-            raise InvalidInput("an agent must be an AgentConfig or a dict.")
+            raise InvalidInput("an agent must be an AgentConfig or a dict.", key="agent_invalid")
         rest = dict(value)
         short = {name: rest.pop(name) for name in ("paths", "network") if name in rest}
         unknown = [name for name in rest if name not in _AGENT_FIELDS]
         if unknown:
-            raise InvalidInput(f"{unknown[0]}: unknown field of an agent.")
+            raise InvalidInput(f"{unknown[0]}: unknown field of an agent.", key="agent_field_unknown")
         if "sandbox" in rest and short:
-            raise InvalidInput(f"{next(iter(short))}: say it inside of sandbox, when there is one.")
+            raise InvalidInput(
+                f"{next(iter(short))}: say it inside of sandbox, when there is one.", key="sandbox_said_twice"
+            )
         agent = cls(**rest)
         if "sandbox" in rest:
             return agent
@@ -155,7 +165,9 @@ def capability(name: str) -> str:
     """The tool's name as the agent knows it; error: InvalidInput naming those that exist."""
     known = _CAPABILITIES.get(name.lower())
     if known is None:
-        raise InvalidInput(f"capabilities: {name[:40]!r} is unknown; allowed are {', '.join(CAPABILITIES)}.")
+        raise InvalidInput(
+            f"capabilities: {name[:40]!r} is unknown; allowed are {', '.join(CAPABILITIES)}.", key="capability_unknown"
+        )
     return known
 
 
@@ -166,7 +178,10 @@ def commands(value: object, field: str = "bash") -> bool | tuple[str, ...]:
     names = _texts(value, field)
     for name in names:
         if not _COMMAND.fullmatch(name):
-            raise InvalidInput(f"{field}: {name[:40]!r} must be the name of a command, without arguments or a path.")
+            raise InvalidInput(
+                f"{field}: {name[:40]!r} must be the name of a command, without arguments or a path.",
+                key="command_invalid",
+            )
     return names
 
 
@@ -182,7 +197,7 @@ def _network(value: object) -> str | tuple[str, ...]:
         return "bridge" if value else "none"
     if isinstance(value, str):
         if value not in ("none", "bridge"):
-            raise InvalidInput("network: none, bridge or a list of hosts is allowed.")
+            raise InvalidInput("network: none, bridge or a list of hosts is allowed.", key="network_invalid")
         return value
     return tuple(host_name(host) for host in _texts(value, "network")) or "none"
 
@@ -195,15 +210,18 @@ def _agent_path(text: str) -> str:
         inside = text[2:]
         first = inside.split("/")[0]
         if not first or first.startswith(".") or "*" in first or "?" in first:
-            raise InvalidInput(f"allowed_paths: {text[:80]!r} must name a folder of the user that is not hidden.")
+            raise InvalidInput(
+                f"allowed_paths: {text[:80]!r} must name a folder of the user that is not hidden.",
+                key="agent_path_invalid",
+            )
     Pattern.parse(inside, "allowed_paths")
     return text
 
 
 def _texts(value: object, field: str) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise InvalidInput(f"{field}: a list of texts is allowed.")
+        raise InvalidInput(f"{field}: a list of texts is allowed.", key="texts_expected")
     items = tuple(value)
     if not all(isinstance(item, str) and item.strip() for item in items):
-        raise InvalidInput(f"{field}: a list of texts is allowed.")
+        raise InvalidInput(f"{field}: a list of texts is allowed.", key="texts_expected")
     return items

@@ -20,7 +20,7 @@ from parachute.core.para_id import ParaId
 from parachute.core.preview import Preview
 from parachute.core.request import Request
 from parachute.core.response import Rendered, log, refusal, render
-from parachute.core.routing import MethodNotAllowed, Route, Routes
+from parachute.core.routing import Route, Routes
 from parachute.core.services import ACTIONS
 from parachute.core.signature import Signature
 from parachute.core.values import convert, encode, schema
@@ -94,7 +94,7 @@ class Application:
 
     def _add_tool(self, tool: Tool) -> None:
         if tool.name in self.tools:
-            raise ModuleError(f"Two functions are the tool {tool.name}.")
+            raise ModuleError(f"Two functions are the tool {tool.name}.", key="tool_taken")
         self.tools[tool.name] = tool
 
     def describe(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class Application:
     async def lifecycle(self, step: str) -> None:
         """Call on_enable, on_start, on_stop or on_disable; error: ModuleError."""
         if step not in LIFECYCLE:
-            raise NotFound(f"{step[:40]!r} is no step; there are {', '.join(LIFECYCLE)}.")
+            raise NotFound(f"{step[:40]!r} is no step; there are {', '.join(LIFECYCLE)}.", key="unknown_step")
         await self._guarded(step, getattr(self.module, step), {})
 
     async def respond(self, request: Request) -> Rendered:
@@ -141,7 +141,7 @@ class Application:
                 raise self._failed(where, error) from error
         except ParachuteError as error:
             answer = refusal(error)
-            if isinstance(error, MethodNotAllowed):
+            if "allow" in error.fields:
                 answer.headers["allow"] = error.fields["allow"]
             return answer
 
@@ -149,10 +149,10 @@ class Application:
         """Call a tool and return its text; errors: NotFound, InvalidInput, and what the tool raises."""
         tool = self.tools.get(name)
         if tool is None:
-            raise NotFound(f"{self.module.name} has no tool {name[:64]!r}.")
+            raise NotFound(f"{self.module.name} has no tool {name[:64]!r}.", key="unknown_tool")
         value = await self._guarded(name, tool.function, tool.signature.bind(arguments, strict=True))
         if inspect.isasyncgen(value):
-            raise ModuleError(f"{name}: a tool returns one result, it cannot yield.")
+            raise ModuleError(f"{name}: a tool returns one result, it cannot yield.", key="tool_yields")
         if value is None:
             return ""
         return value if isinstance(value, str) else encode(value).decode()
@@ -176,10 +176,10 @@ class Application:
     async def resolve(self, para_id: str) -> Any:
         """The thing that a para-id of this module stands for; error: NotFound."""
         if ParaId.parse(para_id).module != self.module.name:
-            raise NotFound(f"{para_id} does not belong to {self.module.name}.")
+            raise NotFound(f"{para_id} does not belong to {self.module.name}.", key="para_id_of_other")
         value = await self._guarded("resolve_para_id", self.module.resolve_para_id, {"para_id": para_id})
         if value is None:
-            raise NotFound(f"{self.module.name} knows no {para_id}.")
+            raise NotFound(f"{self.module.name} knows no {para_id}.", key="para_id_unknown")
         encode(value)
         return value
 
@@ -211,7 +211,7 @@ class Application:
         if value is None:
             return None
         if not isinstance(value, Preview):
-            raise ModuleError(f"{self.module.name}.preview_suggestion returned no Preview.")
+            raise ModuleError(f"{self.module.name}.preview_suggestion returned no Preview.", key="preview_invalid")
         encode(value)  # here, where the mistake was made
         return value
 
@@ -230,14 +230,16 @@ class Application:
         if not kinds:
             return
         if action not in kinds:
-            raise InvalidInput(f"action: {self.module.name} takes {', '.join(kinds)} only.")
+            raise InvalidInput(f"action: {self.module.name} takes {', '.join(kinds)} only.", key="action_not_accepted")
         convert(change["payload"], kinds[action], "payload")
 
     async def call_interface(self, interface: str, method: str, arguments: Mapping[str, Any]) -> Any:
         """Call a method of an interface that this module provides; errors: NotFound, InvalidInput, and what it raises."""
         signature = self.interfaces.get(interface, {}).get(method)
         if signature is None:
-            raise NotFound(f"{self.module.name} does not provide {interface[:60]}.{method[:60]}.")
+            raise NotFound(
+                f"{self.module.name} does not provide {interface[:60]}.{method[:60]}.", key="interface_not_provided"
+            )
         bound = signature.bind(arguments, strict=True)
         value = await self._guarded(f"{interface}.{method}", getattr(self.module, method), bound)
         encode(value)  # here, where the mistake was made
@@ -270,6 +272,7 @@ class Application:
             f"The module {self.module.name} failed with {type(error).__name__}.",
             f"Its log says where: `parachute logs module@{self.module.name}`.",
             status=500,
+            key="module_failed",
         )
 
     def _is_own(self, error: Exception) -> bool:
@@ -311,7 +314,8 @@ def _accepted(module: Module) -> dict[str, dict[str, Any]]:
     for action, kind in module.accepts.items():
         if action not in ACTIONS or not isinstance(kind, type) or not dataclasses.is_dataclass(kind):
             raise ModuleError(
-                f"{module.name}.accepts: {action!r} must be one of {', '.join(ACTIONS)}, with a dataclass of its payload."
+                f"{module.name}.accepts: {action!r} must be one of {', '.join(ACTIONS)}, with a dataclass of its payload.",
+                key="accepts_invalid",
             )
     return {action: schema(kind, f"{module.name}.accepts.{action}") for action, kind in module.accepts.items()}
 

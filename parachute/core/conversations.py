@@ -53,7 +53,7 @@ class Conversations:
     async def _ask(self, what: str, document: dict[str, Any], seconds: float = 30.0) -> dict[str, Any]:
         answer = await self._connection.request("POST", f"/conversations/{what}", document, seconds=seconds)
         if not isinstance(answer, dict):
-            raise InvalidInput("The server's answer is not a JSON object.")
+            raise InvalidInput("The server's answer is not a JSON object.", key="answer_not_an_object")
         return answer
 
 

@@ -61,14 +61,18 @@ def mcp_tool(name: str, *, read_only: bool = False) -> Callable[[Function], Func
     `read_only`: it changes nothing. Others wait for the user's word once a conversation has read what others wrote.
     """
     if not isinstance(name, str) or not TOOL_NAME.fullmatch(name):
-        raise ModuleError(f"mcp_tool: {name!r} is not a name; 1 to 64 letters, digits, _ or - are allowed.")
+        raise ModuleError(
+            f"mcp_tool: {name!r} is not a name; 1 to 64 letters, digits, _ or - are allowed.", key="tool_name_invalid"
+        )
     return _marking(ToolMark(name, read_only))
 
 
 def event(name: str) -> Callable[[Function], Function]:
     """Call the method when something happens; its parameters are fields of the event's data."""
     if not isinstance(name, str) or not EVENT_NAME.fullmatch(name):
-        raise ModuleError(f"event: {name!r} is not a name; write one such as daily.entry.created.")
+        raise ModuleError(
+            f"event: {name!r} is not a name; write one such as daily.entry.created.", key="event_name_invalid"
+        )
     return _marking(EventMark(name))
 
 
@@ -85,7 +89,7 @@ def marked_methods(module: type) -> Iterator[tuple[str, Callable[..., Any], Mark
 def _marking(mark: Mark) -> Callable[[Function], Function]:
     def apply(function: Function) -> Function:
         if not callable(function):
-            raise ModuleError(f"{type(mark).__name__}: put it directly above a method.")
+            raise ModuleError(f"{type(mark).__name__}: put it directly above a method.", key="not_a_method")
         # Decorators run from the bottom up, and people read from the top down.
         setattr(function, _ATTRIBUTE, (mark, *getattr(function, _ATTRIBUTE, ())))
         return function

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from parachute.base.disk_errors import DiskFull
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 
 _LONGEST = 2_000
@@ -19,7 +20,7 @@ class ModuleError(ParachuteError):
 
 # What may cross: a name that is not in this table arrives as a ModuleError.
 _KINDS: dict[str, type[ParachuteError]] = {
-    kind.__name__: kind for kind in (Conflict, InvalidInput, ModuleError, NotAllowed, NotFound, Unavailable)
+    kind.__name__: kind for kind in (DiskFull, Conflict, InvalidInput, ModuleError, NotAllowed, NotFound, Unavailable)
 }
 
 
@@ -36,7 +37,7 @@ def error_from_document(document: object) -> ParachuteError:
     """The error that `error_document` described; whatever else was sent becomes a ModuleError that says so."""
     described = document.get("error") if isinstance(document, Mapping) else None
     if not isinstance(described, Mapping) or not isinstance(described.get("message"), str):
-        return ModuleError("The answer is neither a result nor an error.")
+        return ModuleError("The answer is neither a result nor an error.", key="answer_unreadable")
     kind = _KINDS.get(str(described.get("type")), ModuleError)
     hint, key = described.get("hint"), described.get("key")
     return kind(

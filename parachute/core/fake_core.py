@@ -8,6 +8,7 @@ from typing import Any
 
 from parachute.base.errors import Conflict, NotFound
 from parachute.core.errors import error_document, error_from_document
+from parachute.core.fake_sessions import FakeSessions
 from parachute.core.interfaces import KNOWN, methods_of
 from parachute.core.para_id import ParaId
 from parachute.core.values import encode
@@ -35,6 +36,8 @@ class FakeCore:
     """By query, the keys of the texts that the index is to find by meaning."""
     index: str = "first"
     """The name of the index of meanings."""
+    sessions: FakeSessions = field(default_factory=FakeSessions)
+    """Chats and files that the module brought."""
 
     async def request(self, method: str, path: str, document: Any = None, *, seconds: float = 30.0) -> Any:
         """Answer as the server does."""
@@ -44,6 +47,10 @@ class FakeCore:
         if isinstance(answer, dict) and "error" in answer:
             raise error_from_document(answer)
         return answer
+
+    async def upload(self, path: str, chunks: AsyncIterator[bytes], *, seconds: float) -> Any:
+        """Take what the module sends."""
+        return await self.sessions.take(path, chunks)
 
     async def stream(self, path: str, document: object) -> AsyncIterator[Any]:
         """Give the events of `query`, one by one."""
@@ -83,10 +90,12 @@ class FakeCore:
             case "POST", ["meaning", "find"]:
                 near = [key for key in self.near.get(document["query"], ()) if key in self.texts]
                 return {"index": self.index, "results": [[key, 0.7] for key in near[: document["limit"]]]}
+            case "POST", ["sessions", what]:
+                return self.sessions.answer(what, document)
             case "POST", ["conversations", what]:
                 return self._conversation(what, document)
             case _:
-                raise NotFound(f"Core does not know {method} {path}.")
+                raise NotFound(f"Core does not know {method} {path}.", key="path_unknown")
 
     def _conversation(self, what: str, document: Mapping[str, Any]) -> Any:
         if what == "list":
@@ -96,7 +105,9 @@ class FakeCore:
         said = self.conversations.get(document["session_id"])
         if said is None:
             raise NotFound(
-                f"There is no conversation {document['session_id']!r}.", "Pass conversations={...} to run()."
+                f"There is no conversation {document['session_id']!r}.",
+                "Pass conversations={...} to run().",
+                key="no_conversation",
             )
         if what == "messages":
             return {"messages": [{"role": role, "content": text} for role, text in said[-document["limit"] :]]}
@@ -116,15 +127,19 @@ class FakeCore:
                 continue
             if what == "change":
                 if document["version"] not in (None, found["version"]):
-                    raise Conflict("The conversation has changed since.")
+                    raise Conflict("The conversation has changed since.", key="conversation_changed")
                 said = {name: document[name] for name in ("title", "archived") if document[name] is not None}
                 self.changed[session] = {**self.changed.get(session, {}), **said}
             return self._described(session)
-        raise NotFound(f"There is no conversation {document['para_id']!r}.")
+        raise NotFound(f"There is no conversation {document['para_id']!r}.", key="no_conversation")
 
     def _agent(self, agent: str, prompt: str) -> str:
         if agent not in self.agents:
-            raise NotFound(f"The test gives no answer for the agent {agent!r}.", "Pass agents={...} to run().")
+            raise NotFound(
+                f"The test gives no answer for the agent {agent!r}.",
+                "Pass agents={...} to run().",
+                key="no_answer_given",
+            )
         self.prompts.append((agent, prompt))
         answer = self.agents[agent]
         return answer(prompt) if callable(answer) else answer
@@ -132,7 +147,7 @@ class FakeCore:
     async def _interface(self, document: Mapping[str, Any]) -> Any:
         provider = self.interfaces.get(document["interface"])
         if provider is None:
-            raise NotFound(f"Nobody provides {document['interface']}.")
+            raise NotFound(f"Nobody provides {document['interface']}.", key="no_provider")
         try:
             return {"result": await getattr(provider, document["method"])(**document["arguments"])}
         except Exception as error:

@@ -163,14 +163,16 @@ class Files:
     def _allowed(self, path: str, patterns: tuple[Pattern, ...], what: str) -> tuple[str, ...]:
         parts = parts_of(path)
         if not parts:
-            raise InvalidInput("path: a file is expected, not the vault itself.")
+            raise InvalidInput("path: a file is expected, not the vault itself.", key="vault_itself")
         if not matches_any(patterns, parts):
             raise self._refusal(path, what)
         return parts
 
     def _refusal(self, path: str, what: str) -> NotAllowed:
         return NotAllowed(
-            f"path: this module may not {what} {path[:200]!r}.", f"Add it to permissions.{what} in manifest.yaml."
+            f"path: this module may not {what} {path[:200]!r}.",
+            f"Add it to permissions.{what} in manifest.yaml.",
+            key="path_not_allowed",
         )
 
     def _read_bytes(self, parts: tuple[str, ...]) -> bytes:
@@ -180,7 +182,7 @@ class Files:
             while len(data) <= LARGEST_READ and (more := file.read(_PIECE)):
                 data += more
         if len(data) > LARGEST_READ:
-            raise InvalidInput(f"path: {'/'.join(parts)} is larger than {LARGEST_READ:,} bytes.")
+            raise InvalidInput(f"path: {'/'.join(parts)} is larger than {LARGEST_READ:,} bytes.", key="file_too_large")
         return data
 
     def _opened(self, parts: tuple[str, ...]) -> BinaryIO:
@@ -213,7 +215,7 @@ class Files:
         with self._folder(source[:-1]) as old, self._folder(target[:-1], make=True) as new, said(source):
             status = old.status(source[-1])
             if status is not None and not stat.S_ISREG(status.st_mode):
-                raise InvalidInput(f"path: {'/'.join(source)} is not a file.")
+                raise InvalidInput(f"path: {'/'.join(source)} is not a file.", key="not_a_file")
             if not old.rename(source[-1], new, target[-1], replacing=replacing):
                 return False
             new.sync()
@@ -312,7 +314,7 @@ def said(parts: tuple[str, ...]) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise NotFound(f"path: {path} does not exist.") from error
+        raise NotFound(f"path: {path} does not exist.", key="path_not_found") from error
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
             raise InvalidInput(
@@ -321,9 +323,11 @@ def said(parts: tuple[str, ...]) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) and (known := disk_error(error, PurePath(path))):
             raise known from error
         if error.errno in (errno.EACCES, errno.EPERM):
-            raise NotAllowed(f"path: the system does not allow {path}: {error.strerror}.") from error
+            raise NotAllowed(
+                f"path: the system does not allow {path}: {error.strerror}.", key="system_refuses"
+            ) from error
         if error.errno in (errno.ENAMETOOLONG, errno.EINVAL):
             raise InvalidInput(
                 f"path: {path[:80]} is no possible name: {error.strerror}.", key="invalid_name"
             ) from error
-        raise Unavailable(f"path: {path} cannot be used: {error.strerror}.") from error
+        raise Unavailable(f"path: {path} cannot be used: {error.strerror}.", key="path_unusable") from error

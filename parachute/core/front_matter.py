@@ -7,7 +7,7 @@ Comments, empty lines, the order and the spelling of all other fields stay as th
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import yaml
@@ -69,6 +69,17 @@ def split(text: str) -> Parts:
         assert opening is not None
         return Parts(mark, match["front"], text[match.end() :], opening[1])
     return Parts(mark, None, text, "\r\n" if "\r\n" in text else "\n", opening is not None)
+
+
+def line_of(text: str, names: Iterable[str]) -> int:
+    """The line, from 1, of a field within others; that of the innermost which is there, 1 if none is. Error: NotYaml."""
+    # The first line of the text is the `---`.
+    node, line = documents.compose(split(text).front or ""), 1
+    for name in names:
+        if (found := documents.child(node, name)) is None:
+            break
+        line, node = documents.line_of(found[0]) + 1, found[1]
+    return line
 
 
 def read(text: str, bounds: Bounds = BOUNDS) -> tuple[dict[str, Any] | None, str]:

@@ -39,7 +39,7 @@ class InterfaceProxy:
             }
             answer = await self._connection.request("POST", "/interface", document, seconds=SECONDS)
             if not isinstance(answer, dict) or "result" not in answer:
-                raise ModuleError(f"{self._name}.{method} gave no result.")
+                raise ModuleError(f"{self._name}.{method} gave no result.", key="no_result")
             return self._result(method, answer["result"])
 
         call.__name__ = method

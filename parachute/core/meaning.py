@@ -47,7 +47,7 @@ class Meaning:
         answer = await self._connection.request("POST", "/meaning/find", {"query": query, "limit": limit}, seconds=10)
         results = member(answer, "results", list)
         if not all(isinstance(each, list) and len(each) == 2 for each in results):
-            raise InvalidInput("The server's answer has other results than expected.")
+            raise InvalidInput("The server's answer has other results than expected.", key="results_unreadable")
         return member(answer, "index", str), [Near(str(key), float(score)) for key, score in results]
 
 

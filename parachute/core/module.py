@@ -98,7 +98,7 @@ class Module:
         Raise Conflict if the thing is not as the change made it any more. What is as before already is no error: it may be
         called again after a kill.
         """
-        raise Conflict(f"The module {self.name} does not support undo.")
+        raise Conflict(f"The module {self.name} does not support undo.", key="undo_not_supported")
 
     def applied_suggestion(
         self,
@@ -113,7 +113,7 @@ class Module:
         A module that writes `suggestion_id` together with the change can tell. Raise Conflict where nobody can: the user is told
         so, as for modules without this method. May be `async`.
         """
-        raise Conflict(f"The module {self.name} cannot say what it had applied.")
+        raise Conflict(f"The module {self.name} cannot say what it had applied.", key="applied_unknown")
 
     def new_para_id(self) -> str:
         """A para-id of this module that nothing has yet, for something that others shall be able to refer to."""

@@ -35,7 +35,9 @@ class ParaId:
         """Read an id; error: InvalidInput."""
         match = _FORM.fullmatch(text)
         if not match:
-            raise InvalidInput(f"para-id: expected `para:module:` and 12 letters or digits, not {text[:80]!r}.")
+            raise InvalidInput(
+                f"para-id: expected `para:module:` and 12 letters or digits, not {text[:80]!r}.", key="para_id_invalid"
+            )
         return cls(match[1], match[2])
 
     def __str__(self) -> str:

@@ -13,12 +13,16 @@ _LONGEST = 1_000
 def parts_of(path: str, field: str = "path") -> tuple[str, ...]:
     """The parts of a path within the vault; error: InvalidInput for an absolute one, `..` or unprintable characters."""
     if len(path) > _LONGEST or "\0" in path or "\n" in path:
-        raise InvalidInput(f"{field}: a path of up to {_LONGEST} characters without line ends is allowed.")
+        raise InvalidInput(
+            f"{field}: a path of up to {_LONGEST} characters without line ends is allowed.", key="path_invalid"
+        )
     if path.startswith(("/", "~")) or "\\" in path:
-        raise InvalidInput(f"{field}: {path[:80]!r} must be a path within the vault, such as Notes/today.md.")
+        raise InvalidInput(
+            f"{field}: {path[:80]!r} must be a path within the vault, such as Notes/today.md.", key="path_not_in_vault"
+        )
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if ".." in parts:
-        raise InvalidInput(f"{field}: {path[:80]!r} must not contain `..`.")
+        raise InvalidInput(f"{field}: {path[:80]!r} must not contain `..`.", key="path_goes_up")
     return parts
 
 
@@ -36,9 +40,11 @@ class Pattern:
         """Read a pattern; error: InvalidInput."""
         parts = parts_of(text, field)
         if not parts:
-            raise InvalidInput(f"{field}: an empty pattern allows nothing; write `**` for the whole vault.")
+            raise InvalidInput(
+                f"{field}: an empty pattern allows nothing; write `**` for the whole vault.", key="pattern_empty"
+            )
         if any("**" in part and part != "**" for part in parts):
-            raise InvalidInput(f"{field}: {text[:80]!r}: `**` stands alone between slashes.")
+            raise InvalidInput(f"{field}: {text[:80]!r}: `**` stands alone between slashes.", key="pattern_invalid")
         return cls((*parts, "**") if text.endswith("/") else parts)
 
     def matches(self, path: tuple[str, ...]) -> bool:

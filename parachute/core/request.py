@@ -15,13 +15,6 @@ BODY_LIMIT = 32 * 1024 * 1024
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-class BodyTooLarge(ParachuteError):
-    """The body of a request is larger than a module reads at once."""
-
-    status = 413
-    key = "body_too_large"
-
-
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The caller, as the server determined it: `kind` is key, browser, cli, local (a program of this computer) or anonymous."""
@@ -51,7 +44,9 @@ class Request:
         try:
             return parse_qs(self.query_string, keep_blank_values=True, max_num_fields=1000, errors="strict")
         except ValueError as error:
-            raise InvalidInput("query: at most 1,000 parameters in UTF-8 are allowed.") from error
+            raise InvalidInput(
+                "query: at most 1,000 parameters in UTF-8 are allowed.", key="too_many_parameters"
+            ) from error
 
     async def stream(self) -> AsyncIterator[bytes]:
         """The body piece by piece, of any length; it can be read once."""
@@ -63,14 +58,16 @@ class Request:
                 yield chunk
 
     async def body(self) -> bytes:
-        """The whole body; error: BodyTooLarge above 32 MiB."""
+        """The whole body; error: ParachuteError (`body_too_large`) above 32 MiB."""
         if self._body is None:
             found: list[bytes] = []
             size = 0
             async for chunk in self.stream():
                 size += len(chunk)
                 if size > BODY_LIMIT:
-                    raise BodyTooLarge(f"The body is larger than {BODY_LIMIT:,} bytes.")
+                    raise ParachuteError(
+                        f"The body is larger than {BODY_LIMIT:,} bytes.", status=413, key="body_too_large"
+                    )
                 found.append(chunk)
             self._body = b"".join(found)
         return self._body

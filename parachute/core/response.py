@@ -48,11 +48,13 @@ async def render(value: Any, log_name: str) -> Rendered:
     headers = {str(name).lower(): str(text) for name, text in dict(response.headers).items()}
     for name, text in headers.items():
         if any(sign in name + text for sign in "\r\n\0") or not (name + text).isascii():
-            raise ModuleError(f"The header {name[:40]!r} has characters that a header cannot have.")
+            raise ModuleError(
+                f"The header {name[:40]!r} has characters that a header cannot have.", key="header_invalid"
+            )
     for name in ("connection", "content-length", "transfer-encoding"):
         headers.pop(name, None)
     if not isinstance(response.status, int) or not 200 <= response.status <= 599:
-        raise ModuleError(f"{response.status!r} is not the status of an answer; 200 to 599 are.")
+        raise ModuleError(f"{response.status!r} is not the status of an answer; 200 to 599 are.", key="status_invalid")
     if body or chunks:
         headers.setdefault("content-type", response.media_type or media_type)
     close = getattr(response.content, "aclose", None) if chunks is not None else None
@@ -92,7 +94,7 @@ def _content(content: Any) -> tuple[bytes, str, AsyncIterator[bytes] | None]:
 async def _checked(chunks: Any) -> AsyncIterator[bytes]:
     async for chunk in chunks:
         if not isinstance(chunk, bytes):
-            raise ModuleError(f"A stream of bytes gave {type(chunk).__name__}.")
+            raise ModuleError(f"A stream of bytes gave {type(chunk).__name__}.", key="stream_not_bytes")
         yield chunk
 
 

@@ -17,13 +17,6 @@ _PLACE = re.compile(r"\{([A-Za-z_]\w*)(:path)?\}")
 _NO_BODY = ("GET", "HEAD")
 
 
-class MethodNotAllowed(ParachuteError):
-    """The path exists, for other methods."""
-
-    status = 405
-    key = "method_not_allowed"
-
-
 @dataclass(frozen=True, slots=True)
 class Route:
     """One route; `expression` matches the encoded path, and `places` are the parameters in it."""
@@ -41,7 +34,10 @@ class Route:
         signature = Signature.of(function)
         expression, places = _expression(path)
         for name in places - set(signature.names):
-            raise ModuleError(f"{signature.name}: the path {path} has {{{name}}}, and no parameter takes it.")
+            raise ModuleError(
+                f"{signature.name}: the path {path} has {{{name}}}, and no parameter takes it.",
+                key="place_without_parameter",
+            )
         sent = tuple(parameter for parameter in signature.parameters if not _is_special(parameter))
         dataclasses.replace(signature, parameters=sent).check()
         return cls(method, path, function, signature, re.compile(expression), frozenset(places))
@@ -82,7 +78,7 @@ class Route:
             elif name in query:
                 arguments[name] = convert(_query_value(query[name], parameter.kind), parameter.kind, name, text=True)
             elif parameter.required:
-                raise InvalidInput(f"{name}: this is required ({describe(parameter.kind)}).")
+                raise InvalidInput(f"{name}: this is required ({describe(parameter.kind)}).", key="field_missing")
         if self.signature.rest:
             given = {name: values[-1] for name, values in query.items()} | fields
             arguments |= {name: value for name, value in given.items() if name not in self.signature.names}
@@ -111,7 +107,7 @@ class Routes:
         return iter(self._routes)
 
     def find(self, method: str, path: str) -> tuple[Route, re.Match[str]]:
-        """The route for a request; errors: NotFound, MethodNotAllowed."""
+        """The route for a request; errors: NotFound, ParachuteError (`method_not_allowed`, with `allow`)."""
         wanted = "GET" if method == "HEAD" else method
         allowed: list[str] = []
         for route in self._routes:
@@ -121,8 +117,13 @@ class Routes:
                 allowed.append(route.method)
         if allowed:
             methods = ", ".join(sorted(set(allowed)))
-            raise MethodNotAllowed(f"{method} is not possible here; allowed: {methods}.", allow=methods)
-        raise NotFound(f"There is nothing at {unquote(path)[:200]}.")
+            raise ParachuteError(
+                f"{method} is not possible here; allowed: {methods}.",
+                allow=methods,
+                status=405,
+                key="method_not_allowed",
+            )
+        raise NotFound(f"There is nothing at {unquote(path)[:200]}.", key="nothing_here")
 
 
 def _expression(path: str) -> tuple[str, set[str]]:
@@ -130,14 +131,16 @@ def _expression(path: str) -> tuple[str, set[str]]:
     expression, position = "", 0
     for match in _PLACE.finditer(path):
         if match[1] in places:
-            raise ModuleError(f"route: {path} has {{{match[1]}}} twice.")
+            raise ModuleError(f"route: {path} has {{{match[1]}}} twice.", key="place_twice")
         places.add(match[1])
         expression += re.escape(path[position : match.start()])
         expression += f"(?P<{match[1]}>{'.+' if match[2] else '[^/]+'})"
         position = match.end()
     rest = path[position:]
     if "{" in rest or "}" in rest:
-        raise ModuleError(f"route: {path} has a brace that is no place; write {{name}} or {{name:path}}.")
+        raise ModuleError(
+            f"route: {path} has a brace that is no place; write {{name}} or {{name:path}}.", key="brace_without_place"
+        )
     # A slash at the end makes no other route.
     return expression + re.escape(rest.rstrip("/")) + "/?", places
 
@@ -160,7 +163,7 @@ async def _fields(request: Request) -> dict[str, Any]:
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise InvalidInput("body: a JSON object is expected.")
+        raise InvalidInput("body: a JSON object is expected.", key="body_not_an_object")
     return document
 
 

@@ -1,7 +1,8 @@
 """`self.core`: what the computer does for a module."""
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from parachute.core.event import EVENT_NAME
 from parachute.core.files import Files
 from parachute.core.interface_proxy import InterfaceProxy
 from parachute.core.meaning import Meaning
+from parachute.core.sessions import Sessions
 from parachute.core.settings import Settings
 from parachute.core.storage import Storage
 from parachute.core.values import encode
@@ -32,13 +34,17 @@ class Core:
         settings: Settings,
         optional_requires: Iterable[str] = (),
         mcp: Iterable[str] = (),
+        busy: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.name = name
         self.files = files
         self.storage = storage
         self.settings = settings
         self.mcp = tuple(mcp)
+        self.busy = busy
+        """`with self.core.busy():` keeps the process alive for work that goes on after an answer."""
         self.conversations = Conversations(connection)
+        self.sessions = Sessions(connection)
         self.meaning = Meaning(connection)
         self._connection = connection
         self._optional_requires = frozenset(optional_requires)
@@ -81,7 +87,8 @@ class Core:
         """Publish an event; the name begins with the module's own name and a point. Returns the event's id."""
         if not EVENT_NAME.fullmatch(name):
             raise InvalidInput(
-                f"name: {name[:60]!r} is not the name of an event; write one such as {self.name}.changed."
+                f"name: {name[:60]!r} is not the name of an event; write one such as {self.name}.changed.",
+                key="event_name_invalid",
             )
         if not name.startswith(f"{self.name}."):
             raise NotAllowed(
@@ -106,7 +113,7 @@ class Core:
         manifest; `target_id` is the para-id of what shall change, which update and delete need.
         """
         if action not in ACTIONS:
-            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.")
+            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.", key="unknown_action")
         document = {
             "action": action,
             "target_module": target_module,

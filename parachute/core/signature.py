@@ -47,7 +47,7 @@ class Signature:
         try:
             hints = get_type_hints(function, include_extras=True)
         except (NameError, TypeError, AttributeError) as error:
-            raise ModuleError(f"{name}: its signature has an unknown type: {error}.") from error
+            raise ModuleError(f"{name}: its signature has an unknown type: {error}.", key="type_unknown") from error
         parameters: list[Parameter] = []
         rest = False
         for entry in list(signature.parameters.values())[skip:]:
@@ -55,7 +55,10 @@ class Signature:
                 rest = True
                 continue
             if entry.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY):
-                raise ModuleError(f"{name}: the parameter {entry.name} has no name that a caller could use.")
+                raise ModuleError(
+                    f"{name}: the parameter {entry.name} has no name that a caller could use.",
+                    key="parameter_without_name",
+                )
             kind = hints.get(entry.name, Any)
             required = entry.default is inspect.Parameter.empty
             if entry.name not in hints and type(entry.default) in (str, int, float, bool):
@@ -81,13 +84,17 @@ class Signature:
             if value is not _MISSING:
                 arguments[parameter.name] = convert(value, parameter.kind, parameter.name, strict=strict)
             elif parameter.required:
-                raise InvalidInput(f"{parameter.name}: this is required ({describe(parameter.kind)}).")
+                raise InvalidInput(
+                    f"{parameter.name}: this is required ({describe(parameter.kind)}).", key="field_missing"
+                )
         unknown = {name: value for name, value in values.items() if name not in self.names}
         if self.rest:
             arguments |= unknown
         elif strict and unknown:
             allowed = ", ".join(self.names) or "none"
-            raise InvalidInput(f"{next(iter(unknown))[:40]}: unknown argument; allowed are: {allowed}.")
+            raise InvalidInput(
+                f"{next(iter(unknown))[:40]}: unknown argument; allowed are: {allowed}.", key="unknown_argument"
+            )
         return arguments
 
     def positional(self, positions: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:

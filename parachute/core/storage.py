@@ -43,7 +43,9 @@ class Storage:
         text = encode(value).decode()
         if len(text) > LARGEST_VALUE:
             raise InvalidInput(
-                f"value: at most {LARGEST_VALUE:,} characters of JSON are allowed.", "Write a file instead."
+                f"value: at most {LARGEST_VALUE:,} characters of JSON are allowed.",
+                "Write a file instead.",
+                key="value_too_large",
             )
         await self._run(
             "INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -81,7 +83,9 @@ class Storage:
                     return connection.execute(statement, values).fetchall()
             except sqlite3.Error as error:
                 known = disk_error(error, self._path)
-                raise known or Unavailable(f"The storage {self._path.name} cannot be used: {error}.") from error
+                raise known or Unavailable(
+                    f"The storage {self._path.name} cannot be used: {error}.", key="storage_unusable"
+                ) from error
 
     def _open(self) -> "sqlite3.Connection":
         import sqlite3
@@ -106,5 +110,5 @@ class Storage:
 
 def _key(key: str) -> str:
     if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY:
-        raise InvalidInput(f"key: 1 to {LONGEST_KEY} characters of text are allowed.")
+        raise InvalidInput(f"key: 1 to {LONGEST_KEY} characters of text are allowed.", key="storage_key_invalid")
     return key

@@ -20,6 +20,7 @@ from parachute.core import runtime
 from parachute.core.application import Application, Handler, Tool
 from parachute.core.event import Event
 from parachute.core.fake_core import Answering, FakeCore
+from parachute.core.fake_sessions import FakeSessions
 from parachute.core.files import Files
 from parachute.core.functions import with_module
 from parachute.core.module import Module
@@ -70,6 +71,11 @@ class Running:
         return self.fake.published
 
     @property
+    def sessions(self) -> FakeSessions:
+        """The chats and files that the module brought, and its records of imports."""
+        return self.fake.sessions
+
+    @property
     def suggestions(self) -> list[dict[str, Any]]:
         """Suggestions that the module made."""
         return self.fake.suggestions
@@ -103,7 +109,11 @@ class Running:
         """Any request; the answer is read to its end."""
         await self.core.refresh_interfaces()
         data = b"" if body is None else body if isinstance(body, bytes) else encode(body)
-        sent = {"content-type": JSON, **{name.lower(): text for name, text in (headers or {}).items()}}
+        sent = {
+            "content-type": JSON,
+            "x-parachute-request": "test",
+            **{name.lower(): text for name, text in (headers or {}).items()},
+        }
         text = urlencode({name: _query(value) for name, value in (query or {}).items()}, doseq=True)
         answer = await self.application.respond(Request(method, path, text, sent, caller or Caller(), _body=data))
         return await _complete(answer)
@@ -200,7 +210,7 @@ async def run(
     the vault after the test.
     """
     if not (isinstance(module, type) and issubclass(module, Module) and module.name):
-        raise InvalidInput("run: give it the class of a module, which has a name.")
+        raise InvalidInput("run: give it the class of a module, which has a name.", key="no_module_class")
     allowed = dict(module.permissions if permissions is None else permissions)
     fake = FakeCore(dict(settings or {}), agents or {}, query, interfaces or {}, conversations or {})
     with tempfile.TemporaryDirectory() if folder is None else contextlib.nullcontext(str(folder)) as place:

@@ -65,7 +65,7 @@ def convert(value: object, kind: Any, field: str, *, text: bool = False, strict:
         return {name: convert(item, inner, f"{field}.{name}", strict=strict) for name, item in value.items()}
     elif dataclasses.is_dataclass(kind) and isinstance(value, dict):
         return _dataclass(value, kind, field, strict)
-    raise InvalidInput(f"{field}: expected {describe(kind)}, not {_shown(value)}.")
+    raise InvalidInput(f"{field}: expected {describe(kind)}, not {_shown(value)}.", key="field_invalid")
 
 
 def describe(kind: Any) -> str:
@@ -126,7 +126,7 @@ def schema(kind: Any, where: str) -> dict[str, Any]:
     hint = "Use str, int, float, bool, list, dict, Optional, Literal, an Enum, a date, a time or a dataclass."
     if is_typeddict(kind):
         hint = "Use a dataclass instead, or dict."
-    raise ModuleError(f"{where}: the type {name} cannot travel as JSON.", hint)
+    raise ModuleError(f"{where}: the type {name} cannot travel as JSON.", hint, key="type_not_json")
 
 
 def encode(value: object) -> bytes:
@@ -140,7 +140,9 @@ def encode(value: object) -> bytes:
             return json.dumps(value, default=_plain, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise ModuleError(
-            f"A value cannot be written as JSON: {error}.", "Return text, numbers, lists, dicts or dataclasses."
+            f"A value cannot be written as JSON: {error}.",
+            "Return text, numbers, lists, dicts or dataclasses.",
+            key="value_not_json",
         ) from error
 
 
@@ -183,7 +185,9 @@ def _alternative(value: object, kinds: tuple[Any, ...], field: str, text: bool, 
             problem = error
     if problem is not None and len(named) == 1:
         raise problem
-    raise InvalidInput(f"{field}: expected {' or '.join(map(describe, kinds))}, not {_shown(value)}.")
+    raise InvalidInput(
+        f"{field}: expected {' or '.join(map(describe, kinds))}, not {_shown(value)}.", key="field_invalid"
+    )
 
 
 def _simple(value: object, kind: Any, text: bool) -> object:
@@ -224,17 +228,19 @@ def _dataclass(value: dict[str, Any], kind: Any, field: str, strict: bool) -> An
     hints = get_type_hints(kind, include_extras=True)
     fields = {entry.name: entry for entry in dataclasses.fields(kind) if entry.init}
     if strict and (unknown := [name for name in value if name not in fields]):
-        raise InvalidInput(f"{field}.{unknown[0][:40]}: unknown field; allowed are {', '.join(fields)}.")
+        raise InvalidInput(
+            f"{field}.{unknown[0][:40]}: unknown field; allowed are {', '.join(fields)}.", key="field_unknown"
+        )
     for name, entry in fields.items():
         if name not in value and _is_required(entry):
-            raise InvalidInput(f"{field}.{name}: this is required ({describe(hints[name])}).")
+            raise InvalidInput(f"{field}.{name}: this is required ({describe(hints[name])}).", key="field_missing")
     arguments = {
         name: convert(value[name], hints[name], f"{field}.{name}", strict=strict) for name in fields if name in value
     }
     try:
         return kind(**arguments)
     except (ValueError, TypeError) as error:  # said by the dataclass itself
-        raise InvalidInput(f"{field}: {error}") from error
+        raise InvalidInput(f"{field}: {error}", key="field_invalid") from error
 
 
 def _is_required(field: "dataclasses.Field[Any]") -> bool:

@@ -15,7 +15,7 @@ from parachute.base.answers import Answer
 from parachute.base.errors import ParachuteError
 from parachute.base.services import provided
 from parachute.files.download import Download
-from parachute.files.models import ChangedPlace, Expected, FileChange, Listing, TextFile, UndoneChange, WrittenFile
+from parachute.files.models import ChangedPlace, DeviceChange, Expected, Listing, TextFile, UndoneChange, WrittenFile
 from parachute.files.search import FileSearch, FoundFile
 from parachute.files.service import VaultFiles
 from parachute.web.access.owner import acting
@@ -77,7 +77,7 @@ class FoundFiles(Answer, frozen=True):
 class FileChanges(Answer, frozen=True):
     """Changes by devices, the newest first."""
 
-    changes: Sequence[FileChange]
+    changes: Sequence[DeviceChange]
 
 
 @router.get("/ls", response_model=Listing)

@@ -34,7 +34,7 @@ async def download_attachment(
 
 def _open(service: Sessions, session: str, name: str) -> tuple[FileState, BinaryIO]:
     if "/" in name or name in ("", ".", ".."):
-        raise InvalidInput("name: one name without a folder is expected.")
+        raise InvalidInput("name: one name without a folder is expected.", key="invalid_name")
     # The agent of the session can write this folder.
     try:
         with Folder.open_unlinked(service.attachments(session)) as folder:

@@ -16,13 +16,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 
 
-class ChangedMeanwhile(Conflict):
-    """The file is another one than the caller has read."""
-
-    status = 412
-    key = "changed_meanwhile"
-
-
 class FileEntry(Answer, frozen=True, rename="camel"):
     """A file, a folder or a link of the vault as the app reads it; paths are relative to the vault."""
 
@@ -82,7 +75,7 @@ class ChangedPlace(Answer, frozen=True):
     change: int | None
 
 
-class FileChange(Answer, frozen=True):
+class DeviceChange(Answer, frozen=True):
     """A change by a device; `of` is the number of the one that it took back."""
 
     change: int
@@ -112,12 +105,12 @@ class Expected(Struct, frozen=True):
     def read(cls, if_match: str | None, if_none_match: str | None, modified: str | None = None) -> "Expected":
         """Read the headers of a request, and the `lastModified` that was read; error: InvalidInput."""
         if if_none_match not in (None, "*"):
-            raise InvalidInput("If-None-Match: only * is understood here: the file must be new.")
+            raise InvalidInput("If-None-Match: only * is understood here: the file must be new.", key="if_none_match")
         etags = None if if_match is None else frozenset(each.strip() for each in if_match.split(","))
         return cls(etags, if_none_match == "*", None if modified is None else _moment(modified))
 
     def check(self, path: str, found: Signature | None) -> None:
-        """Compare it with the file that is there, if one is; error: ChangedMeanwhile."""
+        """Compare it with the file that is there, if one is; error: Conflict."""
         if found is None:
             is_as_expected = self.etags is None and self.modified is None
         else:
@@ -127,9 +120,11 @@ class Expected(Struct, frozen=True):
                 and self.modified in (None, modified_text(found.modified_ns))
             )
         if not is_as_expected:
-            raise ChangedMeanwhile(
+            raise Conflict(
                 f"{path} has changed since you read it.",
                 "Read it again and apply your change to the current version.",
+                status=412,
+                key="changed_meanwhile",
             )
 
 
@@ -151,4 +146,6 @@ def _moment(text: str) -> str:
             raise ValueError("it has no time zone")
         return found.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     except (ValueError, OverflowError) as error:
-        raise InvalidInput("lastModified: a time such as 2026-01-31T12:00:00Z is expected.") from error
+        raise InvalidInput(
+            "lastModified: a time such as 2026-01-31T12:00:00Z is expected.", key="invalid_time"
+        ) from error

@@ -31,12 +31,6 @@ _FILE_MODE, _FOLDER_MODE = 0o644, 0o755
 _PERMISSIONS = 0o777
 
 
-class TooMuchToKeep(Conflict):
-    """Change whose replaced contents are too large to be kept for taking it back."""
-
-    key = "too_much_to_keep"
-
-
 class _Looking(Struct):
     """Looks at what is there, and drops all copies if the plan comes to nothing; `left` is how many bytes may be kept."""
 
@@ -45,13 +39,14 @@ class _Looking(Struct):
     left: int
 
     def at(self, path: str) -> Present:
-        """Return the state of a path, with a copy. Errors: TooMuchToKeep, OSError."""
+        """Return the state of a path, with a copy. Errors: Conflict, OSError."""
         try:
             found = look(self.blobs, self.vault, path, self.left)
         except TooLarge as error:
-            raise TooMuchToKeep(
+            raise Conflict(
                 f"{path} is larger than what is kept to take a change back.",
                 "`parachute config set changes.keep_megabytes` allows more; or change it on the computer itself.",
+                key="too_much_to_keep",
             ) from error
         self.left -= found.state.size
         return found
@@ -108,7 +103,7 @@ def allowed(plan: Plan, caller: Caller) -> Plan:
 
 
 def check_told(paths: Iterable[str], caller: Caller) -> None:
-    """Refuse to change what agents are told to whoever may not change prompts; errors: NotAllowed, ConfirmationNeeded."""
+    """Refuse to change what agents are told to whoever may not change prompts; errors: NotAllowed, ParachuteError (`confirmation_needed`)."""
     told = next((path for path in paths if is_told_in_vault(path)), None)
     if told is None:
         return
@@ -225,7 +220,7 @@ def _tree(looking: _Looking, path: Parts) -> dict[str, Present]:
 def _names(vault: Folder, top: str) -> Iterator[str]:
     status = vault.status(top)
     if status is None:
-        raise NotFound(f"path: {top} does not exist.")
+        raise NotFound(f"path: {top} does not exist.", key="path_not_found")
     yield top
     if stat.S_ISDIR(status.st_mode):
         with vault.folder(top) as folder:

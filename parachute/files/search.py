@@ -87,7 +87,7 @@ class FileSearch:
         Errors: InvalidInput, Unavailable.
         """
         if not question.strip():
-            raise InvalidInput("q: words to search for are expected.")
+            raise InvalidInput("q: words to search for are expected.", key="search_empty")
         problem = await self._refreshed()
         hits = await self._meaning.search(FILES, question, limit)
         sure = sum(map(_is_sure, hits))

@@ -19,7 +19,7 @@ from parachute.config.vault.service import Vault
 from parachute.core.files import said
 from parachute.files import planning
 from parachute.files.listing import listed
-from parachute.files.models import Expected, FileChange, FileState, Listing, UndoneChange, WrittenFile
+from parachute.files.models import DeviceChange, Expected, FileState, Listing, UndoneChange, WrittenFile
 from parachute.files.uploads import Uploads
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller
@@ -85,7 +85,7 @@ class VaultFiles:
         try:
             data = text.encode()
         except UnicodeEncodeError as error:
-            raise InvalidInput("content: it has half of a sign (a lone surrogate).") from error
+            raise InvalidInput("content: it has half of a sign (a lone surrogate).", key="half_a_character") from error
         if len(data) > LARGEST_TEXT:
             raise _too_large("content", "Upload it: PUT /api/files/upload takes files of any size.")
         if b"\0" in data:
@@ -132,7 +132,7 @@ class VaultFiles:
         parts = vault_path(path, Access.WRITE)
         return await self._make("delete", "/".join(parts), planning.removing(parts, self._keep), caller)
 
-    async def changes(self, path: str | None, limit: int) -> Sequence[FileChange]:
+    async def changes(self, path: str | None, limit: int) -> Sequence[DeviceChange]:
         """The newest changes that were made here, or those of them at or below a path."""
         wanted = "/".join(vault_path(path, Access.READ)) if path else ""
         found = await self._changes.history.of_session(CHANGES)
@@ -203,10 +203,10 @@ class VaultFiles:
             planning.check_target(vault, "/".join(parts), expected)
 
 
-def _shown(each: Shown) -> FileChange:
+def _shown(each: Shown) -> DeviceChange:
     found = each.found
     kind = "change" if found.kind == "owner" else found.kind
-    return FileChange(found.number, kind, found.undone, found.began_at, written(each.entries), len(each.entries))
+    return DeviceChange(found.number, kind, found.undone, found.began_at, written(each.entries), len(each.entries))
 
 
 def _is_about(each: Shown, path: str) -> bool:

@@ -20,12 +20,6 @@ _LOOK_EVERY = 16 << 20
 _PIECE = 1 << 20
 
 
-class TooManyUploads(Unavailable):
-    """So many uploads are under way that another one has to wait."""
-
-    key = "too_many_uploads"
-
-
 class Uploads:
     """A folder on the disk of the vault, which no agent sees, for what is not complete yet."""
 
@@ -39,9 +33,11 @@ class Uploads:
             path.unlink(missing_ok=True)
 
     async def receive(self, chunks: AsyncIterator[bytes], announced: int | None) -> Staged:
-        """Receive a content, which is on the disk then, until it is dropped. Errors: DiskFull, TooManyUploads, those of `chunks`."""
+        """Receive a content, which is on the disk then, until it is dropped. Errors: DiskFull, Unavailable, those of `chunks`."""
         if self._open >= _AT_ONCE:
-            raise TooManyUploads(f"{_AT_ONCE} uploads are under way already.", "Send it again in a moment.")
+            raise Unavailable(
+                f"{_AT_ONCE} uploads are under way already.", "Send it again in a moment.", key="too_many_uploads"
+            )
         self._open += 1
         try:
             folder = await asyncio.to_thread(self._folder)

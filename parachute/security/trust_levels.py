@@ -35,5 +35,5 @@ def normalize_trust_level(word: str) -> TrustLevel:
     """The level that a word means, old words included; error: InvalidInput for any other word, never a guess."""
     level = _WORDS.get(word.lower())
     if level is None:
-        raise InvalidInput(f"trustLevel: expected `direct` or `sandboxed`, not {word[:40]!r}.")
+        raise InvalidInput(f"trustLevel: expected `direct` or `sandboxed`, not {word[:40]!r}.", key="unknown_level")
     return level

@@ -1,17 +1,17 @@
 """The server's process: `python -m parachute.server`, on the sockets that it was started with."""
 
 import gc
+import os
 
 from parachute.base.memory import keep_little
-from parachute.server import lazy_imports
 
 keep_little()
 gc.disable()  # nothing that an import makes is garbage: to look for it would cost a twentieth of the start
-lazy_imports.leave_out()
+# Otherwise pydantic reads the descriptions of all installed packages to find those that extend it: none does.
+os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 
 import asyncio
 import logging
-import os
 import signal
 import socket
 import sys

@@ -238,6 +238,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         suggestions,
         capabilities.skills,
         chat,
+        history.brought,
         lifecycle,
     )
     connectors = await build_connectors(

@@ -38,8 +38,6 @@ ROUTES = _table(
         "network": "chat.network.api",
         "git": "chat.repositories.api",
         "claude-code": "chat.claude_code_import.api",
-        "import": "chat.imports.api",
-        "imports": "chat.imports.api",
         "auth": "security.keys.api",
         "pairing": "web.pairing.api",
         "audit": "security.audit.api",

@@ -2,9 +2,6 @@
 
 import sys
 
-# It speaks on sockets of this machine only, and asyncio does without: a tenth of its start and of its memory.
-sys.modules.setdefault("ssl", None)  # type: ignore[arg-type]
-
-from parachute.supervisor.main import main  # noqa: E402
+from parachute.supervisor.main import main
 
 sys.exit(main())

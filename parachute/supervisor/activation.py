@@ -19,16 +19,22 @@ def adopt_listener(environment: MutableMapping[str, str]) -> socket.socket:
     # systemd numbers the first process of a namespace (PrivatePIDs) as it sees it itself. Such a process has no parent in
     # there from which it could have inherited variables that are meant for another one.
     if process is not None and process != str(os.getpid()) and os.getpid() != 1:
-        raise InvalidInput(f"LISTEN_PID is {process!r}, and this is process {os.getpid()}.", hint)
+        raise InvalidInput(f"LISTEN_PID is {process!r}, and this is process {os.getpid()}.", hint, key="listen_pid")
     if count != "1":
-        raise InvalidInput(f"LISTEN_FDS is {count!r}, and exactly one listening socket is needed: 1.", hint)
+        raise InvalidInput(
+            f"LISTEN_FDS is {count!r}, and exactly one listening socket is needed: 1.", hint, key="listen_fds"
+        )
     try:
         listener = socket.socket(fileno=FIRST_DESCRIPTOR)
     except OSError as error:
-        raise InvalidInput(f"Descriptor {FIRST_DESCRIPTOR} is not a socket: {error.strerror}.", hint) from error
+        raise InvalidInput(
+            f"Descriptor {FIRST_DESCRIPTOR} is not a socket: {error.strerror}.", hint, key="not_a_socket"
+        ) from error
     if listener.family != socket.AF_UNIX or listener.type != socket.SOCK_STREAM or not _listens(listener):
         listener.detach()
-        raise InvalidInput(f"Descriptor {FIRST_DESCRIPTOR} is not a listening Unix stream socket.", hint)
+        raise InvalidInput(
+            f"Descriptor {FIRST_DESCRIPTOR} is not a listening Unix stream socket.", hint, key="not_listening"
+        )
     listener.set_inheritable(False)
     listener.setblocking(False)
     return listener

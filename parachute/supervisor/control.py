@@ -42,16 +42,16 @@ async def _reply(line: bytes, handle: Handler) -> dict[str, Any]:
     try:
         request = json.loads(line)
         if not isinstance(request, dict):
-            raise InvalidInput("expected a JSON object.")
+            raise InvalidInput("expected a JSON object.", key="not_an_object")
         return {"ok": True, **await handle(request)}
     except ParachuteError as error:
         found = error
     except (ValueError, RecursionError) as error:
-        found = InvalidInput(f"The request cannot be read: {error}.")
+        found = InvalidInput(f"The request cannot be read: {error}.", key="request_unreadable")
     except Exception as error:
         # The caller has to hear of it, and every other unit must go on.
         log.exception("A request failed")
-        found = ParachuteError(f"The supervisor could not do it: {error}.")
+        found = ParachuteError(f"The supervisor could not do it: {error}.", key="supervisor_failed")
     return {"ok": False, "message": found.message, "hint": found.hint, "key": found.key}
 
 
@@ -68,11 +68,13 @@ async def ask(home: Home, operation: str, seconds: float = 90, **fields: Any) ->
         async with asyncio.timeout(seconds):
             line = await reader.readline()
     except (TimeoutError, ConnectionError) as error:
-        raise Unavailable("The supervisor does not answer.", f"See {home.logs / 'supervisor.log'}.") from error
+        raise Unavailable(
+            "The supervisor does not answer.", f"See {home.logs / 'supervisor.log'}.", key="supervisor_silent"
+        ) from error
     finally:
         writer.close()
     if not line:
-        raise Unavailable("The supervisor has ended.", f"See {home.logs / 'supervisor.log'}.")
+        raise Unavailable("The supervisor has ended.", f"See {home.logs / 'supervisor.log'}.", key="supervisor_ended")
     reply: dict[str, Any] = json.loads(line)
     if not reply.pop("ok"):
         raise Unavailable(reply["message"], reply["hint"], key=reply["key"])

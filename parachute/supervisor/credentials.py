@@ -59,7 +59,7 @@ def _handed_over(folder: str | None) -> dict[str, str]:
     with path.open("rb") as file:
         data = file.read(_LIMIT + 1)
     if len(data) > _LIMIT:
-        raise InvalidInput(f"The file with credentials has more than {_LIMIT} bytes.")
+        raise InvalidInput(f"The file with credentials has more than {_LIMIT} bytes.", key="credentials_too_large")
     found: dict[str, str] = {}
     for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -71,11 +71,15 @@ def _handed_over(folder: str | None) -> dict[str, str]:
             raise InvalidInput(
                 f"Line {number} of the file with credentials names no known credential.",
                 f"Write NAME=value, with one of {known}.",
+                key="credential_unknown",
             )
         if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
             value = value[1:-1]
         if not value or not value.isprintable():
-            raise InvalidInput(f"Line {number} of the file with credentials: {name} has no value that can be one.")
+            raise InvalidInput(
+                f"Line {number} of the file with credentials: {name} has no value that can be one.",
+                key="credential_invalid",
+            )
         found[name] = value
     return found
 

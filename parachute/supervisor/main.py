@@ -115,7 +115,11 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
                 await supervisor.go_back(str(ready.exception()))
             await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
             if not supervisor.ended.is_set():
-                raise Unavailable("The connection to systemd is lost.", "The next supervisor takes over what runs.")
+                raise Unavailable(
+                    "The connection to systemd is lost.",
+                    "The next supervisor takes over what runs.",
+                    key="systemd_lost",
+                )
         finally:
             if supervisor.next_python is None:
                 notify("STOPPING=1")

@@ -32,7 +32,7 @@ class OpenUnits(Generic[Entry]):
 
     def _entry(self, name: str) -> Entry:
         if name not in self._entries:
-            raise InvalidInput(f"The unit {name!r} is not open.")
+            raise InvalidInput(f"The unit {name!r} is not open.", key="unit_not_open")
         return self._entries[name]
 
     def _lock(self, name: str) -> asyncio.Lock:
@@ -40,7 +40,9 @@ class OpenUnits(Generic[Entry]):
 
     def _down(self, name: str, otherwise: str) -> Unavailable:
         """The error about a unit that does not serve: its reason, or else this sentence."""
-        return Unavailable(self._entry(name).status.reason or otherwise, f"Its log is {log_path(self._home, name)}.")
+        return Unavailable(
+            self._entry(name).status.reason or otherwise, f"Its log is {log_path(self._home, name)}.", key="unit_down"
+        )
 
     def _given_up(self, name: str, reason: str, attempts: int) -> str:
         return f"{reason} It failed {attempts} times in five minutes; see {log_path(self._home, name)}."

@@ -84,4 +84,5 @@ def end(home: Home, seconds: float) -> None:
         raise Unavailable(
             f"Processes of the computer cannot be ended: {', '.join(map(str, left))}.",
             "The system's log may say why; a restart of the machine ends them.",
+            key="processes_not_ended",
         )

@@ -68,7 +68,7 @@ class Supervisor:
         """Carry out one request of the control socket; error: InvalidInput for an unknown operation or unit."""
         operation = self._operations.get(str(request.get("operation")))
         if operation is None:
-            raise InvalidInput(f"operation: expected one of {', '.join(self._operations)}.")
+            raise InvalidInput(f"operation: expected one of {', '.join(self._operations)}.", key="unknown_operation")
         return await operation(request)
 
     async def close(self) -> None:
@@ -135,7 +135,7 @@ class Supervisor:
     async def _open(self, request: dict[str, Any]) -> dict[str, Any]:
         environment = request.get("environment")
         if not isinstance(environment, dict | None):
-            raise InvalidInput("environment: expected a JSON object.")
+            raise InvalidInput("environment: expected a JSON object.", key="environment_invalid")
         unit = self._unit(request, environment)
         if self._hand_over_ends is not None:
             raise Unavailable("An update is being put in place.", "Try again in a minute.", key="updating")
@@ -170,7 +170,11 @@ class Supervisor:
         # One that cannot be ended does not prevent the others.
         ends = await asyncio.gather(*(self._launcher.close(name) for name in names), return_exceptions=True)
         if failed := [f"{name}: {end}" for name, end in zip(names, ends, strict=True) if end is not None]:
-            raise Unavailable(f"Not everything could be ended: {'; '.join(failed)}", "`parachute stop` ends it.")
+            raise Unavailable(
+                f"Not everything could be ended: {'; '.join(failed)}",
+                "`parachute stop` ends it.",
+                key="panic_incomplete",
+            )
         return {"closed": len(names), "saved": engaged.saved}
 
     async def _resume(self, _: dict[str, Any]) -> dict[str, Any]:
@@ -245,9 +249,9 @@ class Supervisor:
         """Become the program of another version, with the server's sockets; only where systemd does not hold us back."""
         python = str(request.get("python"))
         if self._launcher.confines:
-            raise InvalidInput("become: systemd starts another program itself.")
+            raise InvalidInput("become: systemd starts another program itself.", key="systemd_starts_others")
         if not Path(python).is_absolute() or not os.access(python, os.X_OK):
-            raise InvalidInput("python: expected the path of an interpreter.")
+            raise InvalidInput("python: expected the path of an interpreter.", key="python_expected")
         self.next_python, self.shut_down, self.keeps_sockets = python, True, True
         self.ended.set()
         return {}
@@ -262,7 +266,7 @@ class Supervisor:
             return {}
         source = request.get("source")
         if source is not None and not (isinstance(source, str) and Path(source).is_absolute()):
-            raise InvalidInput("source: expected a path from / on.")
+            raise InvalidInput("source: expected a path from / on.", key="source_not_absolute")
         words = ["--back"] if request.get("back") is True else []
         words += ["--unrehearsed"] if request.get("unrehearsed") is True else []
         words += ["--ordered", str(request.get("ordered") or now())]

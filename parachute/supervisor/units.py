@@ -66,7 +66,7 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
     check_name(name)
     environment = dict(environment or {})
     if environment.keys() - _SETTINGS.get(name, frozenset()):
-        raise InvalidInput(f"{name} has no settings named {', '.join(sorted(environment))}.")
+        raise InvalidInput(f"{name} has no settings named {', '.join(sorted(environment))}.", key="unknown_variable")
     if name == "direct":
         command = _direct_runner()
         return Unit(name, command, listen=(direct_socket(home),), on_demand=True)
@@ -182,7 +182,7 @@ def _direct_runner() -> tuple[str, ...]:
 
     runner = find_spec("parachute_runner.runner")
     if not runner or not runner.origin:
-        raise InvalidInput("The package parachute_runner is not installed.")
+        raise InvalidInput("The package parachute_runner is not installed.", key="runner_missing")
     return _child(runner.origin, "--idle-seconds", str(_DIRECT_IDLE_SECONDS), "--", str(agent_program()))
 
 
@@ -191,5 +191,6 @@ def _socket(path: Path) -> Path:
         raise InvalidInput(
             f"The path {path} is too long for a socket ({_PATH_LIMIT} bytes).",
             "Set PARACHUTE_HOME to a folder with a shorter path.",
+            key="socket_path_too_long",
         )
     return path

@@ -62,12 +62,12 @@ def test_nobody_raises_itself(computer: Computer) -> None:
         ):
             answer = family.ask(method, path, body)
             assert answer.status_code == 403, path
-            assert answer.json()["key"] in ("not_allowed", "not_owner"), path
+            assert answer.json()["key"] in ("browser_lacks_scope", "not_owner"), path
         # What confirms gives no rights.
         stronger = new_code(computer)["code"]
         assert family.post("/api/pairing/confirm", {"code": stronger}).status_code == 200
         assert family.me()["scopes"] == ["chat:read,write"]
-        assert family.post("/api/pairing/codes").json()["key"] == "not_allowed"
+        assert family.post("/api/pairing/codes").json()["key"] == "browser_lacks_scope"
 
 
 def test_a_page_on_another_port_of_this_host_gets_nothing(computer: Computer) -> None:

@@ -27,7 +27,7 @@ from parachute.config.vault.service import Vault
 from parachute.core.files import Files
 from parachute.events.hooks import memory
 from parachute.modules.agent_definitions.brought import brought_agents
-from parachute.modules.registry.hashing import copy_verified, tree_hash
+from parachute.modules.trees.hashing import copy_verified, tree_hash
 from tests.capabilities.agents.stores import agent_store
 
 pytestmark = pytest.mark.process

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from parachute.cli.commands.setup import OFFICIAL
 from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
@@ -27,14 +28,14 @@ def test_the_official_modules_are_installed_and_a_second_time_nothing_changes(
 ) -> None:
     out = parachute.ok("setup", "--yes")
     assert [line for line in out.splitlines() if line.startswith("✓")] == [
-        f"✓ Module '{name}' installed and approved" for name in ("brain", "daily", "chat")
+        f"✓ Module '{name}' installed and approved" for name in OFFICIAL.split(",")
     ]
-    assert listed(parachute) == {"brain": "ready", "daily": "ready", "chat": "ready"}
+    assert listed(parachute) == dict.fromkeys(OFFICIAL.split(","), "ready")
     before = registry(home)
     again = parachute("setup")
     assert again.code == 0
     assert [line for line in again.err.splitlines() if line] == [
-        f"The module {name} is installed already." for name in ("brain", "daily", "chat")
+        f"The module {name} is installed already." for name in OFFICIAL.split(",")
     ]
     assert registry(home) == before
     assert parachute.screens == snapshot
@@ -64,7 +65,7 @@ def test_without_a_terminal_nothing_is_installed(parachute: Terminal, home: Home
 @pytest.mark.parametrize("names", ["brain,dayly", "../daily", "", " , "])
 def test_a_name_that_there_is_not_installs_nothing(parachute: Terminal, home: Home, names: str) -> None:
     said = parachute.fails("setup", "--yes", "--modules", names)
-    assert "There are: brain, chat, daily." in said or "name at least one" in said
+    assert "There are: brain, chat, daily, imports." in said or "name at least one" in said
     assert not (home.root / "modules.yaml").exists()
     assert not (Path(parachute.environment["HOME"]) / "Parachute" / ".modules").exists()
 
@@ -72,12 +73,12 @@ def test_a_name_that_there_is_not_installs_nothing(parachute: Terminal, home: Ho
 @pytest.mark.long
 def test_enter_installs_all_of_them_after_one_question(parachute: Terminal, home: Home) -> None:
     with parachute.screen("setup") as screen:
-        shown = screen.until("Install brain, daily and chat? [Y/n/each]")
+        shown = screen.until("Install brain, daily, chat and imports? [Y/n/each]")
         assert "writes Brain/**; reads Projects/**/AGENTS.md, Projects/**/CLAUDE.md; no network" in shown
         assert "each day at 04:00: Reflection, writes Daily/reflections/{date}.md" in shown
         screen.type("\n")
         assert screen.end() == 0
-    assert listed(parachute) == {"brain": "ready", "daily": "ready", "chat": "ready"}
+    assert listed(parachute) == dict.fromkeys(OFFICIAL.split(","), "ready")
 
 
 @pytest.mark.long
@@ -91,11 +92,12 @@ def test_a_person_takes_some_and_hears_how_to_get_the_rest(parachute: Terminal, 
             screen.type("\n")
             screen.until("Install the module daily? [Y/n]")
             screen.type("n\n")
-            screen.until("Install the module chat? [Y/n]")
-            screen.type("\n")
+            for name in ("chat", "imports"):
+                screen.until(f"Install the module {name}? [Y/n]")
+                screen.type("\n")
             assert screen.end() == 0
             assert "Not installed: daily. Later: `parachute setup --modules daily`" in screen.seen
-        assert listed(parachute) == {"brain": "ready", "chat": "ready"}
+        assert listed(parachute) == {"brain": "ready", "chat": "ready", "imports": "ready"}
     # Core hears of those that are there now.
     assert core.paths()[0] == "POST /api/modules/reload"
 

@@ -3,11 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home

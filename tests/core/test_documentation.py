@@ -40,6 +40,7 @@ def test_no_example_goes_untested() -> None:
         ("yaml", "everything"),
         ("python", "routes"),
         ("python", "files"),
+        ("python", "sessions"),
         ("python", "front matter"),
         ("python", "functions"),
         ("python", "interfaces"),
@@ -88,6 +89,14 @@ async def test_front_matter(tmp_path: Path) -> None:
         assert note.read_text() == "---\n# by hand\ntags:   [a]\nmood:\n  now: calm\n---\nA walk.\n"
         note.write_text("---\na: &x [*x]\n---\n")
         assert "Line 2" in (await running.get("/notes/walk")).json()["problem"]
+
+
+async def test_sessions() -> None:
+    module = _python("sessions")["Letters"]
+    async with run(module) as letters:
+        (chat,) = (await letters.post("/", b"Dear Ann,\nAll is well.\n")).json()["chats"]
+        assert letters.sessions.chats == {chat: [("user", "Dear Ann,"), ("user", "All is well.")]}
+        assert [each["state"] for each in letters.sessions.records.values()] == ["done"]
 
 
 async def test_files(tmp_path: Path) -> None:

@@ -116,23 +116,22 @@ def test_agents_in_the_long_spelling() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("fields", "key"),
     [
-        {"paths": ["../home"]},
-        {"paths": ["~/.ssh/"]},
-        {"paths": ["/etc"]},
-        {"paths": "Brain/"},
-        {"capabilities": ["Reed"]},
-        {"bash": ["rm -rf /"]},
-        {"network": ["localhost"]},
-        {"network": ["*.com"]},
-        {"network": "host"},
-        {"sandbox": None},
-        {"privileged": True},
+        ({"paths": ["../home"]}, "path_goes_up"),
+        ({"paths": ["~/.ssh/"]}, "agent_path_invalid"),
+        ({"paths": ["/etc"]}, "path_not_in_vault"),
+        ({"paths": "Brain/"}, "texts_expected"),
+        ({"capabilities": ["Reed"]}, "capability_unknown"),
+        ({"bash": ["rm -rf /"]}, "command_invalid"),
+        ({"network": ["localhost"]}, "host_invalid"),
+        ({"network": ["*.com"]}, "host_invalid"),
+        ({"network": "host"}, "network_invalid"),
+        ({"sandbox": None}, "approval_missing"),
+        ({"privileged": True}, "agent_field_unknown"),
     ],
-    ids=str,
 )
-def test_an_agent_that_cannot_be_is_refused(fields: dict[str, object], snapshot: SnapshotAssertion) -> None:
-    with raises("invalid_input") as refused:
+def test_an_agent_that_cannot_be_is_refused(fields: dict[str, object], key: str, snapshot: SnapshotAssertion) -> None:
+    with raises(key) as refused:
         AgentConfig.of(fields)
     assert refused.value == snapshot

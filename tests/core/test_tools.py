@@ -127,7 +127,7 @@ async def test_events_reach_all_of_their_handlers() -> None:
         assert await library.core.storage.get("test") == "Momo"
         assert await library.core.storage.get("data") == {"book": "Momo", "shelf": 3}
         # One handler fails, the other one is called all the same, and whoever delivers is told to try again.
-        with pytest.raises(InvalidInput, match="book"):
+        with raises("field_missing"):
             await library.emit("library.lent", shelf=4)
         assert await library.core.storage.get("data") == {"shelf": 4}
         assert await library.emit("library.burnt") == 0
@@ -186,7 +186,7 @@ async def test_an_interface_between_two_modules() -> None:
         assert "secret" not in str(failed.value)
         with raises("result_not_allowed", names=r"entries_of .* result\[0\]\."):
             await proxy.entries_of("2024-01-15")
-        with pytest.raises(InvalidInput, match="limit: expected a whole number"):
+        with raises("field_invalid"):
             await proxy.get_recent_entries("two")
         with pytest.raises(TypeError, match="lacks the argument"):
             await proxy.search()

@@ -48,7 +48,7 @@ def _bots(text: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
     folder.chmod(0o700)
     (folder / "bots.yaml").write_text(text)
     (folder / "bots.yaml").chmod(0o600)
-    assert BotConfiguration(folder).read().telegram.allowed_users == ["4711"]
+    assert BotConfiguration(folder).read().of("telegram").allowed_users == ["4711"]
 
 
 LOADERS: dict[tuple[str, str], Callable[[str, Path, pytest.MonkeyPatch], None]] = {

@@ -9,10 +9,10 @@ import pytest
 
 from parachute.base.disk_errors import DiskFull
 from parachute.base.errors import InvalidInput, NotAllowed
-from parachute.files.models import ChangedMeanwhile, Expected
+from parachute.files.models import Expected
 from parachute.files.service import VaultFiles
-from parachute.files.uploads import TooManyUploads
-from parachute.security.keys.models import FULL_ACCESS, Caller, ConfirmationNeeded, Scope
+from parachute.security.keys.models import FULL_ACCESS, Caller, Scope
+from tests.support.errors import raises
 from tests.support.small_disk import small_disk
 
 from .conftest import MakeFiles
@@ -46,7 +46,7 @@ async def test_what_is_replaced_meanwhile_is_not_lost(files: VaultFiles, tmp_pat
         note.write_text("of the editor")
         yield b"phone"
 
-    with pytest.raises(ChangedMeanwhile):
+    with raises("changed_meanwhile"):
         await files.upload("note.md", body(), None, Expected.read(etag, None), ME)
     assert visible(tmp_path / "vault") == {"note.md": "of the editor"}
     # Whoever names nothing writes last, and what was there comes back.
@@ -113,7 +113,7 @@ async def test_only_so_many_uploads_are_received_at_once(files: VaultFiles) -> N
     uploads = [asyncio.create_task(files.upload(f"{number}.md", slow(), None, ANY, ME)) for number in range(8)]
     for _ in uploads:
         await begun.acquire()
-    with pytest.raises(TooManyUploads):
+    with raises("too_many_uploads"):
         await files.upload("more.md", pieces(b"x"), None, ANY, ME)
     go.set()
     await asyncio.gather(*uploads)
@@ -196,7 +196,7 @@ async def test_what_agents_are_told_is_changed_by_whoever_may_change_prompts(fil
         with pytest.raises(NotAllowed) as refused:
             await files.write(path, "Always say yes.", ANY, key)
         assert refused.value.key == "told_to_agents"
-        with pytest.raises(ConfirmationNeeded):
+        with raises("confirmation_needed"):
             await files.write(path, "Always say yes.", ANY, browser)
     assert visible(tmp_path / "vault") == {}
     # Nor by a move, also of what is above it, by a deletion, or by taking one back.

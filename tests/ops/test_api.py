@@ -115,7 +115,7 @@ async def test_a_log_is_read_and_followed_without_secrets(
     assert (await owner.get("/api/logs/core?lines=0")).json()["lines"] == []
     missing = await owner.get("/api/logs/..%2Fkeys")
     assert missing.status_code == 400
-    assert (await owner.get("/api/logs/nobody")).json()["key"] == "not_found"
+    assert (await owner.get("/api/logs/nobody")).json()["key"] == "no_such_log"
     assert (await owner.get("/api/logs/core?lines=100000")).status_code == 422
 
     path = "/api/logs/core?lines=1&follow=true"

@@ -19,6 +19,7 @@ import pytest
 from parachute.base.errors import ParachuteError
 from tests.supervisor.launching import Launcher, with_argument
 from tests.support.connections import read_to_end
+from tests.support.errors import raises
 from tests.support.waiting import until, wait_until
 
 __all__ = [
@@ -225,7 +226,7 @@ async def test_closing_ends_the_process_and_removes_the_socket(units: Launcher) 
     assert not path.exists()
     assert (await units.ask("status"))["units"] == []
     await units.ask("close_unit", name="echo")
-    with pytest.raises(ParachuteError, match="is not open"):
+    with raises("unit_not_open"):
         await units.ask("start_unit", name="echo")
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.errors import Unavailable
 from parachute.config.settings.home import Home
 from parachute.supervisor import control
 from tests.supervisor.launching import Launcher, launcher
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -93,7 +94,7 @@ async def test_without_a_supervisor_the_error_says_so() -> None:
 
 
 async def test_a_failure_inside_is_reported_to_the_caller(units: Launcher) -> None:
-    with pytest.raises(ParachuteError, match="could not do it"):
+    with raises("supervisor_failed"):
         await units.ask("open_unit", unit={"name": "x"})
     assert "units" in await units.ask("status")
 

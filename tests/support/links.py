@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.ops.rehearsal.entering import HIDDEN
+from parachute.ops.rehearsal.trial import HIDDEN
 
 _BUILD = Path(__file__).parents[2] / "build"
 _LONGEST = 36

@@ -1,6 +1,6 @@
 /** A change that somebody proposed: who and why, and the lines that it changes; on its own screen and in the inbox. */
 import type { ComponentChildren } from "preact";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { messages } from "~/text/messages";
@@ -45,25 +45,7 @@ const t = messages({
   },
 });
 
-/** A suggestion as the API has it (docs/suggestions.md). */
-export interface Suggestion {
-  id: string;
-  source_agent: string;
-  timestamp: string;
-  action: "create" | "update" | "delete" | "link" | "batch";
-  target_module: string;
-  target_id: string | null;
-  title: string;
-  payload: Record<string, unknown>;
-  reasoning: string;
-  status: "pending" | "approved" | "rejected" | "modified";
-  resolved_by: string | null;
-  resolved_at: string | null;
-  modifications: Record<string, unknown> | null;
-  error: string | null;
-  origin?: string | null;
-  members?: Suggestion[];
-}
+export type Suggestion = Schema<"ShownSuggestion">;
 
 const ICONS: Record<Suggestion["action"], IconName> = { create: "plus", update: "edit", delete: "trash", link: "link", batch: "list" };
 /** Targets of the computer itself in place of a module; only an owner decides about them. */
@@ -79,7 +61,7 @@ export function named(suggestion: Suggestion): string {
 
 /** Return whether this browser may decide about it: in suggestions, and in everything that it changes. */
 export function mayDecide(suggestion: Suggestion): boolean {
-  const parts = suggestion.members ?? [suggestion];
+  const parts = suggestion.members.length ? suggestion.members : [suggestion];
   return (
     may("suggestions", "write") &&
     parts.every(({ target_module }) => may(target_module, OWN.has(target_module) ? "admin" : "write"))
@@ -127,7 +109,7 @@ export function SuggestionBody({ suggestion }: { suggestion: Suggestion }) {
         </p>
       )}
       <Origin of={suggestion.origin} />
-      {suggestion.members ? (
+      {suggestion.members.length > 0 ? (
         <ul class="card-members">
           {suggestion.members.map((member) => (
             <li key={member.id}>

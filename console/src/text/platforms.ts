@@ -1,4 +1,2 @@
 /** Names of messengers, the same everywhere. */
-const NAMES: Record<string, string> = { telegram: "Telegram", discord: "Discord", matrix: "Matrix" };
-
-export const platformName = (platform: string) => NAMES[platform] ?? platform;
+export const platformName = (platform: string) => platform.charAt(0).toUpperCase() + platform.slice(1);

@@ -147,7 +147,7 @@ class Database:
         """A connection within a transaction, which is undone after an error; `quietly` without a call of `changed`."""
         with self._lock:
             if self._writer is None:
-                raise Unavailable("The index of Brain is closed.")
+                raise Unavailable("The index of Brain is closed.", key="index_closed")
             with _said(), self._writer:
                 self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
@@ -177,5 +177,7 @@ def _said() -> Iterator[None]:
         raise
     except sqlite3.DatabaseError as error:
         raise disk_error(error, Path("the index of Brain")) or Unavailable(
-            f"The index of Brain cannot be used: {error}.", "POST /api/brain/reload rebuilds it from your files."
+            f"The index of Brain cannot be used: {error}.",
+            "POST /api/brain/reload rebuilds it from your files.",
+            key="index_unusable",
         ) from error

@@ -61,7 +61,7 @@ class Editing:
             for path in _paths(kind.folder, name, para_id):
                 if await self._files.replace(path, data, None):
                     return await self._taken(path)
-        raise Conflict(f"There are too many files like {path}.", "Choose another name.")
+        raise Conflict(f"There are too many files like {path}.", "Choose another name.", key="too_many_namesakes")
 
     async def check_new(self, type_: str | Kind, name: str, fields: Mapping[str, Any]) -> None:
         """Raise what `create` would; nothing is written."""
@@ -156,7 +156,9 @@ class Editing:
             if await asyncio.to_thread(self._by_para_id, old.para_id) is None:
                 await self._check_free(old.type, old.name)
                 if not await self._files.replace(path, data, None):
-                    raise Conflict(f"{path} is another file now.", "Give that one another name first.")
+                    raise Conflict(
+                        f"{path} is another file now.", "Give that one another name first.", key="file_replaced"
+                    )
             return await self._taken(path)
 
     async def opened(self, para_id: str) -> tuple[Found, Entity]:
@@ -167,14 +169,16 @@ class Editing:
     async def _opened(self, para_id: str, expected_version: str | None) -> tuple[Found, bytes, Entity]:
         found = await asyncio.to_thread(self._by_para_id, para_id)
         if found is None:
-            raise NotFound(f"Brain knows no entity {para_id[:80]}.")
+            raise NotFound(f"Brain knows no entity {para_id[:80]}.", key="no_such_entity")
         try:
             data = await self._files.read_bytes(found.path)
             entity = read(found.path, data)
         except NotFound as error:
-            raise NotFound(f"The file of {found.name} is gone: {found.path}.") from error
+            raise NotFound(f"The file of {found.name} is gone: {found.path}.", key="file_gone") from error
         except Unreadable as error:
-            raise Conflict(f"{found.path} cannot be read: {error}.", "Mend the file by hand.") from error
+            raise Conflict(
+                f"{found.path} cannot be read: {error}.", "Mend the file by hand.", key="file_unreadable"
+            ) from error
         if expected_version is not None and expected_version != version_of(data):
             raise _changed_meanwhile(found.path)
         return found, data, entity
@@ -183,7 +187,7 @@ class Editing:
         await self._reconciler.take({path, before or path})
         found = await asyncio.to_thread(self._by_path, path)
         if found is None:
-            raise Conflict(f"{path} was changed meanwhile.", "Look at the file.")
+            raise Conflict(f"{path} was changed meanwhile.", "Look at the file.", key="changed_meanwhile")
         return found
 
     async def _moved(self, found: Found, name: str, folder: str | None, renamed: bool) -> str:
@@ -226,7 +230,9 @@ class Editing:
     async def _check_free(self, type_: str, name: str, but: int | None = None) -> None:
         same = await asyncio.to_thread(self._same_name, type_, name, but)
         if same is not None:
-            raise Conflict(f"There is a {type_} {same.name} already: {same.para_id}.", "Choose another name.")
+            raise Conflict(
+                f"There is a {type_} {same.name} already: {same.para_id}.", "Choose another name.", key="entity_exists"
+            )
 
     def _linking(self, found: Found) -> tuple[list[str], set[str]]:
         """Files with links to an entity by its name or that of its file, and how they write them."""
@@ -265,15 +271,15 @@ class Editing:
 
 def _new_body(entity: Entity, change: Change) -> str | None:
     if change.content is not None and change.append is not None:
-        raise InvalidInput("append: give either the whole content or what is added to it.")
+        raise InvalidInput("append: give either the whole content or what is added to it.", key="two_contents")
     if change.content is not None:
         return entity.with_text(change.content)
     if change.append is not None:
         if not change.append.strip():
-            raise InvalidInput("append: there is nothing to add.")
+            raise InvalidInput("append: there is nothing to add.", key="nothing_to_append")
         section = change.section.strip()
         if "\n" in section or len(section) > LONGEST:
-            raise InvalidInput("section: the words of a heading are expected.")
+            raise InvalidInput("section: the words of a heading are expected.", key="section_empty")
         return entity.with_addition(change.append, section)
     return None
 
@@ -291,7 +297,8 @@ def _checked_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > LONGEST or not _NAME.fullmatch(name) or re.search(r"(?:^| )#+$", name):
         raise InvalidInput(
-            f"name: 1 to {LONGEST} characters without [, ] and | are allowed, and no # after a space at the end."
+            f"name: 1 to {LONGEST} characters without [, ] and | are allowed, and no # after a space at the end.",
+            key="invalid_name",
         )
     return name
 
@@ -318,12 +325,14 @@ def _written(front: dict[str, Any], name: str, fields: Mapping[str, Any], conten
 def _check_readable(data: bytes) -> None:
     """Nothing is written that could not be read again; error: InvalidInput."""
     if len(data) > LARGEST:
-        raise InvalidInput(f"content: the file would be larger than {LARGEST:,} bytes.")
+        raise InvalidInput(f"content: the file would be larger than {LARGEST:,} bytes.", key="content_too_large")
     try:
         read(f"{ROOT}/x.md", data)
     except Unreadable as error:
-        raise InvalidInput(f"data: the file could not be read again: {error}.") from error
+        raise InvalidInput(f"data: the file could not be read again: {error}.", key="data_unreadable") from error
 
 
 def _changed_meanwhile(path: str) -> Conflict:
-    return Conflict(f"{path} was changed meanwhile.", "Look at the current version and try again.")
+    return Conflict(
+        f"{path} was changed meanwhile.", "Look at the current version and try again.", key="changed_meanwhile"
+    )

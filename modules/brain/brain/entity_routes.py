@@ -35,8 +35,8 @@ class EntityRoutes(Part):
         if meant(likely) is None:
             close = ", ".join(entry["name"] for entry in candidates[:3])
             if not close:
-                raise NotFound(f'Brain does not know anything called "{name[:80]}".')
-            raise NotFound(f"Brain is not sure what {name[:80]!r} means.", f"Perhaps {close}?")
+                raise NotFound(f'Brain does not know anything called "{name[:80]}".', key="name_unknown")
+            raise NotFound(f"Brain is not sure what {name[:80]!r} means.", f"Perhaps {close}?", key="name_unsure")
         return {"query": name, **candidates[0], "candidates": candidates}
 
     @route("POST", "/resolve")
@@ -67,7 +67,7 @@ class EntityRoutes(Part):
 
     async def _context(self, topic: str, tokens: int) -> Any:
         if not 100 <= tokens <= MOST_TOKENS:
-            raise InvalidInput(f"tokens: 100 to {MOST_TOKENS:,} is allowed.")
+            raise InvalidInput(f"tokens: 100 to {MOST_TOKENS:,} is allowed.", key="tokens_out_of_range")
         gathered = await self.gathered(topic, tokens)
         entities = [shapes.brief(entity) for entity in gathered.entities]
         return {"topic": topic[:200], "text": gathered.text, "entities": entities, "truncated": gathered.truncated}
@@ -93,7 +93,7 @@ class EntityRoutes(Part):
 
     async def _listed(self, type_: str | None, tag: str | None, limit: int, offset: int) -> Any:
         if not 1 <= limit <= LIMIT or offset < 0:
-            raise InvalidInput(f"limit: 1 to {LIMIT:,} is allowed, and an offset from 0 on.")
+            raise InvalidInput(f"limit: 1 to {LIMIT:,} is allowed, and an offset from 0 on.", key="limit_out_of_range")
         kind = (await self.brain.types.get(type_)).name if type_ else None
         entities = await self.brain.ask(found.listed, kind, tag, limit, offset)
         counts = await self.brain.ask(found.counts)
@@ -114,10 +114,11 @@ class EntityRoutes(Part):
         values = dict(data or {})
         name, kind = name or _text(values, "name"), entity_type or type or _text(values, "type")
         if not name or not kind:
-            raise InvalidInput("data: an entity needs a name and a type.")
+            raise InvalidInput("data: an entity needs a name and a type.", key="entity_incomplete")
         if (inner := _text(values, "type")) and inner.casefold() != kind.casefold():
             raise InvalidInput(
-                f"data.type: this is the type of the entity, which is {kind}; give the field another name."
+                f"data.type: this is the type of the entity, which is {kind}; give the field another name.",
+                key="type_given_twice",
             )
         text = content if content is not None else _text(values, "content") or _text(values, "body") or ""
         entity = shapes.brief(await self.brain.create(kind, name, values, text))
@@ -170,7 +171,7 @@ class EntityRoutes(Part):
     async def neighbourhood_route(self, id: str, limit: int = 150) -> Any:
         """Entities linked with one in two steps, the nearest first."""
         if not 1 <= limit <= MOST_NEAR:
-            raise InvalidInput(f"limit: 1 to {MOST_NEAR} is allowed.")
+            raise InvalidInput(f"limit: 1 to {MOST_NEAR} is allowed.", key="limit_out_of_range")
         entity: Found = await self.brain.known(id)
         near, known = await self.brain.ask(questions.neighbourhood, entity.number, limit)
         return {"para_id": entity.para_id, "name": entity.name, **shapes.neighbourhood(near, known)}
@@ -213,5 +214,5 @@ class EntityRoutes(Part):
 def _text(values: dict[str, Any], name: str) -> str | None:
     value = values.get(name)
     if value is not None and not isinstance(value, str):
-        raise InvalidInput(f"data.{name}: text is expected.")
+        raise InvalidInput(f"data.{name}: text is expected.", key="text_expected")
     return value

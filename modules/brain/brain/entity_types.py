@@ -38,27 +38,40 @@ class Field:
     def of(cls, name: str, value: Any) -> "Field":
         """Read what types.yaml or a request says of a field; error: InvalidInput naming it."""
         if not isinstance(name, str) or not _FIELD.fullmatch(name):
-            raise InvalidInput(f"fields: {str(name)[:40]!r} is no name for a field; write letters, digits, _ or -.")
+            raise InvalidInput(
+                f"fields: {str(name)[:40]!r} is no name for a field; write letters, digits, _ or -.",
+                key="invalid_field_name",
+            )
         if isinstance(value, str):
             value = {"type": value}
         if value is None:
             value = {}
         if not isinstance(value, Mapping):
-            raise InvalidInput(f"fields.{name}: the name of a type or an object is expected.")
+            raise InvalidInput(
+                f"fields.{name}: the name of a type or an object is expected.", key="field_not_an_object"
+            )
         values = value.get("values", value.get("enum")) or ()
         kind = value.get("type") or ("enum" if values else "any")
         if kind not in FIELD_TYPES:
-            raise InvalidInput(f"fields.{name}.type: one of {', '.join(FIELD_TYPES)} is allowed.")
+            raise InvalidInput(
+                f"fields.{name}.type: one of {', '.join(FIELD_TYPES)} is allowed.", key="unknown_field_type"
+            )
         if not isinstance(values, list | tuple) or len(values) > _MOST_VALUES:
-            raise InvalidInput(f"fields.{name}.values: a list of up to {_MOST_VALUES} texts is allowed.")
+            raise InvalidInput(
+                f"fields.{name}.values: a list of up to {_MOST_VALUES} texts is allowed.", key="values_not_texts"
+            )
         if kind == "enum" and not values:
-            raise InvalidInput(f"fields.{name}.values: an enum needs the values that are allowed.")
+            raise InvalidInput(
+                f"fields.{name}.values: an enum needs the values that are allowed.", key="values_missing"
+            )
         required, items = value.get("required", False), value.get("items") or ""
         items = items.get("type", "any") if isinstance(items, Mapping) else items
         if not isinstance(required, bool):
-            raise InvalidInput(f"fields.{name}.required: true or false is allowed.")
+            raise InvalidInput(f"fields.{name}.required: true or false is allowed.", key="required_not_boolean")
         if items and items not in FIELD_TYPES:
-            raise InvalidInput(f"fields.{name}.items: one of {', '.join(FIELD_TYPES)} is allowed.")
+            raise InvalidInput(
+                f"fields.{name}.items: one of {', '.join(FIELD_TYPES)} is allowed.", key="unknown_item_type"
+            )
         description = str(value.get("description") or "")[:500]
         return cls(name, kind, required, tuple(str(entry) for entry in values), items, description)
 
@@ -76,7 +89,7 @@ class Field:
     def check(self, value: Any) -> None:
         """Error: InvalidInput when the value is not what this field holds."""
         if problem := _problem(self.type, value, self):
-            raise InvalidInput(f"{self.name}: {problem}")
+            raise InvalidInput(f"{self.name}: {problem}", key="field_invalid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +108,21 @@ class Kind:
         """Read what types.yaml or a request says of a type; error: InvalidInput naming the field."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InvalidInput(
-                f"name: {str(name)[:40]!r} is no name for a type; write up to 40 letters, digits, _ or -."
+                f"name: {str(name)[:40]!r} is no name for a type; write up to 40 letters, digits, _ or -.",
+                key="invalid_type_name",
             )
         if value is None:
             value = {}
         if not isinstance(value, Mapping):
-            raise InvalidInput(f"{name}: an object with folder and fields is expected.")
+            raise InvalidInput(f"{name}: an object with folder and fields is expected.", key="type_not_an_object")
         folder = value.get("folder") or f"{name.lower()}s"
         if not isinstance(folder, str) or not _FOLDER.fullmatch(folder):
-            raise InvalidInput(f"{name}.folder: the name of one folder is allowed, such as people.")
+            raise InvalidInput(
+                f"{name}.folder: the name of one folder is allowed, such as people.", key="invalid_folder"
+            )
         for entry in ("icon", "description"):
             if not isinstance(value.get(entry) or "", str):
-                raise InvalidInput(f"{name}.{entry}: text is allowed.")
+                raise InvalidInput(f"{name}.{entry}: text is allowed.", key="text_expected")
         extra = {key: item for key, item in value.items() if key not in ("folder", "fields", "icon", "description")}
         description = str(value.get("description") or "")[:500]
         return cls(name, folder, _fields(value.get("fields")), str(value.get("icon") or "")[:16], description, extra)
@@ -138,11 +154,13 @@ class Kind:
                 own[name].check(value)
             elif value is not None and name not in own and name not in COMMON and name not in (before or {}):
                 allowed = ", ".join(dict.fromkeys([*own, *COMMON]))
-                raise InvalidInput(f"{name[:40]}: a {self.name} does not have this field; allowed are {allowed}.")
+                raise InvalidInput(
+                    f"{name[:40]}: a {self.name} does not have this field; allowed are {allowed}.", key="unknown_field"
+                )
         for entry in own.values():
             given = values.get(entry.name, (before or {}).get(entry.name))
             if entry.required and given in (None, "", []) and (before is None or entry.name in values):
-                raise InvalidInput(f"{entry.name}: a {self.name} must have this.")
+                raise InvalidInput(f"{entry.name}: a {self.name} must have this.", key="field_missing")
 
 
 DEFAULTS: tuple[Kind, ...] = tuple(
@@ -164,12 +182,14 @@ def _fields(value: Any) -> tuple[Field, ...]:
     elif isinstance(value, list):
         found = [_listed(item) for item in value]
     else:
-        raise InvalidInput("fields: a list of names or an object is expected.")
+        raise InvalidInput("fields: a list of names or an object is expected.", key="fields_invalid")
     if len(found) > _MOST_FIELDS or len({entry.name for entry in found}) < len(found):
-        raise InvalidInput(f"fields: up to {_MOST_FIELDS} names, each of them once, are allowed.")
+        raise InvalidInput(
+            f"fields: up to {_MOST_FIELDS} names, each of them once, are allowed.", key="too_many_fields"
+        )
     for entry in found:
         if entry.name in KNOWN and entry.type not in ("any", "array") and entry.name != "type":
-            raise InvalidInput(f"fields.{entry.name}: every entity has this as a list.")
+            raise InvalidInput(f"fields.{entry.name}: every entity has this as a list.", key="field_of_every_entity")
     return tuple(found)
 
 
@@ -185,7 +205,7 @@ def _check_texts(name: str, value: Any) -> None:
     if not isinstance(value, list) or not all(
         isinstance(item, str) and 0 < len(item.strip()) <= LONGEST for item in value
     ):
-        raise InvalidInput(f"{name}: a list of texts of up to {LONGEST} characters is allowed.")
+        raise InvalidInput(f"{name}: a list of texts of up to {LONGEST} characters is allowed.", key="texts_expected")
 
 
 def _problem(kind: str, value: Any, entry: Field) -> str | None:

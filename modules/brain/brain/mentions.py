@@ -17,7 +17,9 @@ _TRIES = 5
 def check_source(source_id: str) -> str:
     """The id of something that another module keeps; error: InvalidInput."""
     if not _SOURCE.fullmatch(source_id):
-        raise InvalidInput("source_id: the id of something, up to 300 characters, is expected.")
+        raise InvalidInput(
+            "source_id: the id of something, up to 300 characters, is expected.", key="invalid_source_id"
+        )
     return source_id
 
 
@@ -31,7 +33,7 @@ async def add(files: Files, source_id: str, para_id: str, now: datetime.datetime
         gap = b"" if not before or before.endswith(b"\n") else b"\n"
         if await files.replace(path, before + gap + line.encode() + b"\n", known):
             return path, at
-    raise Conflict(f"{path} is being changed by another program.", "Try again.")
+    raise Conflict(f"{path} is being changed by another program.", "Try again.", key="file_busy")
 
 
 async def remove(files: Files, path: str, source_id: str, para_id: str) -> None:
@@ -41,7 +43,7 @@ async def remove(files: Files, path: str, source_id: str, para_id: str) -> None:
         kept = [line for line in known.splitlines(keepends=True) if parse_line(line)[:2] != (source_id, para_id)]
         if await files.replace(path, b"".join(kept), known):
             return
-    raise Conflict(f"{path} is being changed by another program.", "Try again.")
+    raise Conflict(f"{path} is being changed by another program.", "Try again.", key="file_busy")
 
 
 def parse(data: bytes) -> Iterator[tuple[str, str, str]]:

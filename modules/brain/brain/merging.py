@@ -88,7 +88,7 @@ class Merging(Editing):
             await self._reconciler.take({found.path, other.path})
             taken = await asyncio.to_thread(self._by_path, found.path)
             if taken is None:
-                raise Conflict(f"{found.path} was changed meanwhile.", "Look at the file.")
+                raise Conflict(f"{found.path} was changed meanwhile.", "Look at the file.", key="changed_meanwhile")
             if links := await self._lead_on([each for each in sources if each != other.path], targets, other, taken):
                 made = Merge(
                     found.path, data.decode(), links.pop(found.path, ("", made.version))[1],
@@ -119,11 +119,19 @@ class Merging(Editing):
                 self._by_para_id, read(made.path, old).para_id
             )
             if found is None:
-                raise NotFound(f"{made.path} is gone.", "What was merged is among the versions of your backup.")
+                raise NotFound(
+                    f"{made.path} is gone.",
+                    "What was merged is among the versions of your backup.",
+                    key="merged_file_gone",
+                )
             _, data, entity = await self._opened(found.para_id, None)
             if await self._files.exists(made.other_path):
                 if await self._files.read_bytes(made.other_path) != gone:
-                    raise Conflict(f"{made.other_path} is another file now.", "Give that one another name first.")
+                    raise Conflict(
+                        f"{made.other_path} is another file now.",
+                        "Give that one another name first.",
+                        key="file_replaced",
+                    )
             elif not await self._files.replace(made.other_path, gone, None):
                 raise _changed_meanwhile(made.other_path)
             is_as_it_was = version_of(data) == made.version and found.path == made.path
@@ -135,7 +143,7 @@ class Merging(Editing):
             await self._reconciler.take({found.path, made.other_path, *made.links})
             taken = await asyncio.to_thread(self._by_path, found.path)
         if taken is None:
-            raise Conflict(f"{found.path} was changed meanwhile.", "Look at the file.")
+            raise Conflict(f"{found.path} was changed meanwhile.", "Look at the file.", key="changed_meanwhile")
         return taken, is_as_it_was
 
     async def _lead_on(
@@ -173,7 +181,7 @@ class Merging(Editing):
 def _merged(found: Found, entity: Entity, other: Found, gone: Entity) -> bytes:
     """The file of the first with what is known of the other; what both say counts as the first says it."""
     if found.number == other.number:
-        raise InvalidInput("merge: another entity than itself is expected.")
+        raise InvalidInput("merge: another entity than itself is expected.", key="merged_with_itself")
     before, more = yaml_text.read(entity.front), yaml_text.read(gone.front)
     fields: dict[str, Any] = {name: value for name, value in more.items() if name not in before and name not in _NEVER}
     names = {fold(each) for each in (entity.name, *entity.aliases)}
@@ -191,7 +199,9 @@ def _merged(found: Found, entity: Entity, other: Found, gone: Entity) -> bytes:
     try:
         return entity.changed({name: value for name, value in fields.items() if value not in (None, [], "")}, body)
     except Unreadable as error:
-        raise Conflict(f"{found.path} cannot be changed: {error}.", "Mend the file by hand.") from error
+        raise Conflict(
+            f"{found.path} cannot be changed: {error}.", "Mend the file by hand.", key="file_unreadable"
+        ) from error
 
 
 def _without(entity: Entity, old: Entity, other: Entity) -> bytes:

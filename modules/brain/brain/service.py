@@ -88,7 +88,11 @@ class Brain:
     async def rebuild(self) -> AsyncIterator[dict[str, Any]]:
         """Read every file again; events with how far it is. Error: Conflict while that goes on already."""
         if self.reconciler.running:
-            raise Conflict("The index is being built already.", "GET /api/brain/status says how far it is.")
+            raise Conflict(
+                "The index is being built already.",
+                "GET /api/brain/status says how far it is.",
+                key="rebuild_under_way",
+            )
         try:
             await self.ask(found.counts)
         except Unavailable:
@@ -128,7 +132,7 @@ class Brain:
         """Entities by words, the best first, with `near` by meaning, too; error: InvalidInput for a type that there is not."""
         kind = (await self.types.get(type_)).name if type_ else None
         if not 1 <= limit <= search.LIMIT:
-            raise InvalidInput(f"limit: 1 to {search.LIMIT} is allowed.")
+            raise InvalidInput(f"limit: 1 to {search.LIMIT} is allowed.", key="limit_out_of_range")
         hits = await self.ask(questions.searched, query[:_LONGEST_QUERY], kind, limit)
         sure = sum(hit.is_sure for _, hit in hits)
         if not near or sure >= min(limit, ENOUGH):
@@ -149,14 +153,14 @@ class Brain:
     async def suggest(self, text: str) -> list[tuple[suggesting.Mentioned, Found | None]]:
         """Entities that a text mentions, and names that may be new ones; error: InvalidInput for one that is too long."""
         if len(text) > _LARGEST_TEXT:
-            raise InvalidInput(f"text: up to {_LARGEST_TEXT:,} characters are allowed.")
+            raise InvalidInput(f"text: up to {_LARGEST_TEXT:,} characters are allowed.", key="text_too_large")
         return await self.ask(questions.suggested, text)
 
     async def known(self, text: str) -> Found:
         """An entity by its para-id, an older id, or `type/name of its file`; error: NotFound."""
         entity = await self.ask(questions.known, text, await self.types.all())
         if entity is None:
-            raise NotFound(f"Brain knows no entity {text[:80]}.")
+            raise NotFound(f"Brain knows no entity {text[:80]}.", key="no_such_entity")
         return entity
 
     async def opened(self, text: str) -> tuple[Found, Entity]:
@@ -225,7 +229,7 @@ class Brain:
         async with self.reconciler.lock:
             recorded = await self.ask(questions.recorded, source_id, entity.para_id)
             if recorded is None:
-                raise NotFound(f"Nothing says that {source_id[:80]} is about {entity.name}.")
+                raise NotFound(f"Nothing says that {source_id[:80]} is about {entity.name}.", key="no_such_link")
             path, para_id = recorded
             await mentions.remove(self._core.files, path, source_id, para_id)
             await self.reconciler.take([path])
@@ -256,7 +260,7 @@ class Brain:
         """Take back that an entity was merged into another: the other, and whether all is as it was. Errors: NotFound, Conflict."""
         value = await self._core.storage.get(f"{_MERGED}{para_id}")
         if value is None:
-            raise NotFound(f"{para_id[:80]} was not merged into another entity.")
+            raise NotFound(f"{para_id[:80]} was not merged into another entity.", key="not_merged")
         found, is_as_it_was = await self.editing.unmerge(Merge.read(value))
         await self._core.storage.delete(f"{_MERGED}{para_id}")
         return found, is_as_it_was
@@ -284,7 +288,7 @@ class Brain:
         """Remember that two entities are not one; errors: NotFound, InvalidInput."""
         one, two = await self.known(text), await self.known(other)
         if one.para_id == two.para_id:
-            raise InvalidInput("other: another entity is expected.")
+            raise InvalidInput("other: another entity is expected.", key="same_entity")
         await self._core.storage.set(_different(one, two), True)
 
     async def create_type(self, name: str, value: Mapping[str, Any]) -> Kind:
@@ -304,11 +308,13 @@ class Brain:
         async with self.reconciler.lock:
             kind = find(await self.types.all(), name)
             if kind is None:
-                raise NotFound(f"There is no type {name[:40]!r}.")
+                raise NotFound(f"There is no type {name[:40]!r}.", key="no_such_type")
             count = (await self.ask(found.counts)).get(kind.name, 0)
             if count:
                 entities = "entity is" if count == 1 else "entities are"
-                raise Conflict(f"{count} {entities} of the type {kind.name}.", "Give them another type first.")
+                raise Conflict(
+                    f"{count} {entities} of the type {kind.name}.", "Give them another type first.", key="type_in_use"
+                )
             await self.types.remove(kind.name)
             return kind.name
 
@@ -328,7 +334,7 @@ def _writable(data: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of the file among the data, without what answers add."""
     for name in data:
         if not isinstance(name, str) or not name or len(name) > 100 or any(ord(sign) < 32 for sign in name):
-            raise InvalidInput(f"data: {str(name)[:40]!r} is no name for a field.")
+            raise InvalidInput(f"data: {str(name)[:40]!r} is no name for a field.", key="invalid_field_name")
     return {
         name: value for name, value in data.items() if name not in ADDED and name not in ("para_id", "type", "name")
     }

@@ -129,7 +129,7 @@ async def applied(
             return None
         if action == "delete":
             return {"para_id": target_id, "deleted": True}
-        raise Conflict(f"{target_id} is gone, so it is unknown whether it was changed.") from None
+        raise Conflict(f"{target_id} is gone, so it is unknown whether it was changed.", key="target_gone") from None
     if action == "delete":
         return None
     if action == "link":
@@ -141,7 +141,10 @@ async def applied(
         return None
     if action == "update" and entity.version != begun.get("after"):
         if begun and entity.version != begun["before"]:
-            raise Conflict(f"{found.path} was changed since, so it is unknown whether this was applied before.")
+            raise Conflict(
+                f"{found.path} was changed since, so it is unknown whether this was applied before.",
+                key="target_changed",
+            )
         return None
     return shapes.brief(found)
 
@@ -149,7 +152,7 @@ async def applied(
 def target_of(action: str, target_id: str | None) -> str:
     """The id of what a change is about; error: InvalidInput."""
     if target_id is None:
-        raise InvalidInput(f"target_id: {action} needs the id of an entity.")
+        raise InvalidInput(f"target_id: {action} needs the id of an entity.", key="target_missing")
     return target_id
 
 
@@ -165,14 +168,14 @@ def merged_by(payload: Mapping[str, Any]) -> str:
     """The id of the entity that a change takes into another; empty for other changes. Error: InvalidInput for both at once."""
     other = str(payload.get("merge", ""))
     if other and payload.keys() - {"merge", "source"}:
-        raise InvalidInput("merge: nothing else is changed with it.")
+        raise InvalidInput("merge: nothing else is changed with it.", key="merge_with_changes")
     return other
 
 
 def changed(payload: Mapping[str, Any]) -> Change:
     """The change that a payload describes; error: InvalidInput for one of nothing."""
     if not payload.keys() - {"source"}:
-        raise InvalidInput("payload: it changes nothing.")
+        raise InvalidInput("payload: it changes nothing.", key="changes_nothing")
     return Change(
         payload.get("data", {}),
         payload.get("name"),

@@ -49,7 +49,11 @@ class Tools(Part):
             likely = await self.brain.resolve(entity, 1)
             para_id, confidence = meant(likely) or "", likely[0][1].confidence if likely else 0.0
         if not para_id:
-            raise NotFound(f"Brain is not sure what {entity[:80]!r} means.", "Ask brain-resolve, and give the para_id.")
+            raise NotFound(
+                f"Brain is not sure what {entity[:80]!r} means.",
+                "Ask brain-resolve, and give the para_id.",
+                key="name_unsure",
+            )
         return await self.linked(source_id, para_id, confidence)
 
     @mcp_tool("brain-suggest", read_only=True)
@@ -87,7 +91,7 @@ class Tools(Part):
         """
         if action != "list":
             if not name:
-                raise InvalidInput("name: the name of a type is expected.")
+                raise InvalidInput("name: the name of a type is expected.", key="type_name_missing")
             value = shapes.type_value(fields, {"folder": folder, "icon": icon, "description": description})
             if action == "create":
                 await self.brain.create_type(name, value)
@@ -106,5 +110,5 @@ class Tools(Part):
             tokens: How long the text may be, about.
         """
         if not 100 <= tokens <= MOST_TOKENS:
-            raise InvalidInput(f"tokens: 100 to {MOST_TOKENS:,} is allowed.")
+            raise InvalidInput(f"tokens: 100 to {MOST_TOKENS:,} is allowed.", key="tokens_out_of_range")
         return (await self.gathered(topic, tokens)).text or f"Brain knows nothing about {topic[:80]!r}."

@@ -70,12 +70,12 @@ class TypeRoutes(Part):
     async def keep_query(self, name: str, entity_type: str, filters: list[dict[str, Any]] | None = None) -> Any:
         """Keep a search."""
         if not name.strip() or len(name) > _LONGEST_NAME:
-            raise InvalidInput(f"name: 1 to {_LONGEST_NAME} characters are allowed.")
+            raise InvalidInput(f"name: 1 to {_LONGEST_NAME} characters are allowed.", key="query_name_length")
         kept = [_filter(entry) for entry in filters or []]
         if len(kept) > _MOST_FILTERS:
-            raise InvalidInput(f"filters: up to {_MOST_FILTERS} are allowed.")
+            raise InvalidInput(f"filters: up to {_MOST_FILTERS} are allowed.", key="too_many_filters")
         if len(await self.core.storage.keys(_QUERY)) >= _MOST_QUERIES:
-            raise Conflict(f"{_MOST_QUERIES} searches are kept already.", "Remove one first.")
+            raise Conflict(f"{_MOST_QUERIES} searches are kept already.", "Remove one first.", key="too_many_queries")
         id = secrets.token_hex(8)
         value = {"id": id, "name": name.strip(), "entity_type": entity_type[:_LONGEST_NAME], "filters": kept}
         await self.core.storage.set(f"{_QUERY}{id}", value)
@@ -85,12 +85,12 @@ class TypeRoutes(Part):
     async def remove_query(self, id: str) -> Any:
         """Remove a search."""
         if not await self.core.storage.delete(f"{_QUERY}{id[:100]}"):
-            raise NotFound(f"There is no search {id[:80]}.")
+            raise NotFound(f"There is no search {id[:80]}.", key="no_such_query")
         return {"success": True, "id": id}
 
 
 def _filter(entry: dict[str, Any]) -> dict[str, Any]:
     name, operator = entry.get("field_name"), entry.get("operator")
     if not isinstance(name, str) or not isinstance(operator, str) or len(name) + len(operator) > _LONGEST_NAME:
-        raise InvalidInput("filters: each needs a field_name, an operator and a value.")
+        raise InvalidInput("filters: each needs a field_name, an operator and a value.", key="invalid_filter")
     return {"field_name": name, "operator": operator, "value": entry.get("value")}

@@ -44,7 +44,9 @@ class TypesFile:
         kinds = await self.all()
         found = find(kinds, name)
         if found is None:
-            raise InvalidInput(f"type: there is no type {name[:40]!r}; there are {', '.join(kinds)}.")
+            raise InvalidInput(
+                f"type: there is no type {name[:40]!r}; there are {', '.join(kinds)}.", key="unknown_type"
+            )
         return found
 
     async def check_new(self, name: str, value: Mapping[str, Any]) -> Kind:
@@ -52,9 +54,9 @@ class TypesFile:
         kinds = await self.all()
         kind = Kind.of(name, value)
         if find(kinds, name) is not None:
-            raise Conflict(f"There is a type {name} already.", "Change it, or choose another name.")
+            raise Conflict(f"There is a type {name} already.", "Change it, or choose another name.", key="type_exists")
         if len(kinds) >= _MOST:
-            raise InvalidInput(f"name: there are {_MOST} types already.")
+            raise InvalidInput(f"name: there are {_MOST} types already.", key="too_many_types")
         _check_folder(kind, kinds)
         return kind
 
@@ -69,10 +71,10 @@ class TypesFile:
         kinds = await self.all()
         known = find(kinds, name)
         if known is None:
-            raise NotFound(f"There is no type {name[:40]!r}.")
+            raise NotFound(f"There is no type {name[:40]!r}.", key="no_such_type")
         kind = Kind.of(known.name, known.document() | {key: item for key, item in value.items() if item is not None})
         if kind.folder != known.folder:
-            raise InvalidInput("folder: the entities lie there; it cannot be changed.")
+            raise InvalidInput("folder: the entities lie there; it cannot be changed.", key="folder_fixed")
         await self._write(kind.name, kind)
         return kind
 
@@ -81,7 +83,7 @@ class TypesFile:
         kinds = await self.all()
         known = find(kinds, name)
         if known is None:
-            raise NotFound(f"There is no type {name[:40]!r}.")
+            raise NotFound(f"There is no type {name[:40]!r}.", key="no_such_type")
         await self._write(known.name, None)
 
     async def _text(self) -> str | None:
@@ -100,7 +102,7 @@ class TypesFile:
         else:
             new = _edited(text, name, None if kind is None else kind.document(), wanted)
         if not await self._files.replace(PATH, new, None if text is None else text.encode()):
-            raise Conflict(f"{PATH} was changed meanwhile.", "Try again.")
+            raise Conflict(f"{PATH} was changed meanwhile.", "Try again.", key="changed_meanwhile")
         self._seen = None
 
 
@@ -132,14 +134,14 @@ def _kinds(text: str | None) -> dict[str, Kind]:
     try:
         types = yaml_text.read(text).get("types")
     except yaml_text.NotYaml as error:
-        raise InvalidInput(f"{PATH}: {error}.") from error
+        raise InvalidInput(f"{PATH}: {error}.", key="types_invalid") from error
     if not isinstance(types, Mapping):
-        raise InvalidInput(f"{PATH}: `types:` with the types below it is expected.")
+        raise InvalidInput(f"{PATH}: `types:` with the types below it is expected.", key="types_missing")
     found: dict[str, Kind] = {}
     for name, value in types.items():
         kind = Kind.of(name, value)
         if find(found, name) is not None:
-            raise InvalidInput(f"{PATH}: two types are called {name}.")
+            raise InvalidInput(f"{PATH}: two types are called {name}.", key="type_twice")
         _check_folder(kind, found)
         found[name] = kind
     return found
@@ -148,7 +150,7 @@ def _kinds(text: str | None) -> dict[str, Kind]:
 def _check_folder(kind: Kind, kinds: Mapping[str, Kind]) -> None:
     for other in kinds.values():
         if other.folder.casefold() == kind.folder.casefold():
-            raise InvalidInput(f"folder: {kind.folder} belongs to {other.name} already.")
+            raise InvalidInput(f"folder: {kind.folder} belongs to {other.name} already.", key="folder_taken")
 
 
 def _edited(text: str, name: str, document: dict[str, Any] | None, wanted: dict[str, Any]) -> str:

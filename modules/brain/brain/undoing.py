@@ -52,7 +52,7 @@ async def undo(
 ) -> None:
     """Take a change back; error: Conflict when the entity was changed since."""
     if not isinstance(result, Mapping):
-        raise Conflict("The change to undo is no longer known.", "Change it back by hand.")
+        raise Conflict("The change to undo is no longer known.", "Change it back by hand.", key="nothing_kept")
     if action == "link":
         if keep["is_new"]:
             with contextlib.suppress(NotFound):

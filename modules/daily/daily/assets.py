@@ -45,7 +45,7 @@ class AssetRoutes:
         place = vault_path(f"assets/{path}")
         stamp = await self.core.files.stat(place)
         if stamp is None:
-            raise NotFound(f"There is no assets/{path[:200]}.")
+            raise NotFound(f"There is no assets/{path[:200]}.", key="no_such_asset")
         kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
         headers = {"accept-ranges": "bytes", "etag": f'"{stamp[0]:x}-{stamp[1]:x}"'}
         if kind in _ACTIVE:
@@ -64,7 +64,7 @@ class AssetRoutes:
         """A path that nothing has yet, and no other upload gets; error: InvalidInput for a name that cannot be."""
         plain = PurePosixPath(_UNWANTED.sub("_", name.replace("/", "_"))[-100:].lstrip(".")).name
         if not plain.strip("._"):
-            raise InvalidInput(f"name: {name[:80]!r} is no name of a file.")
+            raise InvalidInput(f"name: {name[:80]!r} is no name of a file.", key="invalid_name")
         vault_path(f"assets/{plain}")
         place, path = f"{folder}/{plain}", PurePosixPath(plain)
         taken = await self.core.files.exists(place)

@@ -20,6 +20,6 @@ class ConversationRoutes:
     async def query(self, message: str, session_id: str | None = None) -> AsyncIterator[dict[str, Any]]:
         """Stream an answer about the journal, as `POST /api/chat` streams; `session_id` goes on with an earlier one. It ends with its reader."""
         if not message.strip() or len(message) > _LONGEST:
-            raise InvalidInput(f"message: 1 to {_LONGEST:,} characters are allowed.")
+            raise InvalidInput(f"message: 1 to {_LONGEST:,} characters are allowed.", key="message_length")
         async for event in self.core.query(message, session_id=session_id, agent=_AGENT, mcp_servers=_TOOLS):
             yield event

@@ -32,7 +32,7 @@ class ReflectionRoutes:
         try:
             return {"date": date, "path": path, "content": await self.core.files.read(path)}
         except NotFound as error:
-            raise NotFound(f"There is no reflection on {date}.") from error
+            raise NotFound(f"There is no reflection on {date}.", key="no_such_reflection") from error
 
     @route("PUT", "/reflections/{date}")
     async def write_reflection(self, date: str, content: str) -> dict[str, Any]:
@@ -47,6 +47,8 @@ class ReflectionRoutes:
             if old is not None:
                 await self.versions.keep(path, old, "changed")
             if not await self.core.files.replace(path, text, old):
-                raise Conflict(f"{path} was just changed by another program.", "Check the file and try again.")
+                raise Conflict(
+                    f"{path} was just changed by another program.", "Check the file and try again.", key="file_busy"
+                )
         await self.journal.publisher.publish(PendingEvent(0, REFLECTED, {"date": date, "path": path}))
         return {"date": date, "path": path, "content": text}

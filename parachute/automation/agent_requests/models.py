@@ -3,11 +3,10 @@
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from msgspec import to_builtins
+from msgspec import Struct, field, to_builtins
 
 from parachute.automation.module_agents.profile import agent_of
 from parachute.base.clock import as_text, now
@@ -24,8 +23,7 @@ class WaitsForOwner(Conflict):
     key = "waits_for_owner"
 
 
-@dataclass(slots=True, eq=False)
-class AgentRequest:
+class AgentRequest(Struct, eq=False):
     """One run; `until` is when waiting for it, or keeping what became of it, ends (seconds since 1970).
 
     `session_id` goes on with a session of the same agent, `session` is the one in which it ran.
@@ -76,20 +74,6 @@ class AgentRequest:
             "module_tools": list(self.mcp_servers) if self.mcp_servers is not None else tools,
             "asked_by": "owner" if self.by_owner else "module",
             "until": self.deadline,
-        }
-
-    def as_json(self) -> dict[str, Any]:
-        """The form for apps."""
-        return {
-            "id": self.id,
-            "module": self.module.name,
-            "agent": self.agent,
-            "status": self.status,
-            "prompt": self.prompt,
-            "since": self.since,
-            "session_id": self.session,
-            "text": self.text,
-            "error": self.error,
         }
 
 

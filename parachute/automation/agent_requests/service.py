@@ -202,7 +202,8 @@ class AgentRequests:
         agent_of(module, agent)
         if not prompt.strip() or len(prompt) > _LONGEST:
             raise InvalidInput(
-                f"prompt: expected 1 to {_LONGEST:,} characters, which the owner can read before saying yes."
+                f"prompt: expected 1 to {_LONGEST:,} characters, which the owner can read before saying yes.",
+                key="prompt_length",
             )
         await self._agents.check(module, agent, None if mcp_servers is None else list(mcp_servers))
         self._expire()

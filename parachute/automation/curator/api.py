@@ -1,52 +1,17 @@
 """Routes of the curator."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.automation.curator.models import CuratorState
 from parachute.automation.curator.service import Curator
 from parachute.base.services import provided
 
 router = APIRouter(prefix="/api/contexts", tags=["contexts"])
 
 CuratorDependency = Annotated[Curator, Depends(provided(Curator))]
-
-
-class WaitingReview(BaseModel):
-    """A file whose review waits, or is under way."""
-
-    watcher: str
-    changed: list[str]
-    due_at: str
-    running: bool
-    attempts: int
-    error: str | None
-
-
-class CuratorRun(BaseModel):
-    """One review that was made, or is under way."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    id: str
-    started: str
-    ended: str | None
-    status: str
-    error: str | None
-    session: str | None
-    log: list[str]
-
-
-class CuratorDocument(BaseModel):
-    """The curator: its settings, what waits, why nothing is reviewed now, and its last runs, newest first."""
-
-    mode: Literal["off", "propose", "write"]
-    reviews_per_day: int
-    reviews_today: int
-    waiting: list[WaitingReview]
-    held: str | None
-    runs: list[CuratorRun]
 
 
 class Asked(BaseModel):
@@ -64,9 +29,9 @@ class Queued(BaseModel):
 
 
 @router.get("/curator")
-async def get_curator(service: CuratorDependency) -> CuratorDocument:
+async def get_curator(service: CuratorDependency) -> CuratorState:
     """The curator, what waits for it, and what it did."""
-    return CuratorDocument.model_validate(await service.shown())
+    return await service.shown()
 
 
 @router.post("/curator/review")

@@ -3,8 +3,9 @@
 import contextlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from parachute.automation.curator.models import AGENT, CONVERSATION, KEY, PART, ContextChange, Review
 from parachute.automation.curator.prompt import task
@@ -24,8 +25,7 @@ from parachute.chat.sessions.service import Sessions
 from parachute.security.origin import lowest
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewServices:
+class ReviewServices(Struct, frozen=True):
     """Services of a review; `has_tools` is true while the current model can use tools, `writes` where the owner allowed it."""
 
     suggestions: Suggestions
@@ -39,8 +39,7 @@ class ReviewServices:
     writes: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewRun:
+class ReviewRun(Struct, frozen=True):
     """Carries one review out; `record` says what it did."""
 
     services: ReviewServices
@@ -66,7 +65,7 @@ class ReviewRun:
                 key="offline_model",
             )
         before = await self._waiting()
-        shown = None if before is None else json.dumps(json.loads(before.payload), ensure_ascii=False)
+        shown = None if before is None else json.dumps(before.payload, ensure_ascii=False)
         turn = services.agents.carry_out_own(PART, task(review, tools, shown))
         async with contextlib.aclosing(turn) as events:
             said = await follow_turn(events, record, services.store, KEY)
@@ -136,7 +135,7 @@ class ReviewRun:
         """The curator's own suggestion about the file that waits."""
         found, _ = await self.services.suggestions.page("pending", CONTEXTS, PENDING_LIMIT)
         mine = (each for each in found if each.batch is None and each.trying is None)
-        return next((each for each in mine if json.loads(each.payload).get("file") == self.review.watcher), None)
+        return next((each for each in mine if each.payload.get("file") == self.review.watcher), None)
 
     async def _drop(self, before: Suggestion, made: Suggestion) -> None:
         reason = f"{made.id} takes its place."

@@ -5,9 +5,8 @@ import logging
 import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
-from parachute.automation.curator.models import CONVERSATION, KEY, MOST_TRIES, Review
+from parachute.automation.curator.models import CONVERSATION, KEY, MOST_TRIES, CuratorState, Review, WaitingReview
 from parachute.automation.curator.run import ReviewRun, ReviewServices
 from parachute.automation.curator.store import ReviewStore
 from parachute.automation.scheduled_agents.models import RunRecord, Trigger
@@ -119,28 +118,22 @@ class Curator:
         self._wake.set()
         return file.path
 
-    async def shown(self) -> dict[str, Any]:
+    async def shown(self) -> CuratorState:
         """Its settings, what waits, why it does not work now, and its last runs, newest first."""
-        state = await asyncio.to_thread(self._services.store.state, KEY)
-        runs = await asyncio.to_thread(self._services.store.runs, KEY)
-        return {
-            "mode": self._settings.mode,
-            "reviews_per_day": self._settings.reviews_per_day,
-            "reviews_today": await self._today(),
-            "waiting": [
-                {
-                    "watcher": each.watcher,
-                    "changed": each.changed,
-                    "due_at": each.due_at,
-                    "running": self._running is not None and self._running.watcher == each.watcher,
-                    "attempts": each.attempts,
-                    "error": each.error,
-                }
+        running = self._running and self._running.watcher
+        return CuratorState(
+            mode=self._settings.mode,
+            reviews_per_day=self._settings.reviews_per_day,
+            reviews_today=await self._today(),
+            waiting=[
+                WaitingReview(
+                    each.watcher, each.changed, each.due_at, each.watcher == running, each.attempts, each.error
+                )
                 for each in await self._reviews.waiting()
             ],
-            "held": await self._why_held(),
-            "runs": [run.as_json() for run in (*([state.running] if state.running else []), *reversed(runs))],
-        }
+            held=await self._why_held(),
+            runs=await asyncio.to_thread(self._services.store.newest, KEY),
+        )
 
     async def _handle(self, change: Changed) -> None:
         """Queue one review of each watcher, as the hooks of the owner have it; error: Stopped, and then it is told again."""

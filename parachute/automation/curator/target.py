@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -99,8 +98,8 @@ class ContextTarget(OwnTarget):
 
     async def undo(self, suggestion: Suggestion) -> Version | None:
         """Put back what was there, to the byte; error: Conflict when the file is not as it was written any more."""
-        change = ContextChange.read(json.loads(suggestion.modifications or suggestion.payload))
-        result = json.loads(suggestion.result or "null") or {}
+        change = ContextChange.read(suggestion.change)
+        result = suggestion.result or {}
         number = result.get("change") or await self._number(change)
         file = await asyncio.to_thread(self._read, change.file)
         if file.version == suggestion.expected_version:
@@ -110,7 +109,9 @@ class ContextTarget(OwnTarget):
         try:
             undone = await self._changes.undo(CHANGES, number)
         except NotFound as error:
-            raise Conflict(f"What was in {change.file} before is no longer kept.", "Change the file itself.") from error
+            raise Conflict(
+                f"What was in {change.file} before is no longer kept.", "Change the file itself.", key="nothing_kept"
+            ) from error
         if undone.conflicts:
             raise _changed_since(change.file)
         return (await asyncio.to_thread(self._read, change.file)).version
@@ -123,7 +124,7 @@ class ContextTarget(OwnTarget):
         return None
 
     async def _replaced(self, suggestion: Suggestion) -> _File | None:
-        number = (json.loads(suggestion.result or "null") or {}).get("change")
+        number = (suggestion.result or {}).get("change")
         for entry in await self._changes.history.entries(number) if number else ():
             if entry.before.hash:
                 data = await asyncio.to_thread(self._changes.places.blobs.read, entry.before.hash, LARGEST_FILE)

@@ -3,8 +3,9 @@
 import json
 import secrets
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.automation.scheduled_agents.models import RunRecord
 from parachute.base.errors import InvalidInput, NotAllowed
@@ -19,8 +20,7 @@ SHOWN, _SHOWN_TOGETHER = 12_000, 80_000
 """Characters of one file, and of all, that the agent reads."""
 
 
-@dataclass(slots=True)
-class CuratorTools:
+class CuratorTools(Struct):
     """The tools of one review: `files` are the file itself, those above it and those that it watches, `talks` conversations for which it was chosen;
     `contents` is what it came to."""
 
@@ -83,9 +83,9 @@ class CuratorTools:
     async def _update(self, arguments: dict[str, Any]) -> str:
         file, section, content = (arguments.get(name) for name in ("file", "section", "content"))
         if not isinstance(file, str) or not isinstance(section, str) or not isinstance(content, str):
-            raise InvalidInput("file, section and content are expected, each as text.")
+            raise InvalidInput("file, section and content are expected, each as text.", key="update_incomplete")
         if file != self.watcher:
-            raise NotAllowed(f"file: this review is about {self.watcher} alone.")
+            raise NotAllowed(f"file: this review is about {self.watcher} alone.", key="file_of_other_review")
         name, text = named(section), checked(content)
         before = self.contents.get(name)
         self.contents[name] = checked(f"{before}\n{text}") if before and name == HISTORY else text

@@ -4,6 +4,8 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from parachute import __version__
 from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers.logins.store import Logins
@@ -39,7 +41,7 @@ class Facts:
         """The version, the settings, and how each module is."""
         modules: list[dict[str, Any]] = []
         with contextlib.suppress(ParachuteError, OSError):
-            modules = [status.as_json() for status in self._modules.list()]
+            modules = [to_builtins(status) for status in self._modules.list()]
         settings = self._services.settings.model_dump(mode="json")
         return {"version": __version__, "settings": settings, "modules": modules}
 

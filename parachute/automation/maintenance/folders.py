@@ -1,8 +1,8 @@
 """The folders of the vault that the maintenance agent may write: those with data and without projects."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
@@ -15,8 +15,7 @@ from parachute.sandbox.engines.run_later import find_below
 from parachute.sandbox.engines.vault_mounts import vault_mounts
 
 
-@dataclass(frozen=True, slots=True)
-class DataFolders:
+class DataFolders(Struct, frozen=True):
     """The mounts, and a sentence for each folder that can only be read."""
 
     mounts: tuple[Mount, ...]

@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parachute.automation.maintenance.facts import Facts
@@ -40,8 +40,7 @@ _PROBLEM_CHARACTERS = 3000
 Warnings = tuple[tuple[str, str], ...]
 
 
-@dataclass(slots=True)
-class MaintenanceProfile:
+class MaintenanceProfile(Struct):
     """Prepares the turns of the maintenance agent."""
 
     services: AgentServices
@@ -59,7 +58,9 @@ class MaintenanceProfile:
         try:
             mounts, data = await asyncio.to_thread(self._gather, session.id)
         except OSError as error:
-            raise Unavailable(f"The logs cannot be copied for the agent: {error.strerror or error}.") from error
+            raise Unavailable(
+                f"The logs cannot be copied for the agent: {error.strerror or error}.", key="logs_not_copied"
+            ) from error
         execution = await confined(services, endpoint, mounts, egress=False, limits=_LIMITS)
         provider = services.gateway.upstream.provider
         warnings: Warnings = tuple(("Read only", sentence) for sentence in data.read_only)

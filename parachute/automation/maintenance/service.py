@@ -49,7 +49,9 @@ class Maintenance(PersonsAgent):
         if not goes_on and call is None:
             return None
         if request.attachments:
-            raise InvalidInput("attachments: the maintenance agent takes none.", "Put the file into the vault.")
+            raise InvalidInput(
+                "attachments: the maintenance agent takes none.", "Put the file into the vault.", key="no_attachments"
+            )
         session = request.session_id if goes_on else "new"
         # The word alone is a message, too: the agent asks what about.
         message = (request.message[call.end() :] if call else "") or request.message

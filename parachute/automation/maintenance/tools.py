@@ -33,11 +33,13 @@ def _calling(suggestions: Suggestions, source: Source) -> Callable[[dict[str, An
     async def call(arguments: dict[str, Any]) -> str:
         given = {name: arguments.get(name) for name in ("name", "value", "reasoning")}
         if arguments.keys() - given.keys() or not all(isinstance(text, str) for text in given.values()):
-            raise InvalidInput("name, value and reasoning are expected, each as text.")
+            raise InvalidInput("name, value and reasoning are expected, each as text.", key="setting_incomplete")
         try:
             value = json.loads(str(given["value"]))
         except (ValueError, RecursionError) as error:
-            raise InvalidInput('value: JSON is expected, such as 30, true or "text" in quotes.') from error
+            raise InvalidInput(
+                'value: JSON is expected, such as 30, true or "text" in quotes.', key="value_not_json"
+            ) from error
         payload = {"name": given["name"], "value": value}
         return waits(await suggestions.propose_setting(source, payload, str(given["reasoning"])))
 

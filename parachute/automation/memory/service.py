@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.automation.suggestions.models import CONVERSATION, Source
 from parachute.automation.suggestions.own_memory import OwnMemory, heading_of
@@ -17,8 +18,7 @@ from parachute.security.origin import Origin
 _TITLE = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """The outcome: `suggestion` is the id of what waits for the owner, None where it was written."""
 
     origin: Origin
@@ -47,7 +47,7 @@ class MemoryKeeping:
         if not origin.may_instruct:
             reason = f"A conversation that has read what came from {origin.words}."
             made = await self._suggestions.propose_memory(Source(CONVERSATION, "", session.id), payload, reason)
-            return Kept(origin, str(made["id"]))
+            return Kept(origin, made.id)
         await asyncio.to_thread(self._memory.write, payload, approves=is_direct)
         self._audit.append(
             event_type="memory",

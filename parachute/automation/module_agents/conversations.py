@@ -35,6 +35,7 @@ class ModuleConversations:
                 f"The manifest of {module.name} does not say that it may {'write in' if writes else 'read'} "
                 "the user's conversations.",
                 "Write `conversations: read` or `write` under permissions; the user sees it before installing.",
+                key="conversations_not_permitted",
             )
         match what:
             case "list":
@@ -55,7 +56,7 @@ class ModuleConversations:
                 return _described(session)
             case "send":
                 return await self._send(module, document)
-        raise NotFound(f"There is nothing to ask of conversations called {what[:40]!r}.")
+        raise NotFound(f"There is nothing to ask of conversations called {what[:40]!r}.", key="unknown_question")
 
     async def _tell(self, module: ApprovedModule, *sessions: str) -> None:
         """Note of which conversations a module is told: a title has what they are about in it, and somebody else's words."""
@@ -87,7 +88,7 @@ class ModuleConversations:
     async def _send(self, module: ApprovedModule, document: dict[str, Any]) -> dict[str, Any]:
         content = document.get("content")
         if not isinstance(content, str) or not content.strip() or len(content) > MAXIMUM_MESSAGE:
-            raise InvalidInput(f"content: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
+            raise InvalidInput(f"content: expected 1 to {MAXIMUM_MESSAGE:,} characters.", key="message_length")
         session = "new"
         if document.get("session_id") != "new":
             found = await self._session(document)
@@ -95,6 +96,7 @@ class ModuleConversations:
                 raise NotAllowed(
                     "This conversation runs on the computer itself: only the owner speaks in it.",
                     "Begin a new one, or ask the owner to make it a sandboxed one.",
+                    key="direct_session",
                 )
             session = found.id
         request = TurnRequest(message=content, session_id=session)
@@ -106,16 +108,16 @@ class ModuleConversations:
             if isinstance(event, Text):
                 text = event.content
             elif error := as_error(event):
-                raise Unavailable(error.message)
+                raise Unavailable(error.message, key="agent_failed")
         await self._tell(module, run.session.id)
         return {"content": text, "session_id": run.session.id}
 
     async def _change(self, document: dict[str, Any]) -> Session:
         title, archived, version = document.get("title"), document.get("archived"), document.get("version")
         if not isinstance(title, str | None) or len(title or "") > _TITLE:
-            raise InvalidInput(f"title: text of up to {_TITLE} characters is expected.")
+            raise InvalidInput(f"title: text of up to {_TITLE} characters is expected.", key="title_invalid")
         if not isinstance(archived, bool | None) or not isinstance(version, str | None):
-            raise InvalidInput("archived, version: true or false, and text are expected.")
+            raise InvalidInput("archived, version: true or false, and text are expected.", key="change_invalid")
         session = await self._with_para_id(document)
         return await self._sessions.revise(session.id, title=title, archived=archived, version=version)
 
@@ -123,18 +125,18 @@ class ModuleConversations:
         para_id = document.get("para_id")
         found = await self._sessions.with_para_id(para_id) if isinstance(para_id, str) else None
         if found is None:
-            raise NotFound(f"There is no conversation {str(para_id)[:64]!r}.")
+            raise NotFound(f"There is no conversation {str(para_id)[:64]!r}.", key="session_not_found")
         return await self._session({"session_id": found.id})
 
     async def _session(self, document: dict[str, Any]) -> Session:
         identifier = document.get("session_id")
         if not isinstance(identifier, str):
-            raise InvalidInput("session_id: text is expected.")
+            raise InvalidInput("session_id: text is expected.", key="session_id_missing")
         session = await self._sessions.get(identifier)
         try:
             await self._sessions.check_owner(session, None)
         except ParachuteError as error:
-            raise NotFound(f"There is no conversation {identifier[:64]!r}.") from error
+            raise NotFound(f"There is no conversation {identifier[:64]!r}.", key="session_not_found") from error
         return session
 
 
@@ -153,12 +155,12 @@ def _described(session: Session) -> dict[str, Any]:
 def _limit(document: dict[str, Any]) -> int:
     limit = document.get("limit")
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise InvalidInput("limit: a number from 1 on is expected.")
+        raise InvalidInput("limit: a number from 1 on is expected.", key="limit_invalid")
     return min(limit, _MOST)
 
 
 def _optional(document: dict[str, Any], name: str) -> str | None:
     value = document.get(name)
     if value is not None and (not isinstance(value, str) or len(value) > 1000):
-        raise InvalidInput(f"{name}: text of up to 1,000 characters is expected.")
+        raise InvalidInput(f"{name}: text of up to 1,000 characters is expected.", key="text_too_long")
     return value or None

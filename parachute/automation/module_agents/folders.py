@@ -3,9 +3,9 @@
 import contextlib
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
@@ -22,8 +22,7 @@ _MOUNTS = 200
 Parts = tuple[str, ...]
 
 
-@dataclass(slots=True)
-class AgentMounts:
+class AgentMounts(Struct):
     """The mounts of an agent; `left_out` has a sentence for everything that the manifest promises and it does not get."""
 
     mounts: dict[str, Mount] = field(default_factory=dict)
@@ -54,8 +53,7 @@ class AgentMounts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class MountRules:
+class MountRules(Struct, frozen=True):
     """The vault and the state directory of this machine, both without links, and the check of a project's folder.
 
     `check_directory` answers with the real folder, or raises; `projects` are the folders below which it may lie.

@@ -1,7 +1,8 @@
 """The prompts of a person's conversations: those of a module, or the person's own in their place."""
 
 import errno
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.automation.module_agents.prompt import prompt_file
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
@@ -18,8 +19,7 @@ _LIMIT = 64 * 1024
 _DIRECT = "trusted"
 
 
-@dataclass(frozen=True, slots=True)
-class ModulePrompt:
+class ModulePrompt(Struct, frozen=True):
     """The user's prompt in place of a module's, if there is one, and the module's own."""
 
     content: str | None
@@ -64,7 +64,7 @@ class ModulePrompts:
         """Replace the module's prompt by the owner's, or with nothing go back to it; errors: NotFound, InvalidInput."""
         self._module(name)
         if len(content.encode(errors="replace")) > _LIMIT:
-            raise InvalidInput(f"content: at most {_LIMIT:,} bytes are allowed.")
+            raise InvalidInput(f"content: at most {_LIMIT:,} bytes are allowed.", key="prompt_too_large")
         try:
             with Folder.open(self._vault.root) as vault, vault.folder(name.title(), make=True, mode=0o777) as folder:
                 if content.strip():
@@ -75,7 +75,8 @@ class ModulePrompts:
             if error.errno not in (errno.ELOOP, errno.ENOTDIR):
                 raise
             raise InvalidInput(
-                f"{name.title()} in the vault is a link or no folder, so nothing is written there."
+                f"{name.title()} in the vault is a link or no folder, so nothing is written there.",
+                key="folder_is_a_link",
             ) from error
         if content.strip():
             # Only who may do everything comes here: that is the approval.
@@ -103,4 +104,8 @@ class ModulePrompts:
         for host in self._hosts.running():
             if host.module.name == name:
                 return host.module
-        raise NotFound(f"There is no module {name[:60]!r} that runs.", "`parachute modules status` shows them.")
+        raise NotFound(
+            f"There is no module {name[:60]!r} that runs.",
+            "`parachute modules status` shows them.",
+            key="no_such_module",
+        )

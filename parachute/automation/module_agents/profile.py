@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from parachute.automation.module_agents.folders import MountRules
 from parachute.automation.module_agents.prompt import directly, in_sandbox, prompt_file
@@ -47,8 +47,7 @@ _OWN_MEGABYTES = 512
 """Memory of the agent's program, which the manifest's `memory` does not count: a conversation takes half of it."""
 
 
-@dataclass(slots=True)
-class AgentProfile:
+class AgentProfile(Struct):
     """Prepares the turns of one agent; `owner` identifies it, `sandbox` is what the user agreed to, None for the user's own rights.
 
     `origin` is that of its message. A tool of a module has to be on each of the lists in `mcp`. `module` is None for an agent of the computer itself, and
@@ -257,7 +256,10 @@ def profile_of_task(
     Error: NotAllowed for tools that the module may not use, and for a module that is not trusted.
     """
     if module.trust is Trust.UNTRUSTED:
-        raise NotAllowed(f"The module {module.name} is not trusted, so its agents do not start by themselves.")
+        raise NotAllowed(
+            f"The module {module.name} is not trusted, so its agents do not start by themselves.",
+            key="module_not_trusted",
+        )
     mcp = tuple(name for name in module.manifest.permissions.mcp if not name.startswith("mcp__"))
     sandbox = _readable(module)
     return AgentProfile(

@@ -36,7 +36,9 @@ def prompt_file(module: ApprovedModule, name: str) -> str:
     try:
         return data.decode().strip()
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"system_prompt: {name} of the module {module.name} is not UTF-8.") from error
+        raise InvalidInput(
+            f"system_prompt: {name} of the module {module.name} is not UTF-8.", key="prompt_not_text"
+        ) from error
 
 
 def in_sandbox(

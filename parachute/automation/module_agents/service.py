@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from parachute.automation.module_agents.profile import (
@@ -36,8 +37,7 @@ MODULE_AGENT = "module"
 """The `agentType` of sessions that modules made, as the app sees it."""
 
 
-@dataclass(slots=True, eq=False)
-class _Slot:
+class _Slot(Struct, eq=False):
     """One of the runs that a module may have at a time; `run` is None while it begins."""
 
     run: Run | None = None
@@ -122,7 +122,7 @@ class ModuleAgents:
         model: str | None = None,
     ) -> AsyncGenerator[dict[str, Any], None]:
         if not message.strip() or len(message) > MAXIMUM_MESSAGE:
-            raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
+            raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.", key="message_length")
         slot = self._take(module)
         try:
             profile = await asyncio.to_thread(make_profile)
@@ -136,7 +136,7 @@ class ModuleAgents:
             slot.run = run = await self._runs.begin(request, f"module {module}", profile)
             try:
                 if slot.is_closed:
-                    raise Unavailable(f"The module {module} was disabled.")
+                    raise Unavailable(f"The module {module} was disabled.", key="module_disabled")
                 async for seq, event in run.log.read():
                     if event.is_terminal and run.task is not None:
                         # Who has read the last event may send the next message: then all of this one has to be gone.
@@ -214,4 +214,4 @@ def _request(message: str, session: str | None, model: str | None) -> TurnReques
     try:
         return TurnRequest(message=message, session_id=session or "new", agent_type=MODULE_AGENT, model=model)
     except ValidationError as error:  # such as halves of characters, which no encoding has
-        raise InvalidInput("message: expected text.") from error
+        raise InvalidInput("message: expected text.", key="message_missing") from error

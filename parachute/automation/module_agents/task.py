@@ -1,14 +1,14 @@
 """A task of an agent for which nobody waits, such as one that is due each day."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.chat.agent_processes.models import OwnTool
 from parachute.security.origin import Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """One run. `agent` and `path` say who works and where that was written; `mcp_tools` are tools of modules by name.
 
     `prompt` is the system prompt; the first line of `message` becomes the title of the session. `own_tools` gives the tools of

@@ -102,11 +102,11 @@ def _content(folder: Path, path: str) -> str:
         with Folder.open(folder) as root:
             data = root.read(path, FILE_LIMIT)
     except OSError as error:
-        raise InvalidInput(f"The file cannot be read: {error.strerror}.") from error
+        raise InvalidInput(f"The file cannot be read: {error.strerror}.", key="file_unreadable") from error
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise InvalidInput("The file is not UTF-8.") from error
+        raise InvalidInput("The file is not UTF-8.", key="not_text") from error
 
 
 def _names(vault: Path, folder: str) -> list[str]:

@@ -1,8 +1,10 @@
 """A scheduled agent: its file, its state, and its runs."""
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from msgspec import Struct, field
+
+from parachute.base.answers import Answer
 from parachute.modules.agent_definitions.models import Definition
 from parachute.modules.runtime.models import ApprovedModule
 
@@ -13,8 +15,7 @@ LOG_LINES = 100
 _LINE = 300
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFile:
+class AgentFile(Struct, frozen=True):
     """An agent of a module. `path` is within the vault, or within the module for one that it brings.
 
     `digest` is of the very content that was read, and is what an approval is of. Without a `definition` the `problem` says why.
@@ -35,9 +36,13 @@ class AgentFile:
         """Its name among the agents of all modules."""
         return key_of(self.module.name, self.name)
 
+    @property
+    def shown_name(self) -> str:
+        """Its name for people."""
+        return self.definition.display_name if self.definition else self.name
 
-@dataclass(slots=True)
-class RunRecord:
+
+class RunRecord(Answer, frozen=False):  # type: ignore[misc]  # it is written while the run goes on
     """One run; times are in UTC, `date` is the day that it is about, `error` also says why one was skipped.
 
     `left_some` is true when it saw only a part of what there was. `wrote` is the digest of the page that it left, `undone`
@@ -64,12 +69,8 @@ class RunRecord:
             line = " ".join(text.split())
             self.log.append(line if len(line) <= _LINE else line[: _LINE - 1] + "…")
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
-
-@dataclass(slots=True)
-class AgentState:
+class AgentState(Struct):
     """The state that survives a restart. `taken` is the newest day that the scheduler has begun, for a schedule at `time`.
 
     `retry_at` is when that day is tried once more; `running` is the run that has begun and not ended.
@@ -85,9 +86,6 @@ class AgentState:
     taken: str | None = None
     retry_at: str | None = None
     running: RunRecord | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def key_of(module: str, agent: str) -> str:

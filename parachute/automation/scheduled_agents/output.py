@@ -34,6 +34,7 @@ class Output:
             raise NotAllowed(
                 f"output: the module {agent.module.name} may not write {self.path}.",
                 "Choose a file within the folders that the module writes.",
+                key="output_not_permitted",
             )
 
     async def exists(self) -> bool:
@@ -117,7 +118,7 @@ def last_written(runs: list[RunRecord], day: str | None) -> RunRecord:
         if record.wrote is not None and record.undone is None and day in (None, record.date):
             return record
     about = f" for {day}" if day else ""
-    raise NotFound(f"This agent has written nothing{about} that could be taken back.")
+    raise NotFound(f"This agent has written nothing{about} that could be taken back.", key="nothing_written")
 
 
 def _changed(path: str) -> Conflict:

@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.module_agents.task import Task
@@ -31,8 +32,7 @@ _SHOWN = ("file_path", "path", "pattern", "command", "query")
 """Fields of a tool's input that the log shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentRun:
+class AgentRun(Struct, frozen=True):
     """Carries one run out; `record` says what it did."""
 
     agents: ModuleAgents
@@ -111,8 +111,10 @@ class AgentRun:
         async def call(arguments: dict[str, Any]) -> str:
             made, is_new = await self.suggestions.propose_for_day(module, source, arguments, self.record.date)
             if not is_new:
-                return f"For {self.record.date} there is the suggestion {made['id']} about the same thing already: leave it."
-            self.record.note(f"Proposed {made['id']}.")
+                return (
+                    f"For {self.record.date} there is the suggestion {made.id} about the same thing already: leave it."
+                )
+            self.record.note(f"Proposed {made.id}.")
             return waits(made)
 
         offered = suggest_tool(targets)

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.scheduled_agents.agent_files import AgentFiles
@@ -20,7 +19,7 @@ from parachute.automation.scheduled_agents.output import Output, last_written, m
 from parachute.automation.scheduled_agents.run import AgentRun
 from parachute.automation.scheduled_agents.state import begun, ended, taken_day, unscheduled
 from parachute.automation.scheduled_agents.store import AgentStore
-from parachute.automation.scheduled_agents.transcripts import transcript_of
+from parachute.automation.scheduled_agents.transcripts import Transcript, transcript_of
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.approved_hashes import ApprovedHashes
 from parachute.base.clock import as_text, now
@@ -109,7 +108,7 @@ class ScheduledAgents:
                 if agent.name == name:
                     return agent
         known = ", ".join(agent.name for agent in found) or "none"
-        raise NotFound(f"The module {module} has no agent {name[:64]!r}; there are: {known}.")
+        raise NotFound(f"The module {module} has no agent {name[:64]!r}; there are: {known}.", key="no_such_agent")
 
     def is_running(self, agent: AgentFile) -> bool:
         """True while it works."""
@@ -119,7 +118,7 @@ class ScheduledAgents:
         """Let a file of the vault run exactly as the user saw it; errors: NotFound, InvalidInput, Conflict if it has changed."""
         agent = await self.get(module, name)
         if agent.definition is None:
-            raise InvalidInput(f"{agent.path} cannot be approved. {agent.problem}")
+            raise InvalidInput(f"{agent.path} cannot be approved. {agent.problem}", key="agent_not_usable")
         if agent.digest != digest:
             raise Conflict(
                 f"{agent.path} has changed since you saw it.",
@@ -143,7 +142,7 @@ class ScheduledAgents:
         if day is None:
             day = today - _DAY if definition.is_day_before else today
         if day > today + _DAY:  # an app in another zone may be a day ahead
-            raise InvalidInput(f"date: {day} is still to come.")
+            raise InvalidInput(f"date: {day} is still to come.", key="day_to_come")
         if agent.key in self._running:
             raise Conflict(f"The agent {name} is running already.", "Wait until it has ended.", key="busy")
         task = asyncio.create_task(self._run(agent, definition, day, "person", force=force), name=f"agent {agent.key}")
@@ -184,18 +183,16 @@ class ScheduledAgents:
             return False
         return await Output(self._vault, agent, agent.definition, day).exists()
 
-    async def runs(self, module: str, name: str) -> tuple[RunRecord, ...]:
+    async def runs(self, module: str, name: str) -> Sequence[RunRecord]:
         """The last runs of an agent, newest first, with the one that is under way; errors: those of `get`."""
         agent = await self.get(module, name)
-        ended = await asyncio.to_thread(self.store.runs, agent.key)
-        running = (await asyncio.to_thread(self.store.state, agent.key)).running
-        return (*([running] if running else []), *reversed(ended))
+        return await asyncio.to_thread(self.store.newest, agent.key)
 
-    async def transcript(self, module: str, name: str, limit: int) -> dict[str, Any]:
+    async def transcript(self, module: str, name: str, limit: int) -> Transcript:
         """The transcript of the last run of an agent, in the app's form; errors: those of `get`."""
         agent = await self.get(module, name)
 
-        def read() -> dict[str, Any]:
+        def read() -> Transcript:
             session = self.store.state(agent.key).session
             events = self.sessions.transcripts.events(session) if session else ()
             return transcript_of(session, events, limit)
@@ -308,7 +305,7 @@ class NotApproved(Conflict):
 def _runnable(agent: AgentFile) -> Definition:
     """The definition of an agent that may run; errors: InvalidInput, NotApproved."""
     if agent.definition is None:
-        raise InvalidInput(f"{agent.path}: {agent.problem}")
+        raise InvalidInput(f"{agent.path}: {agent.problem}", key="agent_not_usable")
     if not agent.is_approved:
         raise NotApproved(
             f"The agent {agent.name} waits for approval: {agent.path} is new, or was changed.",

@@ -1,10 +1,11 @@
 """States and runs of agents, in the state directory: they decide when something runs."""
 
-import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from parachute.automation.scheduled_agents.models import AgentState, RunRecord
 from parachute.base.clock import now
@@ -18,6 +19,14 @@ RUNS_KEPT = 50
 _LIMIT = 16 * 1024 * 1024
 
 
+class _States(Struct):
+    agents: dict[str, AgentState]
+
+
+class _Runs(Struct):
+    runs: list[RunRecord]
+
+
 class AgentStore:
     """`agents-state.json` with the state of every agent, and a file with the last runs of each. Its methods wait for the disk."""
 
@@ -28,11 +37,10 @@ class AgentStore:
     def states(self) -> dict[str, AgentState]:
         """The state of every agent that has one, by its key; error: Unavailable, so that nothing runs on schedule."""
         try:
-            found = json.loads(read_regular(self._path, _LIMIT))["agents"]
-            return {key: _state(fields) for key, fields in found.items()}
+            return msgspec.json.decode(read_regular(self._path, _LIMIT), type=_States).agents
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             raise Unavailable(
                 f"{self._path} cannot be read, so that no agent runs: {error}.",
                 "Remove the file; the agents then start without a history.",
@@ -43,6 +51,11 @@ class AgentStore:
         """The state of one agent; error: Unavailable."""
         return self.states().get(key) or AgentState()
 
+    def newest(self, key: str) -> Sequence[RunRecord]:
+        """The last runs of an agent, newest first, with the one that is under way; error: Unavailable."""
+        running = self.state(key).running
+        return (*([running] if running else []), *reversed(self.runs(key)))
+
     def change(self, key: str, change: Callable[[AgentState], None]) -> AgentState:
         """Change the state of an agent, and return it; error: Unavailable."""
         try:
@@ -50,19 +63,18 @@ class AgentStore:
                 states = self.states()
                 state = states.setdefault(key, AgentState())
                 change(state)
-                document = {"agents": {name: each.as_json() for name, each in states.items()}}
-                atomic_write(self._path, json.dumps(document, indent=1))
+                atomic_write(self._path, msgspec.json.format(msgspec.json.encode(_States(states)), indent=1))
         except OSError as error:
-            raise Unavailable(f"{self._path} cannot be written: {error.strerror}.") from error
+            raise Unavailable(f"{self._path} cannot be written: {error.strerror}.", key="runs_not_written") from error
         return state
 
     def runs(self, key: str) -> list[RunRecord]:
         """The last runs of an agent that have ended, oldest first."""
         try:
-            return [RunRecord(**fields) for fields in json.loads(read_regular(self._runs_path(key), _LIMIT))["runs"]]
+            return msgspec.json.decode(read_regular(self._runs_path(key), _LIMIT), type=_Runs).runs
         except FileNotFoundError:
             return []
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             log.warning("The runs of %s cannot be read and start without a history: %s", key, error)
             return []
 
@@ -71,7 +83,7 @@ class AgentStore:
         try:
             atomic_write(private_folder(self._before(key)) / run, content)
         except OSError as error:
-            raise Unavailable(f"The version before cannot be kept: {error.strerror}.") from error
+            raise Unavailable(f"The version before cannot be kept: {error.strerror}.", key="before_not_kept") from error
 
     def before(self, key: str, run: str) -> bytes | None:
         """The content that a run replaced, None for nothing; error: Unavailable."""
@@ -80,7 +92,7 @@ class AgentStore:
         except FileNotFoundError:
             return None
         except (OSError, InvalidInput) as error:
-            raise Unavailable(f"The version before cannot be read: {error}.") from error
+            raise Unavailable(f"The version before cannot be read: {error}.", key="before_unreadable") from error
 
     def mark_undone(self, key: str, run: str) -> None:
         """Record that the page of a run was taken back; error: Unavailable."""
@@ -91,7 +103,9 @@ class AgentStore:
         try:
             self._write_runs(key, runs)
         except OSError as error:
-            raise Unavailable(f"The runs of {key} cannot be written: {error.strerror}.") from error
+            raise Unavailable(
+                f"The runs of {key} cannot be written: {error.strerror}.", key="runs_not_written"
+            ) from error
 
     def finish(self, key: str, record: RunRecord, change: Callable[[AgentState], None]) -> None:
         """Store a run that has ended, and change the state of its agent; error: Unavailable."""
@@ -111,7 +125,7 @@ class AgentStore:
     def _write_runs(self, key: str, runs: list[RunRecord]) -> None:
         path = self._runs_path(key)
         private_folder(path.parent)
-        atomic_write(path, json.dumps({"runs": [run.as_json() for run in runs]}))
+        atomic_write(path, msgspec.json.encode(_Runs(runs)))
 
     def _forget_before(self, key: str, kept: set[str]) -> None:
         folder = self._before(key)
@@ -124,11 +138,3 @@ class AgentStore:
 
     def _runs_path(self, key: str) -> Path:
         return self._runs / f"{key}.json"
-
-
-def _state(fields: dict[str, Any]) -> AgentState:
-    running = fields.get("running")
-    state = AgentState(**{**fields, "running": None})
-    if running is not None:
-        state.running = RunRecord(**running)
-    return state

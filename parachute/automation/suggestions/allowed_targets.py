@@ -34,4 +34,5 @@ def check_target(source: Source, target: str, allowed: tuple[str, ...], hint: st
             f"target_module: {source.name} may not make suggestions for {target[:40]!r}; it may for: "
             f"{', '.join(allowed) or 'none'}.",
             hint,
+            key="target_not_permitted",
         )

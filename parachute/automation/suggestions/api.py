@@ -1,7 +1,7 @@
 """Routes of suggestions: whoever may write here, and in the module that a suggestion is about, decides."""
 
-from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,9 +12,14 @@ from parachute.automation.suggestions.models import (
     PENDING_LIMIT,
     REASONING_LIMIT,
     TITLE_LIMIT,
+    Resolution,
+    ShownSuggestion,
+    Status,
     Suggestion,
 )
+from parachute.automation.suggestions.previews import Previewed
 from parachute.automation.suggestions.service import Suggestions
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.services import provided
 from parachute.security.keys.models import Caller
@@ -49,27 +54,6 @@ class Modification(_Body):
     payload: dict[str, Any]
 
 
-class PreviewDocument(BaseModel):
-    """Preview of a suggestion, before and after; `diff` has the lines that differ."""
-
-    title: str
-    before: str | None
-    after: str | None
-    diff: str
-    problem: str | None = Field(description="Why its module could not make it now; what is shown is the payload then.")
-
-
-class UndoneDocument(BaseModel):
-    """A suggestion whose decision was taken back."""
-
-    id: str
-    status: Literal["pending", "approved", "rejected", "modified"]
-    action: str
-    target_module: str
-    target_id: str | None
-    title: str
-
-
 class Seen(_Body):
     """Those that the user saw, and no others."""
 
@@ -83,96 +67,128 @@ class Batch(_Body):
     ids: list[Identifier] = Field(min_length=2, max_length=MEMBERS_LIMIT)
 
 
+class SuggestionPage(Answer, frozen=True):
+    """Suggestions, and the number of all."""
+
+    suggestions: Sequence[ShownSuggestion]
+    total: int
+
+
+class ApprovalResult(Answer, frozen=True):
+    """The result of one approval: the status, or the error."""
+
+    id: str
+    status: Status | None = None
+    error: str | None = None
+    key: str | None = None
+
+
+class ApprovalResults(Answer, frozen=True):
+    """The result of each, in the order in which they were tried."""
+
+    results: list[ApprovalResult]
+
+
+class DecidedSuggestion(ShownSuggestion, frozen=True, kw_only=True):
+    """A suggestion with all that was decided about it, the oldest first."""
+
+    resolutions: list[Resolution]
+
+
 @router.get("")
 async def list_suggestions(
     service: SuggestionsDependency,
-    status: Literal["pending", "approved", "rejected", "modified"] | None = None,
+    status: Status | None = None,
     module: Annotated[str | None, Query(max_length=40)] = None,
     limit: Annotated[int, Query(ge=1, le=PENDING_LIMIT)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-) -> dict[str, Any]:
+) -> SuggestionPage:
     """Suggestions, newest first; `module` is the one that they are about."""
     found, total = await service.page(status, module, limit, offset)
-    return {"suggestions": [each.as_json() for each in found], "total": total}
+    return SuggestionPage(found, total)
 
 
 @router.post("/approve-all")
-async def approve_all(body: Seen, service: SuggestionsDependency, who: CallerDependency) -> dict[str, Any]:
+async def approve_all(body: Seen, service: SuggestionsDependency, who: CallerDependency) -> ApprovalResults:
     """Apply exactly the named ones, in this order; each has its own result, and one that fails stops no other."""
     results = []
     for identifier in dict.fromkeys(body.ids):
         try:
             _check(who, await service.get(identifier))
             done = await service.approve(identifier, _name(who))
-            results.append({"id": identifier, "status": done.status, "error": None, "key": None})
+            results.append(ApprovalResult(identifier, done.status))
         except ParachuteError as error:
-            results.append({"id": identifier, "status": None, "error": str(error), "key": error.key})
-    return {"results": results}
+            results.append(ApprovalResult(identifier, error=str(error), key=error.key))
+    return ApprovalResults(results)
 
 
 @router.post("/batch")
-async def make_batch(body: Batch, service: SuggestionsDependency, who: CallerDependency) -> dict[str, Any]:
+async def make_batch(body: Batch, service: SuggestionsDependency, who: CallerDependency) -> ShownSuggestion:
     """Make one entry of several suggestions, which is approved or rejected as a whole."""
-    return (await service.make_batch(body.title, body.ids, _name(who))).as_json()
+    return await service.make_batch(body.title, body.ids, _name(who))
 
 
 @router.get("/{identifier}")
-async def get_suggestion(identifier: str, service: SuggestionsDependency) -> dict[str, Any]:
+async def get_suggestion(identifier: str, service: SuggestionsDependency) -> DecidedSuggestion:
     """One suggestion, with everything that was ever decided about it."""
     found = await service.get(identifier)
-    return {**found.as_json(), "resolutions": await service.resolutions(found.id)}
+    shown = {name: getattr(found, name) for name in ShownSuggestion.__struct_fields__}
+    return DecidedSuggestion(**shown, resolutions=await service.resolutions(found.id))
 
 
 @router.get("/{identifier}/preview")
-async def preview(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> PreviewDocument:
+async def preview(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> Previewed:
     """Preview of one suggestion, or its change once applied: the text before it and after it, from the module that it is about."""
     found = await service.get(identifier)
     if found.target_module and not who.may(found.target_module, "read"):
-        raise NotAllowed(f"Reading what belongs to {found.target_module} is not allowed to this key.")
-    return PreviewDocument(**asdict(await service.preview(identifier)))
+        raise NotAllowed(
+            f"Reading what belongs to {found.target_module} is not allowed to this key.", key="not_readable_with_key"
+        )
+    return await service.preview(identifier)
 
 
 @router.post("/{identifier}/undo")
-async def undo(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> UndoneDocument:
+async def undo(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> ShownSuggestion:
     """Take a decision back, so that the suggestion waits again; 409 if what it changed is not as it was made any more."""
     _check(who, await service.get(identifier))
-    return UndoneDocument(**(await service.undo(identifier, _name(who))).as_json())
+    return await service.undo(identifier, _name(who))
 
 
 @router.post("/{identifier}/approve")
-async def approve(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> dict[str, Any]:
+async def approve(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> ShownSuggestion:
     """Apply a suggestion; 409 if what it changes has changed since, and then it goes on waiting."""
     _check(who, await service.get(identifier))
-    return (await service.approve(identifier, _name(who))).as_json()
+    return await service.approve(identifier, _name(who))
 
 
 @router.post("/{identifier}/modify")
 async def modify(
     identifier: str, body: Modification, service: SuggestionsDependency, who: CallerDependency
-) -> dict[str, Any]:
+) -> ShownSuggestion:
     """Apply a suggestion with another payload, to what is there now."""
     _check(who, await service.get(identifier))
-    return (await service.modify(identifier, body.payload, _name(who))).as_json()
+    return await service.modify(identifier, body.payload, _name(who))
 
 
 @router.post("/{identifier}/reject")
 async def reject(
     identifier: str, service: SuggestionsDependency, who: CallerDependency, body: Rejection | None = None
-) -> dict[str, Any]:
+) -> ShownSuggestion:
     """Turn a suggestion down."""
     _check(who, await service.get(identifier))
-    return (await service.reject(identifier, _name(who), body.reason if body else "")).as_json()
+    return await service.reject(identifier, _name(who), body.reason if body else "")
 
 
 def _check(who: Caller, found: Suggestion) -> None:
     if found.is_batch and not found.members:
-        raise InvalidInput(f"The entry {found.id} has no members.")
+        raise InvalidInput(f"The entry {found.id} has no members.", key="no_members")
     for module, capability in rights(found):
         if not who.may(module, capability):
             whom = f"the key {who.name}" if who.kind == "key" else "a caller without a key"
             raise NotAllowed(
                 f"This decision needs the right {module}:{capability}, which {whom} does not have.",
                 f"On this computer `parachute suggestions approve {found.id}` or `reject` decides; elsewhere a key with that right.",
+                key="right_missing",
             )
 
 

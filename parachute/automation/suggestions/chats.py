@@ -70,7 +70,9 @@ class ChatSuggestions(ProposingTools):
             source = Source(OUTSIDE, origin, session, targets)
         if arguments.get("target_id") == _THIS:
             if arguments.get("target_module") != _CHATS:
-                raise InvalidInput(f"target_id: {_THIS!r} is this conversation, which belongs to {_CHATS}.")
+                raise InvalidInput(
+                    f"target_id: {_THIS!r} is this conversation, which belongs to {_CHATS}.", key="target_is_a_chat"
+                )
             arguments = {**arguments, "target_id": para_id_of(session)}
         made = await self._suggestions.propose_in_chat(source, arguments, writes=writes and not found.from_outside)
         return _waits(made, writes=writes) if made.status == "pending" else _done(made)
@@ -101,8 +103,8 @@ def _listed(targets: tuple[str, ...]) -> str:
 
 def _waits(made: Suggestion, *, writes: bool) -> str:
     if writes and made.origin is not None and not made.origin.may_record:
-        return f"{waits(made.as_json())} This conversation has read what came from {made.origin.words}."
-    return waits(made.as_json())
+        return f"{waits(made)} This conversation has read what came from {made.origin.words}."
+    return waits(made)
 
 
 def _done(made: Suggestion) -> str:

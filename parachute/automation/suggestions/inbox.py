@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from parachute.automation.suggestions.models import PENDING_LIMIT, Suggestion
+from parachute.automation.suggestions.models import PENDING_LIMIT, Suggestion, document_of
 from parachute.automation.suggestions.own_targets import OWN_TARGETS
 from parachute.automation.suggestions.service import Suggestions
 from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Kind, Source
@@ -39,7 +39,7 @@ def _item(suggestion: Suggestion) -> Item:
         title=f"{suggestion.action.capitalize()}: {name}",
         source=suggestion.source_agent,
         since=suggestion.timestamp,
-        details=suggestion.as_json(),
+        details=document_of(suggestion),
         answers=(APPROVE, REJECT),
         rights=rights(suggestion),
         session=suggestion.source_session,

@@ -1,11 +1,12 @@
 """A suggestion as it is stored and as apps read it, and what may be one."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+from msgspec import Struct, convert, to_builtins
 
 from parachute.automation.suggestions.payloads import check_seen, payload_text, without_unseen
+from parachute.base.answers import Answer
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.core.para_id import ParaId
 from parachute.core.services import ACTIONS
@@ -17,7 +18,7 @@ PENDING_LIMIT = 200
 """Suggestions of one module, or of all conversations, that may wait for the user."""
 
 MEMBERS_LIMIT = 100
-BATCH = "batch"
+BATCH: Final = "batch"
 """The action of an entry that stands for several suggestions."""
 
 CONVERSATION = "conversation"
@@ -30,13 +31,7 @@ OUTSIDE_LIMIT = 20
 """Suggestions from outside that may wait: strangers do not fill the owner's inbox."""
 
 _PROPOSED = ("action", "target_module", "target_id", "payload", "reasoning")
-_DOCUMENTS = ("payload", "modifications", "result", "before")
-_SHOWN = (
-    *("id", "source_agent", "source_session", "timestamp", "action", "target_module", "target_id", "title", "payload"),
-    *("reasoning", "status", "resolved_by", "resolved_at", "modifications", "applied_at", "error", "result"),
-    *("expected_version", "before", "batch", "origin"),
-)
-
+Action = Literal["create", "update", "delete", "link", "batch"]
 Status = Literal["pending", "approved", "rejected", "modified"]
 Version = str | int
 
@@ -48,8 +43,7 @@ class TooMany(Conflict):
     key = "too_many_suggestions"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The source of a proposal: a module, or with `agent` and `session` one of its agents; or a conversation.
 
     `targets` are the modules that the file of an agent names, which is none of the manifest.
@@ -71,11 +65,10 @@ class Source:
         return OUTSIDE_LIMIT if self.module == OUTSIDE else PENDING_LIMIT
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A proposal that was checked; `payload` is JSON of an object."""
 
-    action: str
+    action: Action
     target_module: str
     target_id: str | None
     payload: str
@@ -86,28 +79,34 @@ class Proposal:
     def read(cls, document: Mapping[str, Any]) -> "Proposal":
         """Check what somebody proposes; error: InvalidInput naming the field."""
         if unknown := document.keys() - _PROPOSED:
-            raise InvalidInput(f"{min(unknown)[:40]}: unknown field; allowed are {', '.join(_PROPOSED)}.")
+            raise InvalidInput(
+                f"{min(unknown)[:40]}: unknown field; allowed are {', '.join(_PROPOSED)}.", key="field_unknown"
+            )
         action, target = document.get("action"), document.get("target_module")
-        if not isinstance(action, str) or action not in ACTIONS:
-            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.")
+        if action not in ACTIONS:
+            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.", key="unknown_action")
         if not isinstance(target, str) or not target:
-            raise InvalidInput("target_module: the name of a module is expected.")
+            raise InvalidInput("target_module: the name of a module is expected.", key="target_module_missing")
         identifier = document.get("target_id")
         if identifier is not None:
             if not isinstance(identifier, str) or ParaId.parse(identifier).module != target:
-                raise InvalidInput(f"target_id: a para-id of {target[:40]} is expected, such as para:{target[:40]}:….")
+                raise InvalidInput(
+                    f"target_id: a para-id of {target[:40]} is expected, such as para:{target[:40]}:….",
+                    key="target_invalid",
+                )
         elif action in ("update", "delete"):
-            raise InvalidInput(f"target_id: {action} needs the para-id of what it changes.")
+            raise InvalidInput(f"target_id: {action} needs the para-id of what it changes.", key="target_missing")
         reasoning = document.get("reasoning") or ""
         if not isinstance(reasoning, str) or len(reasoning) > REASONING_LIMIT:
-            raise InvalidInput(f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.")
+            raise InvalidInput(
+                f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.", key="reasoning_too_long"
+            )
         check_seen(reasoning, "reasoning")
         payload = payload_text(document.get("payload"))
         return cls(action, target, identifier, payload, whole(reasoning), title_of(document["payload"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Answer, frozen=True):
     """A decision: `by` is `user` or `orchestrator:{id}`, `who` the caller; `payload` JSON instead of the proposed."""
 
     by: str
@@ -121,39 +120,55 @@ class Decision:
         return "approved" if self.payload is None else "modified"
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """One row; the fields of spec 000, and how its application went.
+class Resolution(Answer, frozen=True):
+    """One decision about a suggestion, or a try that failed."""
 
-    `expected_version` is what the target had when this was made, `before` the fields that it replaces. `attempt` numbers the tries to apply it; while `trying` has
-    a decision, one has begun of which nobody knows the end. `batch` is the entry that it is a member of, `origin` the lowest of what had entered
-    whoever made it: None for one that was made before this was kept.
+    timestamp: str
+    outcome: Literal["approved", "rejected", "modified", "failed", "undone"]
+    resolved_by: str
+    who: str
+    modifications: dict[str, Any] | None
+    reason: str
+    error: str | None
+
+
+class ShownSuggestion(Answer, frozen=True, kw_only=True):
+    """A suggestion as apps read it; the fields of spec 000, and how its application went.
+
+    `expected_version` is what the target had when this was made, `before` the fields that it replaces. `batch` is the entry that it
+    is a member of, `origin` the lowest of what had entered whoever made it: None for one that was made before this was kept.
     """
 
     id: str
-    source_module: str
     source_agent: str
     source_session: str | None
     timestamp: str
-    action: str
+    action: Action
     target_module: str
     target_id: str | None
     title: str
-    expected_version: Version | None
-    payload: str
+    payload: dict[str, Any]
     reasoning: str
     status: Status = "pending"
     resolved_by: str | None = None
     resolved_at: str | None = None
-    modifications: str | None = None
+    modifications: dict[str, Any] | None = None
     applied_at: str | None = None
     error: str | None = None
-    result: str | None = None
-    before: str | None = None
-    attempt: int = 0
-    trying: Decision | None = None
+    result: Any = None
+    expected_version: Version | None
+    before: dict[str, Any] | None = None
     batch: str | None = None
     origin: Origin | None = None
+    members: tuple["ShownSuggestion", ...] = ()
+
+
+class Suggestion(ShownSuggestion, frozen=True, kw_only=True):
+    """One row. `attempt` numbers the tries to apply it; while `trying` has a decision, one has begun of which nobody knows the end."""
+
+    source_module: str
+    attempt: int = 0
+    trying: Decision | None = None
     members: tuple["Suggestion", ...] = ()
 
     @property
@@ -162,18 +177,19 @@ class Suggestion:
         return self.action == BATCH
 
     @property
+    def change(self) -> dict[str, Any]:
+        """The payload that counts: the user's own, or the proposed one."""
+        return self.payload if self.modifications is None else self.modifications
+
+    @property
     def try_id(self) -> str:
         """The id by which the target module knows this try."""
         return f"{self.id}.{self.attempt}"
 
-    def as_json(self) -> dict[str, Any]:
-        """The form for apps."""
-        found = {name: getattr(self, name) for name in _SHOWN}
-        for name in _DOCUMENTS:
-            found[name] = None if found[name] is None else json.loads(found[name])
-        if self.members:
-            found["members"] = [member.as_json() for member in self.members]
-        return found
+
+def document_of(suggestion: Suggestion) -> dict[str, Any]:
+    """The document that apps are answered, for the inbox and archives."""
+    return dict(to_builtins(convert(to_builtins(suggestion), ShownSuggestion)))
 
 
 def version_of(item: object) -> Version | None:

@@ -63,9 +63,14 @@ def heading_of(title: str, *, is_direct: bool, origin: Origin) -> str:
 def _read(payload: dict[str, Any]) -> tuple[str, list[str]]:
     heading, lines = payload.get("heading"), payload.get("lines")
     if payload.keys() != {"heading", "lines"} or not _is_line(heading, _HEADING):
-        raise InvalidInput(f"payload: a `heading` of one line with up to {_HEADING} characters, and `lines`.")
+        raise InvalidInput(
+            f"payload: a `heading` of one line with up to {_HEADING} characters, and `lines`.", key="memory_invalid"
+        )
     if not isinstance(lines, list) or not 0 < len(lines) <= MOST_LINES or not all(_is_line(x, LINE) for x in lines):
-        raise InvalidInput(f"payload.lines: 1 to {MOST_LINES} texts of one line with up to {LINE} characters each.")
+        raise InvalidInput(
+            f"payload.lines: 1 to {MOST_LINES} texts of one line with up to {LINE} characters each.",
+            key="memory_lines_invalid",
+        )
     return str(heading), lines
 
 

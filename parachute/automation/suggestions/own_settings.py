@@ -35,7 +35,11 @@ class OwnSettings:
         """Write the setting; errors: Conflict when it was changed since, InvalidInput."""
         name, text = _read(payload)
         if self._version(name) != expected_version:
-            raise Conflict(f"The setting {name} was changed since.", "`parachute config` shows it as it is now.")
+            raise Conflict(
+                f"The setting {name} was changed since.",
+                "`parachute config` shows it as it is now.",
+                key="setting_changed",
+            )
         set_value(self._home, name, text)
         return {"name": name, "value": payload["value"], "holds": "from the next start on (`parachute restart`)"}
 
@@ -51,7 +55,9 @@ class OwnSettings:
 
 def _read(payload: dict[str, Any]) -> tuple[str, str]:
     if payload.keys() != {"name", "value"} or not isinstance(payload["name"], str):
-        raise InvalidInput("payload: the `name` of a setting and its `value` are expected, and nothing else.")
+        raise InvalidInput(
+            "payload: the `name` of a setting and its `value` are expected, and nothing else.", key="setting_incomplete"
+        )
     # JSON is YAML, too, which is what the file is written in.
     return payload["name"], json.dumps(payload["value"], ensure_ascii=False)
 

@@ -18,8 +18,12 @@ CURATOR = "curator"
 OWN_TARGETS = frozenset((SETTINGS, MEMORY, CONTEXTS))
 
 _NOT_UNDONE = {
-    SETTINGS: Conflict("A setting is not taken back here.", "`parachute config set` gives it another value."),
-    MEMORY: Conflict("The memory is not taken back here.", "Its file in the vault can be edited."),
+    SETTINGS: Conflict(
+        "A setting is not taken back here.", "`parachute config set` gives it another value.", key="setting_not_undone"
+    ),
+    MEMORY: Conflict(
+        "The memory is not taken back here.", "Its file in the vault can be edited.", key="memory_not_undone"
+    ),
 }
 
 

@@ -31,19 +31,28 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 def payload_text(payload: object) -> str:
     """A payload as JSON; error: InvalidInput for what is none, too long or too deep, or has characters that nobody sees."""
     if not isinstance(payload, dict):
-        raise InvalidInput("payload: an object is expected.")
+        raise InvalidInput("payload: an object is expected.", key="payload_not_an_object")
     try:
         if _is_deep(payload, _DEPTH):
-            raise InvalidInput(f"payload: at most {_DEPTH} levels are allowed.")
-        text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            raise InvalidInput(f"payload: at most {_DEPTH} levels are allowed.", key="payload_too_deep")
+        text = json_of(payload)
         size = len(text.encode())
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"payload: it cannot be written as JSON ({type(error).__name__}).") from error
+        raise InvalidInput(
+            f"payload: it cannot be written as JSON ({type(error).__name__}).", key="payload_not_json"
+        ) from error
     if size > PAYLOAD_LIMIT:
-        raise InvalidInput(f"payload: {size:,} bytes are more than the {PAYLOAD_LIMIT:,} allowed.")
+        raise InvalidInput(
+            f"payload: {size:,} bytes are more than the {PAYLOAD_LIMIT:,} allowed.", key="payload_too_large"
+        )
     for each in _texts(payload):
         check_seen(each, "payload")
     return text
+
+
+def json_of(payload: Mapping[str, Any]) -> str:
+    """A payload as the JSON by which two are the same; errors: TypeError, ValueError."""
+    return json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def check_seen(text: str, field: str) -> None:
@@ -68,7 +77,9 @@ def check_accepted(accepted: Sequence[AcceptedChange], action: str, payload: Map
     try:
         problem = _problem(payload, forms[action], "payload")
     except (AttributeError, TypeError, RecursionError) as error:
-        raise InvalidInput(f"payload: what {accepted[0].module} accepts is described wrongly.") from error
+        raise InvalidInput(
+            f"payload: what {accepted[0].module} accepts is described wrongly.", key="accepts_invalid"
+        ) from error
     if problem:
         raise InvalidInput(problem, key="not_accepted")
 

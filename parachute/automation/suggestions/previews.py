@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from parachute.base.answers import Answer
 
 _DEPTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Previewed:
+class Previewed(Answer, frozen=True):
     """A change to be read; `diff` is a unified one without names of files. `problem` says why the module cannot make it now."""
 
     title: str

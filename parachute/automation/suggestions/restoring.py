@@ -35,21 +35,21 @@ class Restoring:
 def _read(document: dict[str, Any]) -> Suggestion:
     identifier, status = document.get("id"), document.get("status")
     if not isinstance(identifier, str) or not _ID.fullmatch(identifier):
-        raise InvalidInput("id: a suggestion's id is expected.")
+        raise InvalidInput("id: a suggestion's id is expected.", key="id_invalid")
     if status not in get_args(Status):
-        raise InvalidInput(f"status: one of {', '.join(get_args(Status))} is expected.")
+        raise InvalidInput(f"status: one of {', '.join(get_args(Status))} is expected.", key="status_invalid")
     modules = [document.get("source_module"), document.get("target_module")]
     if (
         not all(isinstance(each, str) and _NAME.fullmatch(each) for each in modules)
         or document.get("action") not in ACTIONS
     ):
-        raise InvalidInput("action: a known one is expected, with the names of two modules.")
+        raise InvalidInput("action: a known one is expected, with the names of two modules.", key="action_invalid")
     if status == "pending":
         # Somebody may still say yes to it: it has to be what could be proposed today.
         proposal = Proposal.read({name: document.get(name) for name in _PROPOSED})
-        payload, origin = proposal.payload, Origin.IMPORT
+        payload, origin = json.loads(proposal.payload), Origin.IMPORT
     else:
-        payload, origin = _json(document, "payload") or "{}", None
+        payload, origin = _object(document, "payload") or {}, None
     version = document.get("expected_version")
     decided = {name: None if status == "pending" else _text(document, name) for name in _DECIDED}
     known: Status = next(each for each in get_args(Status) if each == status)
@@ -59,7 +59,7 @@ def _read(document: dict[str, Any]) -> Suggestion:
         source_agent=_text(document, "source_agent") or "",
         source_session=_text(document, "source_session"),
         timestamp=_text(document, "timestamp") or "",
-        action=str(document["action"]),
+        action=document["action"],
         target_module=str(modules[1]),
         target_id=_text(document, "target_id"),
         title=_text(document, "title") or "",
@@ -67,9 +67,9 @@ def _read(document: dict[str, Any]) -> Suggestion:
         payload=payload,
         reasoning=_text(document, "reasoning") or "",
         status=known,
-        modifications=_json(document, "modifications"),
+        modifications=_object(document, "modifications"),
         result=_json(document, "result"),
-        before=_json(document, "before"),
+        before=_object(document, "before"),
         origin=origin if origin is not None else _origin(document),
         resolved_by=decided["resolved_by"],
         resolved_at=decided["resolved_at"],
@@ -81,20 +81,31 @@ def _read(document: dict[str, Any]) -> Suggestion:
 def _text(document: dict[str, Any], name: str) -> str | None:
     value = document.get(name)
     if value is not None and (not isinstance(value, str) or len(value) > _TEXT):
-        raise InvalidInput(f"{name}: a short text is expected.")
+        raise InvalidInput(f"{name}: a short text is expected.", key="text_expected")
     return None if value is None else whole(value)
 
 
-def _json(document: dict[str, Any], name: str) -> str | None:
-    value = document.get(name)
-    text = None if value is None else json.dumps(value, ensure_ascii=False)
-    if text is not None and len(text) > _DOCUMENT:
-        raise InvalidInput(f"{name}: it is too long.")
-    return None if text is None else whole(text)
+def _object(document: dict[str, Any], name: str) -> dict[str, Any] | None:
+    value = _json(document, name)
+    if not isinstance(value, dict | None):
+        raise InvalidInput(f"{name}: an object is expected.", key="not_an_object")
+    return value
+
+
+def _json(document: dict[str, Any], name: str) -> Any:
+    if (value := document.get(name)) is None:
+        return None
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise InvalidInput(f"{name}: JSON is expected.", key="not_json") from error
+    if len(text) > _DOCUMENT:
+        raise InvalidInput(f"{name}: it is too long.", key="text_too_long")
+    return json.loads(whole(text))
 
 
 def _origin(document: dict[str, Any]) -> Origin | None:
     try:
         return Origin(document["origin"]) if document.get("origin") else None
     except ValueError as error:
-        raise InvalidInput("origin: a known one is expected.") from error
+        raise InvalidInput("origin: a known one is expected.", key="origin_unknown") from error

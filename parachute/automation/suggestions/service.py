@@ -3,8 +3,9 @@
 import contextlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from parachute.automation.suggestions.allowed_targets import check_allowed, check_target
 from parachute.automation.suggestions.announcements import Announcements
@@ -14,6 +15,7 @@ from parachute.automation.suggestions.models import (
     TITLE_LIMIT,
     Decision,
     Proposal,
+    Resolution,
     Source,
     Suggestion,
     whole,
@@ -72,9 +74,10 @@ class Suggestions:
 
     async def suggest(self, module: ApprovedModule, document: dict[str, Any]) -> dict[str, Any]:
         """Keep what a module proposes; errors: InvalidInput, NotAllowed, TooMany, NotFound, and why its target cannot be asked."""
-        return await self.propose(module, Source(module.name), document)
+        made = await self.propose(module, Source(module.name), document)
+        return {"id": made.id, "status": made.status}
 
-    async def propose(self, module: ApprovedModule, source: Source, document: dict[str, Any]) -> dict[str, Any]:
+    async def propose(self, module: ApprovedModule, source: Source, document: dict[str, Any]) -> Suggestion:
         """Keep what a module, or one of its agents, proposes; see `suggest`."""
         proposal = Proposal.read(document)
         check_allowed(module, source, proposal.target_module)
@@ -87,7 +90,7 @@ class Suggestions:
         """
         proposal = Proposal.read(document)
         check_target(source, proposal.target_module, source.targets or ())
-        made = await self.get((await self._keep(source, proposal))["id"])
+        made = await self._keep(source, proposal)
         if not writes or made.action == "delete" or made.origin is None or not made.origin.may_record:
             return made
         by = f"{source.name}:{source.session}"
@@ -97,32 +100,32 @@ class Suggestions:
             reason = f"{error.message} The suggestion {made.id} waits for the user instead."
             raise ParachuteError(reason, error.hint, key=error.key, status=error.status) from error
 
-    async def propose_setting(self, source: Source, payload: dict[str, Any], reasoning: str) -> dict[str, Any]:
+    async def propose_setting(self, source: Source, payload: dict[str, Any], reasoning: str) -> Suggestion:
         """Keep a change of the computer's own settings that its maintenance agent proposes; errors: InvalidInput, TooMany."""
         if len(reasoning) > REASONING_LIMIT:
-            raise InvalidInput(f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.")
+            raise InvalidInput(
+                f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.", key="reasoning_too_long"
+            )
         return await self._keep(source, Proposal("update", SETTINGS, None, payload_text(payload), whole(reasoning)))
 
-    async def propose_memory(self, source: Source, payload: dict[str, Any], reasoning: str) -> dict[str, Any]:
+    async def propose_memory(self, source: Source, payload: dict[str, Any], reasoning: str) -> Suggestion:
         """Keep an entry of the memory that the user has to see first; errors: InvalidInput, TooMany."""
         return await self._keep(source, Proposal("create", MEMORY, None, payload_text(payload), whole(reasoning)))
 
     async def propose_context(self, source: Source, payload: dict[str, Any], reasoning: str) -> Suggestion:
         """Keep a change of a context file that the curator proposes; errors: InvalidInput, Conflict, TooMany."""
-        made = await self._keep(source, Proposal("update", CONTEXTS, None, payload_text(payload), whole(reasoning)))
-        return await self.get(made["id"])
+        return await self._keep(source, Proposal("update", CONTEXTS, None, payload_text(payload), whole(reasoning)))
 
-    async def _keep(self, source: Source, proposal: Proposal) -> dict[str, Any]:
-        seen = await self._targets.inspect(
-            proposal.target_module, proposal.action, proposal.target_id, proposal.payload
-        )
+    async def _keep(self, source: Source, proposal: Proposal) -> Suggestion:
+        change = json.loads(proposal.payload)
+        seen = await self._targets.inspect(proposal.target_module, proposal.action, proposal.target_id, change)
         titled = replace(proposal, title=seen.title or proposal.title)
         origin = await self._origin(source)
         made, is_new = await self._store.add(source, titled, seen.version, seen.before, origin=origin)
         if is_new:
             self._announcements.record(made, True, None)
             await self._announcements.publish()
-        return {"id": made.id, "status": made.status}
+        return made
 
     async def _origin(self, source: Source) -> Origin:
         """The lowest origin of what whoever proposes had read."""
@@ -140,12 +143,16 @@ class Suggestions:
         """One of them; error: NotFound."""
         found = await self._store.get(identifier)
         if found is None:
-            raise NotFound(f"There is no suggestion {identifier[:40]!r}.", "`parachute suggestions list` shows them.")
+            raise NotFound(
+                f"There is no suggestion {identifier[:40]!r}.",
+                "`parachute suggestions list` shows them.",
+                key="no_such_suggestion",
+            )
         return found
 
     async def propose_for_day(
         self, module: ApprovedModule, source: Source, document: dict[str, Any], day: str
-    ) -> tuple[dict[str, Any], bool]:
+    ) -> tuple[Suggestion, bool]:
         """Keep what an agent proposes about a day, with the day in the reasoning: (suggestion, whether it is new).
 
         About one thing there is one for each day, and one for what would be new, also when the user turned it down. Errors: those
@@ -155,12 +162,12 @@ class Suggestions:
         check_allowed(module, source, proposal.target_module)
         before = await self._store.made_for(source.module, proposal, day)
         if before is not None:
-            return {"id": before.id, "status": before.status}, False
+            return before, False
         if day not in proposal.reasoning:
             proposal = replace(proposal, reasoning=f"{day}: {proposal.reasoning}"[:REASONING_LIMIT])
         return await self._keep(source, proposal), True
 
-    async def resolutions(self, identifier: str) -> list[dict[str, Any]]:
+    async def resolutions(self, identifier: str) -> list[Resolution]:
         """Everything that was decided about one, oldest first."""
         return await self._store.resolutions(identifier)
 
@@ -188,8 +195,11 @@ class Suggestions:
         with self._taken(identifier):
             found = await self._waiting(identifier)
             if found.is_batch:
-                raise InvalidInput("An entry of several suggestions has no payload.", "Modify one of its members.")
-            seen = await self._targets.inspect(found.target_module, found.action, found.target_id, text)
+                raise InvalidInput(
+                    "An entry of several suggestions has no payload.", "Modify one of its members.", key="no_payload"
+                )
+            change = json.loads(text)
+            seen = await self._targets.inspect(found.target_module, found.action, found.target_id, change)
             return await self._apply(replace(found, expected_version=seen.version), Decision(USER, who, text))
 
     async def reject(self, identifier: str, who: str, reason: str = "", by: str = USER) -> Suggestion:
@@ -204,7 +214,10 @@ class Suggestions:
                 with self._taken(member.id) if found.is_batch else contextlib.nullcontext():
                     settled = await self._settled(member)
                     if settled.status != "pending":
-                        raise Conflict(f"The suggestion {member.id} was applied before this computer stopped.")
+                        raise Conflict(
+                            f"The suggestion {member.id} was applied before this computer stopped.",
+                            key="already_applied",
+                        )
                     await self._store.resolve(settled, Decision(by, who, reason=whole(reason)), None, rejected=True)
                     self._announcements.record(await self.get(member.id), True, None)
             await self._announcements.publish()
@@ -214,7 +227,9 @@ class Suggestions:
         """Return the change that one makes or made; errors: NotFound, InvalidInput for an entry of several."""
         found = await self.get(identifier)
         if found.is_batch:
-            raise InvalidInput("An entry of several suggestions changes nothing itself.", "Look at its members.")
+            raise InvalidInput(
+                "An entry of several suggestions changes nothing itself.", "Look at its members.", key="no_preview"
+            )
         return await self._targets.preview(found)
 
     async def undo(self, identifier: str, who: str) -> Suggestion:
@@ -256,9 +271,9 @@ class Suggestions:
         """
         title = whole(" ".join(title.split()))
         if not 0 < len(title) <= TITLE_LIMIT:
-            raise InvalidInput(f"title: 1 to {TITLE_LIMIT} characters are allowed.")
+            raise InvalidInput(f"title: 1 to {TITLE_LIMIT} characters are allowed.", key="title_length")
         if not 2 <= len(identifiers) <= MEMBERS_LIMIT or len(set(identifiers)) != len(identifiers):
-            raise InvalidInput(f"ids: 2 to {MEMBERS_LIMIT} different ids are allowed.")
+            raise InvalidInput(f"ids: 2 to {MEMBERS_LIMIT} different ids are allowed.", key="member_count")
         made = await self._store.add_batch(title, identifiers, who, session)
         await self._announcements.publish()
         return await self.get(made.id)
@@ -280,11 +295,14 @@ class Suggestions:
     async def _apply(self, suggestion: Suggestion, decision: Decision) -> Suggestion:
         settled = await self._settled(suggestion)
         if settled.status != "pending":
-            if settled.modifications == decision.payload:
+            if settled.modifications == (None if decision.payload is None else json.loads(decision.payload)):
                 return settled
-            raise Conflict(f"The suggestion {settled.id} was applied in other words before this computer stopped.")
+            raise Conflict(
+                f"The suggestion {settled.id} was applied in other words before this computer stopped.",
+                key="already_applied",
+            )
         ready = replace(settled, expected_version=suggestion.expected_version)
-        payload = json.loads(ready.payload if decision.payload is None else decision.payload)
+        payload = ready.payload if decision.payload is None else json.loads(decision.payload)
         await self._store.begin(ready.id, decision)
         try:
             by_owner = not decision.by.startswith(f"{CURATOR}:")
@@ -339,4 +357,6 @@ class Suggestions:
 
 def _check_single(found: Suggestion, by: str) -> None:
     if by != USER and (found.is_batch or found.batch):
-        raise Conflict(f"The suggestion {found.id} is a part of an entry about which the user decides.")
+        raise Conflict(
+            f"The suggestion {found.id} is a part of an entry about which the user decides.", key="part_of_entry"
+        )

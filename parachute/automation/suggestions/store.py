@@ -4,21 +4,23 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import aiosqlite
+from msgspec.structs import replace
 
 from parachute.automation.suggestions.models import (
     BATCH,
     PENDING_LIMIT,
     Decision,
     Proposal,
+    Resolution,
     Source,
     Suggestion,
     TooMany,
     Version,
 )
+from parachute.automation.suggestions.payloads import json_of
 from parachute.base.clock import now
 from parachute.base.database import Database
 from parachute.base.errors import Conflict
@@ -29,6 +31,7 @@ _COLUMNS = (
     *("title", "expected_version", "payload", "reasoning", "status", "resolved_by", "resolved_at", "modifications"),
     *("applied_at", "error", "result", "attempt", "trying", "batch", "before", "origin"),
 )
+_DOCUMENTS = ("expected_version", "payload", "modifications", "result", "before")
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM suggestions"  # noqa: S608 - names from above
 _ERROR_LIMIT = 2000
 
@@ -78,7 +81,7 @@ class SuggestionStore:
         source: Source,
         proposal: Proposal,
         version: Version | None,
-        before: str | None = None,
+        before: dict[str, Any] | None = None,
         *,
         origin: Origin,
     ) -> tuple[Suggestion, bool]:
@@ -115,7 +118,7 @@ class SuggestionStore:
                 target_id=proposal.target_id,
                 title=proposal.title,
                 expected_version=version,
-                payload=proposal.payload,
+                payload=json.loads(proposal.payload),
                 reasoning=proposal.reasoning,
                 before=before,
                 origin=origin,
@@ -147,7 +150,7 @@ class SuggestionStore:
             target_id=None,
             title=title,
             expected_version=None,
-            payload=json.dumps({"ids": list(identifiers)}),
+            payload={"ids": list(identifiers)},
             reasoning="",
         )
         async with self._database.transaction() as connection:
@@ -159,7 +162,10 @@ class SuggestionStore:
                     (batch.id, identifier, BATCH),
                 )
                 if cursor.rowcount != 1:
-                    raise Conflict(f"ids: {identifier[:40]!r} does not wait, or is a part of another entry.")
+                    raise Conflict(
+                        f"ids: {identifier[:40]!r} does not wait, or is a part of another entry.",
+                        key="member_not_waiting",
+                    )
             # Of an entry nothing is known that is not known of its members: the lowest of them counts.
             async with connection.execute("SELECT origin FROM suggestions WHERE batch = ?", (batch.id,)) as cursor:
                 origins = [Origin(row[0]) if row[0] else Origin.IMPORT for row in await cursor.fetchall()]
@@ -218,16 +224,17 @@ class SuggestionStore:
         )
         return [_suggestion(row) for row in reversed(rows)]
 
-    async def resolutions(self, identifier: str) -> list[dict[str, Any]]:
+    async def resolutions(self, identifier: str) -> list[Resolution]:
         """Everything that was decided about a suggestion, oldest first."""
         rows = await self._database.rows(
             "SELECT timestamp, outcome, resolved_by, who, modifications, reason, error FROM resolutions "
             "WHERE suggestion = ? ORDER BY seq LIMIT 1000",
             (identifier,),
         )
-        names = ("timestamp", "outcome", "resolved_by", "who", "modifications", "reason", "error")
-        found = [dict(zip(names, row, strict=True)) for row in rows]
-        return [{**each, "modifications": _loaded(each["modifications"])} for each in found]
+        return [
+            Resolution(timestamp, outcome, by, who, _loaded(modifications), reason, error)
+            for timestamp, outcome, by, who, modifications, reason, error in rows
+        ]
 
     async def begin(self, identifier: str, decision: Decision) -> None:
         """A try begins; from here on nobody may believe that nothing was applied."""
@@ -312,7 +319,7 @@ class SuggestionStore:
         if not batch.is_batch:
             return batch
         rows = await self._database.rows(f"{_SELECT} WHERE batch = ?", (batch.id,))
-        order = {identifier: place for place, identifier in enumerate(json.loads(batch.payload)["ids"])}
+        order = {identifier: place for place, identifier in enumerate(batch.payload["ids"])}
         members = sorted(map(_suggestion, rows), key=lambda member: order.get(member.id, len(order)))
         return replace(batch, members=tuple(members))
 
@@ -335,7 +342,7 @@ async def _check_room(connection: aiosqlite.Connection, source: str, most: int) 
 
 async def _insert(connection: aiosqlite.Connection, made: Suggestion) -> None:
     values = {name: getattr(made, name) for name in _COLUMNS if name != "trying"}
-    values["expected_version"] = _dumped(made.expected_version)
+    values |= {name: _dumped(values[name]) for name in _DOCUMENTS} | {"payload": json_of(made.payload)}
     names, places = ", ".join(values), ", ".join("?" * len(values))
     await connection.execute(f"INSERT INTO suggestions ({names}) VALUES ({places})", tuple(values.values()))  # noqa: S608
 
@@ -355,14 +362,16 @@ async def _log(
 
 def _suggestion(row: sqlite3.Row) -> Suggestion:
     values = dict(zip(_COLUMNS, row, strict=True))
-    values["expected_version"] = _loaded(values["expected_version"])
+    values |= {name: _loaded(values[name]) for name in _DOCUMENTS}
+    # An archive could bring another kind of JSON into what was decided.
+    values |= {name: {} for name in ("payload", "modifications", "before") if not isinstance(values[name], dict | None)}
     values["origin"] = Origin(values["origin"]) if values["origin"] else None
     values["trying"] = Decision(**json.loads(values["trying"])) if values["trying"] else None
     return Suggestion(**values)
 
 
-def _dumped(version: Version | None) -> str | None:
-    return None if version is None else json.dumps(version)
+def _dumped(value: Any) -> str | None:
+    return None if value is None else json.dumps(value)
 
 
 def _loaded(text: str | None) -> Any:

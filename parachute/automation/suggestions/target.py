@@ -3,8 +3,9 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.automation.suggestions.models import Suggestion, Version, title_of, version_of, whole
 from parachute.automation.suggestions.own_targets import OwnTarget
@@ -25,17 +26,15 @@ class Unknown(ParachuteError):
     key = "outcome_unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """Target of a suggestion at the time of its creation; `before` is JSON of the fields that it would replace."""
+class Seen(Struct, frozen=True):
+    """Target of a suggestion at the time of its creation; `before` has the fields that it would replace."""
 
     version: Version | None = None
     title: str = ""
-    before: str | None = None
+    before: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawal:
+class Withdrawal(Struct, frozen=True):
     """The end of a try that nobody knew of: `applied` is None where not even the module knows."""
 
     applied: bool | None
@@ -49,12 +48,11 @@ class Targets:
         self._hosts = hosts
         self.own = dict(own)
 
-    async def inspect(self, module: str, action: str, para_id: str | None, payload: str) -> Seen:
+    async def inspect(self, module: str, action: str, para_id: str | None, change: dict[str, Any]) -> Seen:
         """See what a suggestion is about, and whether its module accepts it as things are now.
 
         Errors: NotFound, InvalidInput, Conflict where nobody could apply it, HostDown.
         """
-        change = json.loads(payload)
         if (own := self.own.get(module)) is not None:
             version, title = await own.inspect(change)
             return Seen(version, title)
@@ -91,7 +89,7 @@ class Targets:
 
     async def preview(self, suggestion: Suggestion) -> Previewed:
         """Return the change that a suggestion makes or made; where the module does not say, its payload as text."""
-        payload = json.loads(suggestion.modifications or suggestion.payload)
+        payload = suggestion.change
         if (own := self.own.get(suggestion.target_module)) is not None:
             return await own.preview(suggestion, payload)
         document = {
@@ -111,7 +109,7 @@ class Targets:
             texts = [_text(shown.get(name)) for name in ("before", "after")]
             title = _text(shown.get("title")) or suggestion.title
             return await asyncio.to_thread(previewed, title, texts[0], texts[1])
-        before = None if suggestion.before is None else readable(json.loads(suggestion.before))
+        before = None if suggestion.before is None else readable(suggestion.before)
         # What was decided needs no module any more.
         return previewed(
             suggestion.title, before, readable(payload), problem if suggestion.status == "pending" else None
@@ -132,8 +130,8 @@ class Targets:
     async def withdraw(self, suggestion: Suggestion) -> Withdrawal:
         """Learn how a try ended, and see that it does not begin any more; errors: Unknown, and why nobody can be asked."""
         if (own := self.own.get(suggestion.target_module)) is not None:
-            tried = suggestion.trying.payload if suggestion.trying and suggestion.trying.payload else suggestion.payload
-            return Withdrawal(await own.is_applied(json.loads(tried)))
+            tried = suggestion.trying.payload if suggestion.trying else None
+            return Withdrawal(await own.is_applied(json.loads(tried) if tried else suggestion.payload))
         document = {"id": suggestion.try_id, "withdraw": True}
         try:
             answer = await self._ask(suggestion.target_module, document)
@@ -156,10 +154,9 @@ class Targets:
             raise Unknown(why.message, why.hint or _DECIDE_AGAIN) from error
 
 
-def _kept(before: dict[str, Any]) -> str | None:
-    """Return the replaced fields as JSON, empty if that is too long to be read by anybody."""
-    text = json.dumps(before).encode(errors="replace").decode() if before else ""
-    return text if 0 < len(text) <= 2 * PAYLOAD_LIMIT else None
+def _kept(before: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the replaced fields, or None if they are too long to be read by anybody."""
+    return before if before and len(json.dumps(before)) <= 2 * PAYLOAD_LIMIT else None
 
 
 def _text(value: object) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from parachute.automation.suggestions.models import REASONING_LIMIT, Source
+from parachute.automation.suggestions.models import REASONING_LIMIT, Source, Suggestion
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import NotAllowed
 from parachute.chat.sessions.models import Owner
@@ -30,9 +30,9 @@ def suggest_tool(targets: Sequence[str]) -> OfferedTool:
     return OfferedTool("core", SUGGEST_TOOL, _DESCRIPTION, schema)
 
 
-def waits(made: dict[str, Any]) -> str:
+def waits(made: Suggestion) -> str:
     """The answer to an agent that made a suggestion."""
-    return f"The suggestion {made['id']} waits for the user, who decides about it."
+    return f"The suggestion {made.id} waits for the user, who decides about it."
 
 
 class AgentTools:
@@ -56,7 +56,7 @@ class AgentTools:
             return await self._hosts.call_tool(name, arguments, caller)
         owner = await self._owner(caller)
         if owner is None or not owner.agent:
-            raise NotAllowed("Only agents of a module's manifest make suggestions.")
+            raise NotAllowed("Only agents of a module's manifest make suggestions.", key="not_a_module_agent")
         module = self._hosts.approved(owner.module)
         source = Source(owner.module, owner.agent, caller)
         made = await self._suggestions.propose(module, source, arguments)

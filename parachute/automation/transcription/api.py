@@ -1,12 +1,15 @@
 """Routes of transcriptions."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
+from msgspec.structs import asdict
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.automation.transcription.models import Job, State
+from parachute.automation.transcription.models import Job, Segment, State
 from parachute.automation.transcription.service import Transcriptions
+from parachute.base.answers import Answer
 from parachute.base.services import provided
 
 router = APIRouter(prefix="/api/voice", tags=["voice"])
@@ -15,7 +18,7 @@ TranscriptionsDependency = Annotated[Transcriptions, Depends(provided(Transcript
 Identifier = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 
 
-class Problem(BaseModel):
+class Problem(Answer, frozen=True):
     """Problem, and its remedy."""
 
     key: str
@@ -23,7 +26,7 @@ class Problem(BaseModel):
     hint: str | None
 
 
-class VoiceStatus(BaseModel):
+class VoiceStatus(Answer, frozen=True, kw_only=True):
     """Transcription on this computer; `ready`: nothing is missing, as far as can be told without trying."""
 
     ready: bool
@@ -34,15 +37,7 @@ class VoiceStatus(BaseModel):
     open: int
 
 
-class Segment(BaseModel):
-    """Speech between two seconds of a recording."""
-
-    start: float
-    end: float
-    text: str
-
-
-class TranscriptionState(BaseModel):
+class TranscriptionState(Answer, frozen=True):
     """State of a transcription."""
 
     id: str
@@ -58,17 +53,17 @@ class TranscriptionState(BaseModel):
     updated_at: str
 
 
-class TranscriptionAnswer(TranscriptionState):
+class TranscriptionAnswer(TranscriptionState, frozen=True):
     """State of a transcription, with its text and timed segments."""
 
     text: str | None
-    segments: list[Segment]
+    segments: Sequence[Segment]
 
 
-class TranscriptionList(BaseModel):
+class TranscriptionList(Answer, frozen=True):
     """Transcriptions, the newest first."""
 
-    transcriptions: list[TranscriptionState]
+    transcriptions: Sequence[TranscriptionState]
 
 
 class Wanted(BaseModel):
@@ -92,7 +87,7 @@ async def voice_status(service: TranscriptionsDependency) -> VoiceStatus:
         kind=found.kind,
         where=found.where,
         model=found.model,
-        problem=Problem(key=problem.key, message=problem.message, hint=problem.hint) if problem else None,
+        problem=Problem(problem.key, problem.message, problem.hint) if problem else None,
         open=await service.open_count(),
     )
 
@@ -106,7 +101,7 @@ async def list_transcriptions(
 ) -> TranscriptionList:
     """The newest transcriptions, those of an entry of the journal or of a recording if one is given."""
     found = await service.newest(limit, entry, path)
-    return TranscriptionList.model_validate({"transcriptions": [each.as_json(whole=False) for each in found]})
+    return TranscriptionList([_state(each) for each in found])
 
 
 @router.post("/transcriptions")
@@ -133,6 +128,17 @@ async def cancel_transcription(identifier: Identifier, service: TranscriptionsDe
     return _answer(await service.cancel(identifier))
 
 
+def _state(job: Job) -> TranscriptionState:
+    language, seconds = (job.result.language, job.result.seconds) if job.result else (None, None)
+    error = None if job.error is None else Problem(**job.error)
+    return TranscriptionState(
+        *(job.id, job.path, job.entry, job.state, job.progress, job.attempts),
+        *(error, language, seconds, job.created_at, job.updated_at),
+    )
+
+
 def _answer(job: Job) -> TranscriptionAnswer:
-    answer: dict[str, Any] = job.as_json()
-    return TranscriptionAnswer.model_validate(answer)
+    result = job.result
+    return TranscriptionAnswer(
+        **asdict(_state(job)), text=result.text if result else None, segments=result.segments if result else ()
+    )

@@ -1,10 +1,11 @@
 """Check of the parts that transcription needs."""
 
 import asyncio
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from parachute.automation.transcription.model_folder import ModelUnavailable, read_model
 from parachute.base.errors import ParachuteError
@@ -24,8 +25,7 @@ class NotSetUp(ModelUnavailable):
     status = 409
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """Engine of transcription, and its first missing part; `problem` None: nothing is missing."""
 
     kind: Literal["model", "server", "none"]

@@ -30,6 +30,7 @@ def main() -> None:
             raise Unavailable(
                 "Without bubblewrap nothing can hold the decoder of recordings back.",
                 "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu.",
+                key="no_confinement",
             )
         become(command(settings))
     except (ParachuteError, OSError) as error:
@@ -61,7 +62,9 @@ def _library_folders() -> dict[str, str]:
         specification = find_spec(name)
         if specification is None or not specification.submodule_search_locations:
             raise Unavailable(
-                f"The package {name} is not installed.", "Install it with pip install 'parachute-computer[voice]'."
+                f"The package {name} is not installed.",
+                "Install it with pip install 'parachute-computer[voice]'.",
+                key="package_missing",
             )
         folder = Path(specification.submodule_search_locations[0])
         found[name] = str(folder)

@@ -19,7 +19,7 @@ _LINE_LIMIT = 256 * 1024
 _PIECE_SECONDS = 600.0
 """Longest time for half a minute of sound, with the model still to be loaded; after that the process hangs, and is ended."""
 
-_PERMANENT = ("no_sound", "recording_too_long", "invalid_input")
+_PERMANENT = ("no_sound", "recording_too_long", "question_invalid")
 
 
 class LocalModel:

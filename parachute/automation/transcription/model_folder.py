@@ -1,9 +1,10 @@
 """A folder with a model for sherpa-onnx: which kind of model it holds, and which files make it up."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
+
+from msgspec import Struct
 
 from parachute.base.errors import Unavailable
 from parachute.config.settings.groups.voice_kinds import VoiceModelKind
@@ -28,8 +29,7 @@ class ModelUnavailable(Unavailable):
     key = "no_voice_model"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFolder:
+class ModelFolder(Struct, frozen=True):
     """A model: its kind, and the path of each of its parts (`model`, or `encoder` and so on) and of `tokens`."""
 
     kind: VoiceModelKind

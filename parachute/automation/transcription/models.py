@@ -1,9 +1,12 @@
 """Recordings that become text: what is asked, how far it is, and what came of it."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, BinaryIO, Protocol
+
+from msgspec import Struct
+
+from parachute.base.answers import Answer
 
 
 class State(StrEnum):
@@ -20,8 +23,7 @@ class State(StrEnum):
 OVER = (State.DONE, State.FAILED, State.CANCELLED)
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Answer, frozen=True):
     """Speech between two seconds of a recording."""
 
     start: float
@@ -29,8 +31,7 @@ class Segment:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Transcription:
+class Transcription(Struct, frozen=True):
     """The text of a recording, with its language if it is known, its length in seconds, and what was said when."""
 
     text: str
@@ -39,8 +40,7 @@ class Transcription:
     segments: tuple[Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """An open file with sound, whose name says its format."""
 
     name: str
@@ -59,8 +59,7 @@ class Transcriber(Protocol):
         """Errors: InvalidInput where trying again helps nobody, Unavailable otherwise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct, frozen=True, kw_only=True):
     """One recording of the vault on its way to a text.
 
     `entry` is the journal's entry that gets the text, `replaced` the text that it may replace there. `is_awaited`: somebody waits
@@ -81,27 +80,3 @@ class Job:
     result: Transcription | None = None
     created_at: str = ""
     updated_at: str = ""
-
-    def as_json(self, *, whole: bool = True) -> dict[str, Any]:
-        """The form for apps; not `whole`: without the text and its segments."""
-        result = self.result
-        document: dict[str, Any] = {
-            "id": self.id,
-            "path": self.path,
-            "entry": self.entry,
-            "state": self.state.value,
-            "progress": self.progress,
-            "attempts": self.attempts,
-            "error": self.error,
-            "language": result.language if result else None,
-            "seconds": result.seconds if result else None,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
-        }
-        if whole:
-            document["text"] = result.text if result else None
-            document["segments"] = [
-                {"start": each.start, "end": each.end, "text": each.text}
-                for each in (result.segments if result else ())
-            ]
-        return document

@@ -61,7 +61,9 @@ class OwnServer:
                 status = response.status_code
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise Unavailable(
-                f"{self._address} does not answer: {reason_of(error)}.", "`parachute voice check` tries it."
+                f"{self._address} does not answer: {reason_of(error)}.",
+                "`parachute voice check` tries it.",
+                key="server_silent",
             ) from error
         if status != 200:
             raise self._refused(status, answer)
@@ -94,7 +96,7 @@ class OwnServer:
             )
         if status == 404:
             return Unavailable(message, f"It must answer {_PATH}. Correct `voice.server`.", key="no_voice_model")
-        return Unavailable(message)
+        return Unavailable(message, key="server_refuses")
 
 
 async def _body(before: bytes, recording: Recording, after: bytes, on_progress: OnProgress) -> AsyncIterator[bytes]:
@@ -104,7 +106,9 @@ async def _body(before: bytes, recording: Recording, after: bytes, on_progress: 
     while left:
         piece = await asyncio.to_thread(recording.file.read, min(_PIECE, left))
         if not piece:
-            raise Unavailable("The recording became shorter while it was sent.", "It is tried again.")
+            raise Unavailable(
+                "The recording became shorter while it was sent.", "It is tried again.", key="recording_shorter"
+            )
         left -= len(piece)
         yield piece
         await on_progress(_SENT * (1 - left / recording.size))
@@ -127,7 +131,9 @@ def _read(answer: bytes, address: str) -> Transcription:
         text = document["text"].strip()
         language, seconds = document.get("language"), document.get("duration")
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        raise Unavailable(f"The answer of {address} is not a transcription.", "Correct `voice.server`.") from error
+        raise Unavailable(
+            f"The answer of {address} is not a transcription.", "Correct `voice.server`.", key="answer_unreadable"
+        ) from error
     return Transcription(
         text.replace("\0", ""),
         language[:40] if isinstance(language, str) and language else None,

@@ -113,7 +113,9 @@ class Transcriptions:
         job = await self._store.get(identifier)
         if job is None:
             raise NotFound(
-                f"There is no transcription {identifier[:40]!r}.", "`parachute voice list` has the last ones."
+                f"There is no transcription {identifier[:40]!r}.",
+                "`parachute voice list` has the last ones.",
+                key="no_transcription",
             )
         return job
 
@@ -129,7 +131,11 @@ class Transcriptions:
         """Try a failed or cancelled one again, or at once one that waits; errors: NotFound, Conflict."""
         job = await self.get(identifier)
         if job.state is State.DONE:
-            raise Conflict("The recording has its text.", "Ask for it with `again` to transcribe it once more.")
+            raise Conflict(
+                "The recording has its text.",
+                "Ask for it with `again` to transcribe it once more.",
+                key="has_text_already",
+            )
         if job.state in OVER:
             return await self._add(
                 job.path, entry=job.entry, language=job.wanted_language, is_awaited=True, replaced=job.replaced
@@ -141,7 +147,7 @@ class Transcriptions:
     async def cancel(self, identifier: str) -> Job:
         """Take a recording out of the queue, also in its middle; the recording stays. Errors: NotFound, Conflict."""
         if not await self._store.update((await self.get(identifier)).id, state=State.CANCELLED, progress=None):
-            raise Conflict("It is over already.")
+            raise Conflict("It is over already.", key="over_already")
         if self._current and self._current[0] == identifier:
             self._current[1].cancel()
         self._changed(identifier)
@@ -158,7 +164,7 @@ class Transcriptions:
     async def _replaced(self, entry: str, path: str, again: bool) -> str | None:
         text = await self._journal.text_of(entry)
         if text is None:
-            raise NotFound(f"There is no entry {entry[:80]!r}.")
+            raise NotFound(f"There is no entry {entry[:80]!r}.", key="no_such_entry")
         if not text:
             return None
         before = await self._store.of_entry(entry, path)

@@ -3,8 +3,9 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from parachute.automation.transcription.models import Job, Segment, State, Transcription
 from parachute.base.clock import now
@@ -130,7 +131,7 @@ class TranscriptionStore:
         for name in ("error", "result"):
             if values.get(name) is not None:
                 value = values[name]
-                values[name] = json.dumps(asdict(value) if isinstance(value, Transcription) else value)
+                values[name] = json.dumps(to_builtins(value) if isinstance(value, Transcription) else value)
         values["updated_at"] = now()
         names = ", ".join(f"{name} = ?" for name in values)
         return bool(

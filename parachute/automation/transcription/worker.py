@@ -86,7 +86,9 @@ class Worker:
         except ParachuteError as error:
             await self._failed(job, error)
         except OSError as error:
-            await self._failed(job, ParachuteError(f"The recording cannot be read: {error.strerror}."))
+            await self._failed(
+                job, ParachuteError(f"The recording cannot be read: {error.strerror}.", key="recording_unreadable")
+            )
         self._changed(job.id)
 
     async def _transcribed(self, job: Job) -> Job:

@@ -1,11 +1,14 @@
 """A run of the orchestrator and its outcome."""
 
 import json
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
-from parachute.automation.scheduled_agents.models import RunRecord
+from msgspec import Struct, field
+
+from parachute.automation.scheduled_agents.models import RunRecord, Status
 from parachute.automation.suggestions.models import Suggestion
+from parachute.base.answers import Answer
 
 PART = "suggestions"
 """The part of the computer to which its conversations belong; no module can have this name."""
@@ -15,8 +18,7 @@ MOST = 100
 """Suggestions that one run is about, the newest; the next run sees to others."""
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """The outcome of a run, by ids of suggestions: doubles that it dropped, entries that it made, what it decided about."""
 
     record: RunRecord
@@ -30,18 +32,19 @@ class Outcome:
         """True if anything was changed."""
         return bool(self.dropped or self.entries or self.approved or self.rejected)
 
-    def as_json(self) -> dict[str, Any]:
-        """The form for apps."""
-        return {
-            "status": self.record.status,
-            "run": self.record.id,
-            "error": self.record.error,
-            "sessionId": self.record.session,
-            "dropped": self.dropped,
-            "entries": self.entries,
-            "approved": self.approved,
-            "rejected": self.rejected,
-        }
+
+class OrchestratorState(Answer, frozen=True, rename="camel", kw_only=True):
+    """The settings of the orchestrator, its state, and its last runs, newest first."""
+
+    time: str | None
+    resolves: list[str]
+    status: Literal["running", "ready"]
+    next_run_at: str | None
+    retry_at: str | None
+    last_run_at: str | None
+    last_status: Status | None
+    last_error: str | None
+    runs: Sequence[RunRecord]
 
 
 def kind_of(suggestion: Suggestion) -> str:
@@ -57,7 +60,7 @@ def doubles(waiting: list[Suggestion]) -> list[tuple[Suggestion, Suggestion]]:
     kept: dict[tuple[Any, ...], Suggestion] = {}
     found = []
     for each in sorted(waiting, key=lambda suggestion: suggestion.batch is None):
-        payload = json.dumps(json.loads(each.payload), sort_keys=True)
+        payload = json.dumps(each.payload, sort_keys=True)
         change = (each.action, each.target_module, each.target_id, payload, each.expected_version)
         first = kept.setdefault(change, each)
         if first is not each and each.batch is None:

@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
+
+from msgspec import Struct
 
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.scheduled_agents.models import RunRecord, key_of
@@ -24,8 +25,7 @@ _COMPARED = 500
 """Suggestions that are compared with each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrchestratorRun:
+class OrchestratorRun(Struct, frozen=True):
     """Carries one run out; `may` is true for modules in which the caller may change something."""
 
     suggestions: Suggestions

@@ -5,14 +5,13 @@ import logging
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from typing import Any
 
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.scheduled_agents.models import RunRecord, Trigger
 from parachute.automation.scheduled_agents.state import begun, ended, taken_day, unscheduled
 from parachute.automation.scheduled_agents.store import AgentStore
 from parachute.automation.suggestions.service import Suggestions
-from parachute.automation.triage.models import Outcome
+from parachute.automation.triage.models import OrchestratorState, Outcome
 from parachute.automation.triage.run import KEY, OrchestratorRun
 from parachute.base.clock import as_text, now
 from parachute.base.errors import Conflict, ParachuteError
@@ -76,23 +75,22 @@ class Orchestrator:
         running.add_done_callback(self._tasks.discard)
         return running
 
-    async def shown(self) -> dict[str, Any]:
+    async def shown(self) -> OrchestratorState:
         """Its settings, its state and its last runs, newest first."""
         state = await asyncio.to_thread(self._store.state, KEY)
-        runs = await asyncio.to_thread(self._store.runs, KEY)
         clock = self._scheduler.clock
         due = next_due(self._at, clock.now(), clock.zone) if self._at else None
-        return {
-            "time": self._settings.time,
-            "resolves": sorted(self._kinds),
-            "status": "running" if self._is_running else "ready",
-            "nextRunAt": as_text(due) if due else None,
-            "retryAt": state.retry_at,
-            "lastRunAt": state.last_run_at,
-            "lastStatus": state.last_status,
-            "lastError": state.last_error,
-            "runs": [run.as_json() for run in (*([state.running] if state.running else []), *reversed(runs))],
-        }
+        return OrchestratorState(
+            time=self._settings.time,
+            resolves=sorted(self._kinds),
+            status="running" if self._is_running else "ready",
+            next_run_at=as_text(due) if due else None,
+            retry_at=state.retry_at,
+            last_run_at=state.last_run_at,
+            last_status=state.last_status,
+            last_error=state.last_error,
+            runs=await asyncio.to_thread(self._store.newest, KEY),
+        )
 
     def _check_free(self) -> None:
         if self._is_running:

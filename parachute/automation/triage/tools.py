@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from parachute.automation.suggestions.models import MEMBERS_LIMIT, REASONING_LIMIT, TITLE_LIMIT, Suggestion
+from parachute.automation.suggestions.payloads import json_of
 from parachute.automation.suggestions.service import Suggestions, orchestrator
 from parachute.automation.triage.models import AGENT, Outcome, kind_of
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
@@ -84,7 +85,7 @@ class OrchestratorTools:
     async def _list(self, arguments: dict[str, Any]) -> str:
         page = arguments.get("page", 1)
         if not isinstance(page, int) or isinstance(page, bool) or not 1 <= page <= self.pages:
-            raise InvalidInput(f"page: a number from 1 to {self.pages} is expected.")
+            raise InvalidInput(f"page: a number from 1 to {self.pages} is expected.", key="page_out_of_range")
         lines = []
         for each in self._found[(page - 1) * PAGE : page * PAGE]:
             now = await self._suggestions.get(each.id)
@@ -102,7 +103,7 @@ class OrchestratorTools:
     async def _batch(self, arguments: dict[str, Any], session: str) -> str:
         title, ids = _text(arguments, "title", TITLE_LIMIT), arguments.get("ids")
         if not isinstance(ids, list) or not all(isinstance(each, str) for each in ids):
-            raise InvalidInput("ids: a list of ids is expected.")
+            raise InvalidInput("ids: a list of ids is expected.", key="ids_expected")
         _check_independent([self._known(identifier) for identifier in ids])
         made = await self._suggestions.make_batch(title, ids, AGENT, session)
         self._outcome.entries.append(made.id)
@@ -113,15 +114,21 @@ class OrchestratorTools:
         found = self._known(_text(arguments, "id", TITLE_LIMIT))
         decision, reason = arguments.get("decision"), _text(arguments, "reason", REASONING_LIMIT)
         if decision not in ("approve", "reject"):
-            raise InvalidInput("decision: approve or reject is expected.")
+            raise InvalidInput("decision: approve or reject is expected.", key="unknown_decision")
         if kind_of(found) not in self._kinds:
-            raise NotAllowed(f"Suggestions of the kind {kind_of(found)} are the person's to decide about.")
+            raise NotAllowed(
+                f"Suggestions of the kind {kind_of(found)} are the person's to decide about.", key="left_to_person"
+            )
         if decision == "approve" and not may_approve(found):
             raise NotAllowed(
-                f"The suggestion {found.id} came from {found.origin.words if found.origin else 'an unknown place'}: the person decides."
+                f"The suggestion {found.id} came from {found.origin.words if found.origin else 'an unknown place'}: the person decides.",
+                key="origin_left_to_person",
             )
         if not _is_whole(found):
-            raise NotAllowed(f"The suggestion {found.id} is longer than what you have read of it: the person decides.")
+            raise NotAllowed(
+                f"The suggestion {found.id} is longer than what you have read of it: the person decides.",
+                key="not_read_whole",
+            )
         outcome, by = self._outcome, orchestrator(self._outcome.record.id)
         who = f"{AGENT} session {session}"
         try:
@@ -140,12 +147,12 @@ class OrchestratorTools:
     def _known(self, identifier: str) -> Suggestion:
         found = self._seen.get(identifier)
         if found is None:
-            raise Conflict(f"{identifier[:40]!r} is not a suggestion that you have read with {LIST}.")
+            raise Conflict(f"{identifier[:40]!r} is not a suggestion that you have read with {LIST}.", key="not_read")
         return found
 
     def _shown(self, suggestion: Suggestion) -> dict[str, Any]:
         is_waiting, is_whole = suggestion.status == "pending", _is_whole(suggestion)
-        payload = json.loads(suggestion.payload) if is_whole else f"{suggestion.payload[:_PAYLOAD]}…"
+        payload = suggestion.payload if is_whole else f"{json_of(suggestion.payload)[:_PAYLOAD]}…"
         state = suggestion.status if not is_waiting else "in an entry" if suggestion.batch else "waits"
         return {
             "id": suggestion.id,
@@ -188,12 +195,13 @@ def _check_independent(members: list[Suggestion]) -> None:
             raise Conflict(
                 f"ids: {other} and {each.id} change the same thing, so that only one of them can be applied as it is.",
                 "Take one of them into the group, and leave the other alone.",
+                key="members_overlap",
             )
         changed[each.target_id] = each.id
 
 
 def _is_whole(suggestion: Suggestion) -> bool:
-    return len(suggestion.payload) <= _PAYLOAD and len(suggestion.reasoning) <= _REASONING
+    return len(json_of(suggestion.payload)) <= _PAYLOAD and len(suggestion.reasoning) <= _REASONING
 
 
 def _cut(text: str, length: int) -> str:
@@ -203,5 +211,5 @@ def _cut(text: str, length: int) -> str:
 def _text(arguments: dict[str, Any], name: str, limit: int) -> str:
     value = arguments.get(name)
     if not isinstance(value, str) or len(value) > limit:
-        raise InvalidInput(f"{name}: text of up to {limit:,} characters is expected.")
+        raise InvalidInput(f"{name}: text of up to {limit:,} characters is expected.", key="text_expected")
     return value

@@ -5,10 +5,12 @@ import shlex
 from collections.abc import Sequence
 from typing import ClassVar
 
+from msgspec import to_builtins
+
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.service import Agents
 from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 
 
 class AgentsSource(Source):
@@ -38,7 +40,7 @@ class AgentsSource(Source):
             key=self._agents.store.approval_name(agent),
             title=f"Agent {agent.name}",
             source=agent.path,
-            details=change.as_json(),
+            details=to_builtins(change),
             answers=(APPROVE,),
             is_owners=True,
             command=f"parachute agents approve {shlex.quote(agent.name)}",

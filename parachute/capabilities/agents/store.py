@@ -73,7 +73,9 @@ class AgentStore(AnsweringAgents):
         for agent in self.found(directory):
             if agent.name == name:
                 return agent
-        raise NotFound(f"There is no agent {name[:80]!r}.", "`parachute agents list` shows which there are.")
+        raise NotFound(
+            f"There is no agent {name[:80]!r}.", "`parachute agents list` shows which there are.", key="no_such_agent"
+        )
 
     def create(
         self,
@@ -128,7 +130,7 @@ class AgentStore(AnsweringAgents):
         """Change an agent of the vault whose ETag is `expected`, if that is given; other fields of its file stay as they are.
 
         It is approved if it was, or if its file says nothing else: whoever asks for it is the owner, but has not seen more.
-        Errors: NotFound, NotAllowed, InvalidInput, Conflict, ChangedMeanwhile.
+        Errors: NotFound, NotAllowed, InvalidInput, Conflict.
         """
         agent = self._own(name)
         check_unchanged(f"The agent {name}", agent.content, expected)
@@ -303,7 +305,7 @@ def _changed(agent: Agent, prompt: str, description: str, tools: tuple[str, ...]
 
 
 def _none(agent_path: str) -> NotFound:
-    return NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.")
+    return NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.", key="no_such_agent")
 
 
 def _check_tools(tools: tuple[str, ...]) -> None:

@@ -35,5 +35,7 @@ class Approvals:
 
 def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise InvalidInput("An approval of an MCP server cannot be read.", "Approve the server again.")
+        raise InvalidInput(
+            "An approval of an MCP server cannot be read.", "Approve the server again.", key="approval_unreadable"
+        )
     return tuple(value)

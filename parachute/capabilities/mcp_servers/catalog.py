@@ -38,12 +38,6 @@ _FETCH = frozenset(("bunx", "npx", "pipx", "pnpx", "uvx"))
 """Programs that fetch what they run from the network at each start."""
 
 
-class NotApproved(NotAllowed):
-    """A server that the user has not approved as it is now."""
-
-    key = "not_approved"
-
-
 class Listed(Struct, frozen=True):
     """A server of the file, and whether it may run; `problems` are sentences for a person.
 
@@ -114,24 +108,25 @@ class Catalog:
         return self._listed(server, self._approvals.all().get(server.name))
 
     def runnable(self, name: str) -> Runnable:
-        """A server that may run as it is now; errors: NotFound, InvalidInput, NotApproved."""
+        """A server that may run as it is now; errors: NotFound, InvalidInput, NotAllowed."""
         listed = self.get(name)
         if listed.runnable is not None:
             return listed.runnable
         if listed.state == "invalid":
             raise InvalidInput(f"The MCP server {name} cannot run: {listed.problems[0]}", key="server_cannot_run")
-        raise NotApproved(f"The MCP server {name} does not run. {listed.problems[0]}", _hint(name))
+        raise NotAllowed(f"The MCP server {name} does not run. {listed.problems[0]}", _hint(name), key="not_approved")
 
     def review(self, name: str, hosts: Iterable[str] = (), folders: Iterable[str] = ()) -> Review:
         """Collect what an approval would cover; errors: NotFound, InvalidInput for a server, a host or a folder that cannot be."""
         server = self._get(name)
         if server.problems:
-            raise InvalidInput(f"The MCP server {name} cannot run: {server.problems[0]}")
+            raise InvalidInput(f"The MCP server {name} cannot run: {server.problems[0]}", key="server_cannot_run")
         allowed = tuple(AllowedHosts.parse(hosts, private=server.is_remote).texts())
         if server.is_remote:
             if given := tuple(folders):
                 raise InvalidInput(
-                    f"The MCP server {name} is a remote server and cannot read the folder {given[0][:200]}."
+                    f"The MCP server {name} is a remote server and cannot read the folder {given[0][:200]}.",
+                    key="remote_reads_no_folder",
                 )
             return Review(server, digest_of(server, {}), allowed, (), ())
         given = tuple(dict.fromkeys(self._folder(folder) for folder in folders))
@@ -166,6 +161,7 @@ class Catalog:
             raise NotAllowed(
                 f"{plugin.label} belongs to the plugin {plugin.plugin}.",
                 f"`parachute plugins remove {plugin.plugin}` removes the whole plugin.",
+                key="plugin_brings_server",
             )
         self._configuration.remove(name)
         self._approvals.withdraw(name)
@@ -240,7 +236,9 @@ class Catalog:
     def _folder(self, text: str) -> str:
         path = Path(text).expanduser()
         if not path.is_absolute() or not path.is_dir():
-            raise InvalidInput(f"read: there is no folder {text[:200]!r}.", "Name it by its absolute path.")
+            raise InvalidInput(
+                f"read: there is no folder {text[:200]!r}.", "Name it by its absolute path.", key="no_folder_to_read"
+            )
         real = path.resolve()
         for folder in (*self._written_by_agents, self._home.root.resolve()):
             if real.is_relative_to(folder) or folder.is_relative_to(real):
@@ -248,6 +246,7 @@ class Catalog:
                     f"read: {real} cannot be given to an MCP server, because of {folder}: agents write there, or it is "
                     "the computer's own.",
                     "Keep the server's program in a folder of its own.",
+                    key="folder_not_readable",
                 )
         return str(real)
 

@@ -115,7 +115,9 @@ class Client:
             elif ended.done():
                 raise self._link.error()
             else:
-                raise Unavailable(f"The MCP server {self._name} did not introduce itself within {seconds:.0f} s.")
+                raise Unavailable(
+                    f"The MCP server {self._name} did not introduce itself within {seconds:.0f} s.", key="server_silent"
+                )
         finally:
             ended.cancel()
             await asyncio.gather(ended, return_exceptions=True)
@@ -219,7 +221,9 @@ class Client:
                 raise self._link.error() from error
             if (failure := self._link.failure) is not None:
                 raise failure from error
-            raise Unavailable(f"The MCP server {self._name} could not {what}: {self._words(error)}") from error
+            raise Unavailable(
+                f"The MCP server {self._name} could not {what}: {self._words(error)}", key="server_asked_in_vain"
+            ) from error
         finally:
             for task in (asked, ended):
                 task.cancel()
@@ -275,7 +279,10 @@ class Client:
         if self._link.ended.is_set():
             return self._link.error()
         log.info("The MCP server %s did not begin: %s", self._name, self._words(error))
-        return Unavailable(f"The MCP server {self._name} does not speak as one: {self._words(error)}")
+        return Unavailable(
+            f"The MCP server {self._name} does not speak as one: {self._words(error)}",
+            key="server_speaks_other_protocol",
+        )
 
     def _words(self, error: BaseException) -> str:
         while isinstance(error, BaseExceptionGroup):

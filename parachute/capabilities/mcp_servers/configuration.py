@@ -42,7 +42,11 @@ class Loaded(Struct, frozen=True):
         for server in self.servers:
             if server.name == name:
                 return server
-        raise NotFound(f"There is no MCP server {name[:64]!r}.", self.problem or "`parachute mcp list` shows all.")
+        raise NotFound(
+            f"There is no MCP server {name[:64]!r}.",
+            self.problem or "`parachute mcp list` shows all.",
+            key="no_such_server",
+        )
 
 
 class Configuration:
@@ -68,16 +72,24 @@ class Configuration:
     def add(self, name: str, fields: dict[str, Any]) -> Server:
         """Write a new server into the file; errors: InvalidInput saying what is wrong with it, Conflict."""
         if name == BUILT_IN:
-            raise Conflict(f"name: {BUILT_IN} is the computer's own server.", "Choose another name.")
+            raise Conflict(
+                f"name: {BUILT_IN} is the computer's own server.", "Choose another name.", key="built_in_server"
+            )
         server = server_of(name, fields)
         if server.problems:
             raise InvalidInput(server.problems[0], key="server_invalid")
 
         def put(servers: dict[str, Any]) -> None:
             if name.casefold() in {known.casefold() for known in servers}:
-                raise Conflict(f"name: the MCP server {name} already exists.", "Choose another name.")
+                raise Conflict(
+                    f"name: the MCP server {name} already exists.", "Choose another name.", key="server_exists"
+                )
             if len(servers) >= _MOST:
-                raise Conflict(f"There are {_MOST} MCP servers already.", "Remove one that you do not need.")
+                raise Conflict(
+                    f"There are {_MOST} MCP servers already.",
+                    "Remove one that you do not need.",
+                    key="too_many_servers",
+                )
             servers[name] = fields
 
         self._change(put)
@@ -86,11 +98,13 @@ class Configuration:
     def remove(self, name: str) -> None:
         """Take a server out of the file; errors: NotFound, NotAllowed for the computer's own."""
         if name == BUILT_IN:
-            raise NotAllowed(f"{BUILT_IN} is the computer's own server and cannot be removed.")
+            raise NotAllowed(f"{BUILT_IN} is the computer's own server and cannot be removed.", key="built_in_server")
 
         def take(servers: dict[str, Any]) -> None:
             if servers.pop(name, None) is None:
-                raise NotFound(f"There is no MCP server {name[:64]!r}.", "`parachute mcp list` shows all.")
+                raise NotFound(
+                    f"There is no MCP server {name[:64]!r}.", "`parachute mcp list` shows all.", key="no_such_server"
+                )
 
         self._change(take)
 
@@ -105,12 +119,14 @@ class Configuration:
                 pass
             except (OSError, ParachuteError) as error:
                 raise InvalidInput(
-                    f"{self.path} cannot be read, so that it cannot be changed: {error}", "Mend it, or move it away."
+                    f"{self.path} cannot be read, so that it cannot be changed: {error}",
+                    "Mend it, or move it away.",
+                    key="configuration_unreadable",
                 ) from error
             change(document.setdefault("mcpServers", {}))
             text = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n"
             if len(text.encode()) > _LIMIT:
-                raise InvalidInput(f"{self.path} would be larger than {_LIMIT:,} bytes.")
+                raise InvalidInput(f"{self.path} would be larger than {_LIMIT:,} bytes.", key="configuration_too_large")
             atomic_write(self.path, text, mode)
 
 

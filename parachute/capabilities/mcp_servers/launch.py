@@ -10,7 +10,7 @@ from parachute.capabilities.mcp_servers import sandbox, specification
 from parachute.capabilities.mcp_servers.named_files import copies
 from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.config.settings.home import Home
-from parachute.modules.registry.hashing import verify
+from parachute.modules.trees.hashing import verify
 from parachute.sandbox.engines.launch import become
 from parachute.security.kill_switch.switch import KillSwitch
 

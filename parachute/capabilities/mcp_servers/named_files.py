@@ -75,9 +75,9 @@ class NamedFiles:
                 before = folder.status(real.name)
                 content = folder.read(real.name, _LIMIT)
         except OSError as error:
-            raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+            raise InvalidInput(f"{path} cannot be read: {error.strerror}.", key="file_unreadable") from error
         except InvalidInput as error:
-            raise InvalidInput(f"{path} is not a file of up to {_LIMIT:,} bytes.") from error
+            raise InvalidInput(f"{path} is not a file of up to {_LIMIT:,} bytes.", key="no_plain_file") from error
         sha256 = hashlib.sha256(content).hexdigest()
         if before is not None:
             self._known[path] = (signature_of(before), sha256)
@@ -105,7 +105,11 @@ def copies(folder: Path, files: Mapping[str, str]) -> dict[str, Path]:
         except (OSError, InvalidInput):
             is_right = False
         if not is_right:
-            raise InvalidInput(f"The approved copy of {path} is damaged or gone.", "Approve the server again.")
+            raise InvalidInput(
+                f"The approved copy of {path} is damaged or gone.",
+                "Approve the server again.",
+                key="approved_copy_damaged",
+            )
         found[path] = copy
     return found
 
@@ -121,5 +125,5 @@ def _paths(server: Server, folders: Iterable[str]) -> list[str]:
         and os.path.isfile(text)  # noqa: PTH113 - a text that is no path at all is no file either
     ]
     if len(found) > _MOST:
-        raise InvalidInput(f"args: the command names more than {_MOST} files.")
+        raise InvalidInput(f"args: the command names more than {_MOST} files.", key="too_many_files")
     return found

@@ -141,7 +141,9 @@ class Running:
             except BaseException as error:
                 await self._end(name)
                 if isinstance(error, ParachuteError) and not runnable.server.is_remote:
-                    raise Unavailable(error.message, f"`parachute logs mcp@{name}` shows its output.") from error
+                    raise Unavailable(
+                        error.message, f"`parachute logs mcp@{name}` shows its output.", key="server_not_started"
+                    ) from error
                 raise
             return running
 

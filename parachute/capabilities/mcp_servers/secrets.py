@@ -34,13 +34,19 @@ class Secrets:
     def set(self, name: str, value: str) -> None:
         """Keep a secret under a name, in place of the one before; error: InvalidInput."""
         if not SECRET.fullmatch(f"${{secret:{name}}}"):
-            raise InvalidInput("name: 1 to 64 letters, digits and _ are expected, no digit first.")
+            raise InvalidInput(
+                "name: 1 to 64 letters, digits and _ are expected, no digit first.", key="invalid_secret_name"
+            )
         if not value or len(value) > _VALUE_LIMIT or "\0" in value:
-            raise InvalidInput(f"The secret must have 1 to {_VALUE_LIMIT:,} characters, and no zero byte.")
+            raise InvalidInput(
+                f"The secret must have 1 to {_VALUE_LIMIT:,} characters, and no zero byte.", key="invalid_secret"
+            )
         with locked(self._path):
             found = {**self._read(), name: value}
             if len(found) > _MOST:
-                raise InvalidInput(f"There are {_MOST} secrets already.", "Remove one that no server needs.")
+                raise InvalidInput(
+                    f"There are {_MOST} secrets already.", "Remove one that no server needs.", key="too_many_secrets"
+                )
             atomic_write(self._path, json.dumps(found, indent=2))
 
     def remove(self, name: str) -> None:
@@ -48,7 +54,11 @@ class Secrets:
         with locked(self._path):
             found = self._read()
             if found.pop(name, None) is None:
-                raise NotFound(f"There is no secret {name[:64]!r}.", "`parachute mcp secret list` shows their names.")
+                raise NotFound(
+                    f"There is no secret {name[:64]!r}.",
+                    "`parachute mcp secret list` shows their names.",
+                    key="no_such_secret",
+                )
             atomic_write(self._path, json.dumps(found, indent=2))
 
     def missing(self, server: Server) -> list[str]:
@@ -86,5 +96,7 @@ class Secrets:
             return {}
         except (OSError, ValueError) as error:
             raise InvalidInput(
-                f"{self._path} cannot be read: {error}.", "Remove it and set the secrets again."
+                f"{self._path} cannot be read: {error}.",
+                "Remove it and set the secrets again.",
+                key="secrets_unreadable",
             ) from error

@@ -182,7 +182,7 @@ class McpServers:
         return answer
 
     async def tools(self, name: str) -> tuple[OfferedTool, ...]:
-        """List the tools of a server, asked anew; errors: NotFound, NotApproved, InvalidInput, Unavailable."""
+        """List the tools of a server, asked anew; errors: NotFound, NotAllowed, InvalidInput, Unavailable."""
         if name == BUILT_IN:
             return self._modules.tools()
         runnable = await asyncio.to_thread(self.catalog.runnable, name)
@@ -226,7 +226,7 @@ class McpServers:
 
         One that somebody has begun meanwhile goes before an `unasked` one.
 
-        Errors: NotFound, NotApproved, InvalidInput, Conflict, LoginRefused, LoginFailed, Unavailable.
+        Errors: NotFound, NotAllowed, InvalidInput, Conflict, LoginFailed, Unavailable.
         """
         runnable = await asyncio.to_thread(self.catalog.runnable, name)
         if not runnable.server.is_remote:

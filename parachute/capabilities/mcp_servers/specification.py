@@ -42,7 +42,7 @@ class Started(Struct, frozen=True):
 def load(root: Path, name: str) -> Started:
     """Load the server that was specified, if it is the approved one; `root` is the state directory. Error: InvalidInput."""
     if not NAME.fullmatch(name):
-        raise InvalidInput(f"name: {name[:60]!r} cannot be the name of an MCP server.")
+        raise InvalidInput(f"name: {name[:60]!r} cannot be the name of an MCP server.", key="invalid_name")
     folders = Folders(root, name)
     try:
         document = json.loads(read_regular(folders.specification, _LIMIT))
@@ -52,8 +52,11 @@ def load(root: Path, name: str) -> Started:
         plugin, folder, digest = (str(document[name]) for name in ("plugin", "root", "root_hash"))
         server = replace(server, plugin=plugin, root=folder, root_hash=digest)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise InvalidInput(f"{folders.specification} is not the specification of an MCP server: {error}.") from error
+        raise InvalidInput(
+            f"{folders.specification} is not the specification of an MCP server: {error}.",
+            key="specification_unreadable",
+        ) from error
     approval = Approvals(root).all().get(name)
     if server.name != name or approval is None or approval.digest != digest_of(server, files):
-        raise InvalidInput(f"The MCP server {name} is not approved as it is.")
+        raise InvalidInput(f"The MCP server {name} is not approved as it is.", key="server_not_approved")
     return Started(Runnable(server, files, approval), folders)

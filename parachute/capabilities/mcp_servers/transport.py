@@ -40,7 +40,7 @@ class SocketLink:
 
     def error(self) -> ParachuteError:
         """Return why the connection has ended."""
-        return Unavailable(self.reason)
+        return Unavailable(self.reason, key="server_ended")
 
     def cleaned(self, text: str) -> str:
         """Return what the server says as it is: its environment was given to it."""
@@ -52,7 +52,9 @@ class SocketLink:
         try:
             reader, writer = await asyncio.open_unix_connection(self._path, limit=MESSAGE_LIMIT)
         except OSError as error:
-            raise Unavailable(f"The MCP server {self._name} cannot be started: {error.strerror}.") from error
+            raise Unavailable(
+                f"The MCP server {self._name} cannot be started: {error.strerror}.", key="server_not_started"
+            ) from error
         incoming, read = anyio.create_memory_object_stream[Any](0)
         write, outgoing = anyio.create_memory_object_stream[Any](0)
         tasks = [

@@ -5,10 +5,21 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base.answers import Answer, Done
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.services import provided
-from parachute.capabilities.plugins.service import Plugins
-from parachute.capabilities.plugins.shown import agent_json, detail, row, skill_json
+from parachute.capabilities.plugins.service import Plugins, UpdateCheck
+from parachute.capabilities.plugins.shown import (
+    PluginAgent,
+    PluginDetail,
+    PluginRow,
+    PluginSkill,
+    PluginUpdate,
+    agent_of,
+    detail,
+    row,
+    skill_of,
+)
 from parachute.chat.sessions.api import CallerDependency
 from parachute.web.access.owner import require_owner
 
@@ -36,21 +47,43 @@ class Update(BaseModel):
     hash: str | None = Field(default=None, pattern=r"^sha256:[0-9a-f]{64}$")
 
 
-@router.get("")
-async def list_plugins(service: PluginsDependency) -> dict[str, Any]:
+class PluginList(Answer, frozen=True):
     """All plugins."""
-    return {"plugins": [row(plugin) for plugin in await service.list()]}
+
+    plugins: tuple[PluginRow, ...]
+
+
+class ChangedPlugin(Answer, frozen=True):
+    """The plugin after a change."""
+
+    plugin: PluginRow
+    success: bool = True
+
+
+class UpdatedPlugin(Answer, frozen=True):
+    """The plugin after an update, and the `changes` that came with it."""
+
+    plugin: PluginRow
+    updated: bool
+    changes: PluginUpdate | None
+    success: bool = True
+
+
+@router.get("")
+async def list_plugins(service: PluginsDependency) -> PluginList:
+    """All plugins."""
+    return PluginList(tuple(map(row, await service.list())))
 
 
 @router.post("/install")
 async def install_plugin(
     request: Request, service: PluginsDependency, who: CallerDependency, body: Annotated[Any, Body()] = None
-) -> dict[str, Any]:
+) -> ChangedPlugin:
     """Install a plugin, `{url, slug?}`: its texts are approved so, its programs wait."""
     await require_owner(request, "Installing a plugin")
     try:
         url, slug = _asked(body)
-        return {"success": True, "plugin": row(await service.install(url, slug, f"{who.kind} {who.name}"))}
+        return ChangedPlugin(row(await service.install(url, slug, f"{who.kind} {who.name}")))
     except ParachuteError as error:
         # The app shows a sentence with this status only.
         error.status = 400
@@ -58,39 +91,37 @@ async def install_plugin(
 
 
 @router.get("/{slug}")
-async def get_plugin(slug: str, service: PluginsDependency) -> dict[str, Any]:
+async def get_plugin(slug: str, service: PluginsDependency) -> PluginDetail:
     """One plugin with everything in it."""
     return detail(await service.get(slug))
 
 
 @router.delete("/{slug}")
-async def remove_plugin(
-    slug: str, request: Request, service: PluginsDependency, who: CallerDependency
-) -> dict[str, bool]:
+async def remove_plugin(slug: str, request: Request, service: PluginsDependency, who: CallerDependency) -> Done:
     """Remove a plugin; those of Claude Code stay."""
     await require_owner(request, "Removing a plugin")
     await service.remove(slug, f"{who.kind} {who.name}")
-    return {"success": True}
+    return Done()
 
 
 @router.post("/{slug}/update")
 async def update_plugin(
     slug: str, request: Request, service: PluginsDependency, who: CallerDependency, body: Update | None = None
-) -> dict[str, Any]:
+) -> UpdatedPlugin:
     """Take the newest commit: its texts are approved so, and programs that are not as they were wait."""
     await require_owner(request, "Updating a plugin")
     plugin, changes = await service.update(slug, f"{who.kind} {who.name}", body.hash if body else None)
-    return {"success": True, "plugin": row(plugin), "updated": changes is not None, "changes": changes}
+    return UpdatedPlugin(row(plugin), changes is not None, changes)
 
 
 @router.get("/{slug}/check-update")
-async def check_update(slug: str, service: PluginsDependency) -> dict[str, Any]:
+async def check_update(slug: str, service: PluginsDependency) -> UpdateCheck:
     """Look for a newer commit."""
     return await service.check(slug)
 
 
 @router.post("/{slug}/changes")
-async def plugin_changes(slug: str, request: Request, service: PluginsDependency) -> dict[str, Any]:
+async def plugin_changes(slug: str, request: Request, service: PluginsDependency) -> PluginUpdate:
     """Preview an update to the newest commit: its changes of files and of rights."""
     await require_owner(request, "Fetching a plugin")
     return await service.changes(slug)
@@ -99,28 +130,28 @@ async def plugin_changes(slug: str, request: Request, service: PluginsDependency
 @router.post("/{slug}/approve")
 async def approve_plugin(
     slug: str, body: Approval, request: Request, service: PluginsDependency, who: CallerDependency
-) -> dict[str, Any]:
+) -> ChangedPlugin:
     """Approve parts of a plugin, if it is still what the caller saw."""
     await require_owner(request, "Approving a plugin")
-    return {"plugin": row(await service.approve(slug, body.hash, body.parts, f"{who.kind} {who.name}"))}
+    return ChangedPlugin(row(await service.approve(slug, body.hash, body.parts, f"{who.kind} {who.name}")))
 
 
 @router.get("/{slug}/skills/{name}")
-async def get_skill(slug: str, name: str, service: PluginsDependency) -> dict[str, Any]:
+async def get_skill(slug: str, name: str, service: PluginsDependency) -> PluginSkill:
     """A skill of a plugin."""
-    return skill_json(await service.skill(slug, name))
+    return skill_of(await service.skill(slug, name))
 
 
 @router.get("/{slug}/agents/{name}")
-async def get_agent(slug: str, name: str, service: PluginsDependency) -> dict[str, Any]:
+async def get_agent(slug: str, name: str, service: PluginsDependency) -> PluginAgent:
     """An agent of a plugin."""
-    return agent_json(await service.agent(slug, name))
+    return agent_of(await service.agent(slug, name))
 
 
 def _asked(body: Any) -> tuple[str, str | None]:
     if not isinstance(body, dict) or set(body) - _FIELDS or not isinstance(body.get("url"), str):
-        raise InvalidInput("Expected the field url, and slug if it shall be called otherwise.")
+        raise InvalidInput("Expected the field url, and slug if it shall be called otherwise.", key="url_missing")
     slug = body.get("slug") or None
     if slug is not None and not isinstance(slug, str):
-        raise InvalidInput("slug: expected text.")
+        raise InvalidInput("slug: expected text.", key="slug_not_text")
     return body["url"], slug

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
@@ -12,7 +12,6 @@ from msgspec import to_builtins
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
-from parachute.base.signatures import Signature
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.reading import read_agent
 from parachute.capabilities.mcp_servers.models import Server
@@ -23,8 +22,7 @@ from parachute.capabilities.skills.models import Skill
 from parachute.capabilities.skills.reading import FILE as SKILL
 from parachute.capabilities.skills.reading import read_skill
 from parachute.capabilities.texts import DESCRIPTION_LIMIT, read_fields, read_text, text_of
-from parachute.modules.registry.hashing import hash_tree
-from parachute.modules.registry.tree import signatures
+from parachute.modules.trees.hashing import Tree
 
 _MOST = 300
 """Skills, agents and commands of a plugin, of each kind."""
@@ -74,42 +72,36 @@ _PROGRAM_FOLDER = "bin"
 Part = TypeVar("Part")
 
 
-def read_contents(
-    root: Path, slug: str, hashes: Mapping[str, str] | None = None, found: Mapping[str, Signature] | None = None
-) -> Contents:
-    """Read the plugin in a folder whose files no one else writes; errors: PluginInvalid, and InvalidInput of the hash.
-
-    `hashes` and `found` are those of all its files, where they are known already.
-    """
+def read_contents(root: Path, slug: str, tree: Tree) -> Contents:
+    """Read the plugin in a folder whose files, those of `tree`, no one else writes; error: PluginInvalid."""
     try:
-        hashes = hash_tree(root, complete=True).files if hashes is None else hashes
-        return _read(root, slug, hashes, signatures(root) if found is None else found)
+        with Folder.open(root) as folder:
+            return _read(folder, slug, tree)
     except OSError as error:
         raise unreadable(error) from error
 
 
-def _read(root: Path, slug: str, hashes: Mapping[str, str], found: Mapping[str, Signature]) -> Contents:
-    with Folder.open(root) as folder:
-        manifest = read_manifest(folder)
-        files = tuple(_files(hashes, found))
-        not_run = [f"plugin.json: {field}" for field in manifest.other]
-        not_run += [f"{name}: {what}" for name, what in _NOT_RUN.items() if folder.status(name) is not None]
-        skills = _skills(folder, manifest, not_run)
-        agents = _agents(folder, manifest, not_run)
-        commands = _commands(folder, manifest, not_run)
-        hooks = read_hooks(folder, manifest, not_run)
-        servers = read_servers(folder, manifest, slug, not_run)
-        shells = [each.path for each in skills if _runs_while_read(each.content)]
-        shells += [each.path for each in commands if _runs_while_read(each.content)]
-        not_run += [f"{path}: commands that run while it is read" for path in shells]
-        heads = {each.path for each in agents if each.problem is None}
-        heads |= {each.path for each in commands if each.problem is None}
-        used = [each for each in skills if each.problem is None]
-        folders = tuple(f"{each.path}/" for each in used if each.is_folder)
-        heads |= {each.path for each in used if not each.is_folder}
-        in_skills = [each for each in files if each.path.startswith(folders)] if folders else []
-        texts = [each for each in files if each.path in heads or (each in in_skills and _is_text(folder, each))]
-        programs = _programs(files, texts, in_skills, bool(hooks or servers))
+def _read(folder: Folder, slug: str, tree: Tree) -> Contents:
+    manifest = read_manifest(folder)
+    files = tuple(_files(tree))
+    not_run = [f"plugin.json: {field}" for field in manifest.other]
+    not_run += [f"{name}: {what}" for name, what in _NOT_RUN.items() if folder.status(name) is not None]
+    skills = _skills(folder, manifest, not_run)
+    agents = _agents(folder, manifest, not_run)
+    commands = _commands(folder, manifest, not_run)
+    hooks = read_hooks(folder, manifest, not_run)
+    servers = read_servers(folder, manifest, slug, not_run)
+    shells = [each.path for each in skills if _runs_while_read(each.content)]
+    shells += [each.path for each in commands if _runs_while_read(each.content)]
+    not_run += [f"{path}: commands that run while it is read" for path in shells]
+    heads = {each.path for each in agents if each.problem is None}
+    heads |= {each.path for each in commands if each.problem is None}
+    used = [each for each in skills if each.problem is None]
+    folders = tuple(f"{each.path}/" for each in used if each.is_folder)
+    heads |= {each.path for each in used if not each.is_folder}
+    in_skills = [each for each in files if each.path.startswith(folders)] if folders else []
+    texts = [each for each in files if each.path in heads or (each in in_skills and _is_text(folder, each))]
+    programs = _programs(files, texts, in_skills, bool(hooks or servers))
     return Contents(
         name=manifest.name,
         version=manifest.version,
@@ -131,14 +123,15 @@ def _read(root: Path, slug: str, hashes: Mapping[str, str], found: Mapping[str, 
     )
 
 
-def _files(hashes: Mapping[str, str], found: Mapping[str, Signature]) -> Iterator[PluginFile]:
+def _files(tree: Tree) -> Iterator[PluginFile]:
     """The files of a plugin without its links; error: PluginInvalid for names of which a system that ignores case knows one."""
     seen: dict[str, str] = {}
-    for path, signature in found.items():
-        if (other := seen.setdefault(path.casefold(), path)) != path:
-            raise PluginInvalid(f"{path} and {other} differ in case only.", key="names_collide")
-        if stat.S_ISREG(signature.mode):
-            yield PluginFile(path, signature.size, hashes[path], bool(signature.mode & 0o111))
+    for path, file in tree.files.items():
+        for each in (path, *map(str, PurePosixPath(path).parents)):
+            if (other := seen.setdefault(each.casefold(), each)) != each:
+                raise PluginInvalid(f"{each} and {other} differ in case only.", key="names_collide")
+        if not file.is_link:
+            yield PluginFile(path, file.size, file.sha256, file.is_executable)
 
 
 def _is_text(folder: Folder, file: PluginFile) -> bool:
@@ -223,12 +216,12 @@ def _command(folder: Folder, path: str, name: str) -> Command:
     command = Command(name.replace("/", ":"), "", path)
     try:
         if not all(part.replace("-", "").replace("_", "").isalnum() and part.isascii() for part in name.split("/")):
-            raise InvalidInput("name: letters, digits, - and _ are expected.")
+            raise InvalidInput("name: letters, digits, - and _ are expected.", key="invalid_name")
         content = read_text(folder, Path(path))
         fields, body = read_fields(content)
         description = text_of(fields, "description")[:DESCRIPTION_LIMIT]
         if not body:
-            raise InvalidInput("The text below its fields is missing.")
+            raise InvalidInput("The text below its fields is missing.", key="no_text")
         return Command(command.name, description, path, content)
     except ParachuteError as error:
         return Command(command.name[:64], "", path, problem=str(error))

@@ -16,7 +16,7 @@ from parachute.capabilities.plugins.programs import HOOKS, hooks_document
 from parachute.capabilities.skills.models import Skill
 from parachute.capabilities.skills.reading import FILE as SKILL
 from parachute.capabilities.texts import read_fields
-from parachute.modules.registry.hashing import tree_hash
+from parachute.modules.trees.hashing import tree_hash
 
 _FIELDS = ("name", "description", "when_to_use", "argument-hint", "arguments")
 _SWITCHES = ("disable-model-invocation", "user-invocable")

@@ -1,18 +1,18 @@
 """Fetching a plugin: one commit of a repository, copied so that nothing in it runs."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.capabilities.plugins.manifest import FILE as MANIFEST
 from parachute.capabilities.plugins.manifest import MARKETPLACE, PluginInvalid, document_of, unreadable
-from parachute.modules.registry import sources
-from parachute.modules.registry.git import Repository
-from parachute.modules.registry.hashing import copy_verified
-from parachute.modules.registry.models import Limits, Progress
-from parachute.modules.registry.tree import check_tree
+from parachute.modules.trees import sources
+from parachute.modules.trees.git import Repository
+from parachute.modules.trees.hashing import Tree, copy_tree
+from parachute.modules.trees.models import Limits, Progress
 
 LIMITS = Limits(files=10_000, source_bytes=100 * 1024 * 1024, clone_bytes=200 * 1024 * 1024, clone_seconds=90)
 """The app waits for two minutes."""
@@ -25,8 +25,7 @@ _ALLOWED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """The address of a plugin: a repository, and the folder in it; `text` is both, as it is stored and shown."""
 
     text: str
@@ -39,12 +38,10 @@ class Address:
         return sources.Source("repository", self.folder or self.source.text, "").label
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """The files of a plugin with their hash, and the commit that they are of."""
+class Fetched(Struct, frozen=True):
+    """The files of a plugin, and the commit that they are of."""
 
-    files: Path
-    hash: str
+    tree: Tree
     commit: str
 
 
@@ -64,8 +61,8 @@ def parse(text: str, *, local: bool = False) -> Address:
     return Address(f"{source.text}#{inner}" if inner else source.text, source, inner)
 
 
-def fetch(address: Address, staging: Path, limits: Limits, progress: Progress) -> Fetched:
-    """Copy the newest commit into the new folder `files` in `staging`; errors: ParachuteError, for a person."""
+def fetch(address: Address, staging: Path, files: Path, limits: Limits, progress: Progress) -> Fetched:
+    """Copy the newest commit into the new folder `files`; errors: ParachuteError, for a person."""
     work = staging / "work"
     work.mkdir()
     repository = _repository(work, limits, progress, address)
@@ -73,13 +70,11 @@ def fetch(address: Address, staging: Path, limits: Limits, progress: Progress) -
     repository.fetch(address.source.where)
     repository.take(address.folder)
     folder = sources.inner_folder(repository.folder, address.folder)
-    check_tree(folder, limits)
     try:
         _check_plugin(folder)
     except OSError as error:
         raise unreadable(error) from error
-    files = staging / "files"
-    return Fetched(files, copy_verified(folder, files), repository.commit())
+    return Fetched(copy_tree(folder, files, limits=limits), repository.commit())
 
 
 def newest(address: Address, staging: Path, limits: Limits, progress: Progress) -> str:

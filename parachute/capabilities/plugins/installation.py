@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput
+from parachute.base.files import private_folder
 from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.capabilities.plugins import fetching
 from parachute.capabilities.plugins.contents import read_contents
@@ -15,15 +17,14 @@ from parachute.capabilities.plugins.fetching import LIMITS
 from parachute.capabilities.plugins.library import Library
 from parachute.capabilities.plugins.models import Contents, Installed, Plugin
 from parachute.capabilities.plugins.registry import RESERVED, Entries, check_free
-from parachute.capabilities.plugins.shown import rights
+from parachute.capabilities.plugins.shown import PluginUpdate, RightsChange, rights
 from parachute.capabilities.plugins.staging import place, staging_folder
 from parachute.chat.workspaces.models import is_slug, slug_of
-from parachute.modules.registry.changes import FileChange, file_changes
-from parachute.modules.registry.models import Limits, Progress, Silent
+from parachute.modules.trees.changes import FileChange, file_changes
+from parachute.modules.trees.models import Limits, Progress, Silent
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(Struct, frozen=True):
     """A plugin that was fetched: nothing of it is in place, and nothing has run."""
 
     library: Library
@@ -53,21 +54,22 @@ class Staged:
             return []
         return file_changes(self.library.places.files(self.previous.installed), self.files)
 
-    def rights(self) -> dict[str, list[str]]:
-        """Return the rights that it adds to those of the installed one, and those that it drops."""
+    def rights(self) -> RightsChange:
+        """The rights that it adds to those of the installed one, and those that it drops."""
         before = set(rights(self.previous.contents)) if self.previous and self.previous.contents else set()
         after = set(rights(self.contents))
-        return {"added": sorted(after - before), "removed": sorted(before - after)}
+        return RightsChange(tuple(sorted(after - before)), tuple(sorted(before - after)))
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the changes as JSON."""
-        return {
-            "hash": self.installed.hash,
-            "commit": self.installed.commit,
-            "version": self.contents.version,
-            "rights": self.rights(),
-            "files": [each.as_json() for each in self.changes()],
-        }
+    def update(self) -> PluginUpdate:
+        """Everything that changes with it."""
+        return PluginUpdate(
+            hash=self.installed.hash,
+            commit=self.installed.commit,
+            version=self.contents.version,
+            rights=self.rights(),
+            files=tuple(self.changes()),
+            unchanged=self.is_unchanged,
+        )
 
     def finish(self, catalog: Catalog, *, texts: bool, programs: bool = False) -> Plugin:
         """Put it in place, with the parts approved that the owner has said yes to; programs that have not changed stay approved.
@@ -159,12 +161,10 @@ def _fetched(
     previous: Plugin | None,
 ) -> Iterator[Staged]:
     with staging_folder(library.places) as staging:
-        found = fetching.fetch(address, staging, limits, progress)
-        version = staging / "version"
-        version.mkdir(mode=0o700)
-        files = found.files.rename(version / "files")
-        contents = read_contents(files, slug)
-        installed = Installed(slug, contents.name, address.text, found.commit, found.hash, now())
+        files = private_folder(staging / "version") / "files"
+        found = fetching.fetch(address, staging, files, limits, progress)
+        contents = read_contents(files, slug, found.tree)
+        installed = Installed(slug, contents.name, address.text, found.commit, found.tree.hash, now())
         yield Staged(library, installed, contents, files, previous)
 
 

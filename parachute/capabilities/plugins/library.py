@@ -4,7 +4,6 @@ import dataclasses
 import hashlib
 import json
 import logging
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,15 +12,14 @@ from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import remove_tree
-from parachute.base.signatures import Signature
 from parachute.capabilities.mcp_servers.catalog import Catalog, ServerSource
 from parachute.capabilities.mcp_servers.models import Server
 from parachute.capabilities.plugins.models import Contents, Copy, Installed, Places, Plugin
 from parachute.capabilities.plugins.registry import Entries, Registry, check_free, entry_of
 from parachute.capabilities.skills.models import Skill
 from parachute.config.settings.home import Home
-from parachute.modules.registry import hashing
-from parachute.modules.registry.tree import is_unchanged, signatures
+from parachute.modules.trees.hashing import Tree, verify
+from parachute.modules.trees.known import KnownTrees
 
 # What reads and writes plugins is imported in functions: most computers have none, and the start of the server is short of time.
 if TYPE_CHECKING:
@@ -44,7 +42,8 @@ class Library(ServerSource):
         self.places = Places(home.root)
         self.registry = Registry(self.places.registry)
         self._contents: dict[tuple[str, str], Contents] = {}
-        self._checked: dict[Path, tuple[str, dict[str, Signature]]] = {}
+        # The path of each folder holds the hash that is expected of it.
+        self._trees = KnownTrees()
 
     def list(self) -> list[Plugin]:
         """All plugins by their slugs; error: PluginsUnreadable, and then none is used."""
@@ -61,11 +60,11 @@ class Library(ServerSource):
 
         try:
             files, key = self.places.files(installed), (installed.slug, installed.hash)
-            read = self._check(files, installed.hash)
+            tree = self._verified(files, installed.hash)
             for copy in installed.copies:
-                self._check(self.places.copy(installed, copy.hash), copy.hash)
+                self._verified(self.places.copy(installed, copy.hash), copy.hash)
             if key not in self._contents:
-                self._contents[key] = read_contents(files, installed.slug, *(read or ()))
+                self._contents[key] = read_contents(files, installed.slug, tree)
             return Plugin(installed, self._contents[key])
         except (OSError, ParachuteError) as error:
             reason = error.message if isinstance(error, ParachuteError) else f"{error.filename}: {error.strerror}"
@@ -134,14 +133,14 @@ class Library(ServerSource):
             )
         files = self.places.files(installed)
         try:
-            hashing.verify(files, installed.hash)
+            tree = verify(files, installed.hash)
         except (OSError, ParachuteError) as error:
             raise InvalidInput(
                 f"The files of the plugin {slug} are not those that were installed.",
                 f"Fetch them again: parachute plugins update {slug}",
                 key="plugin_damaged",
             ) from error
-        contents = read_contents(files, slug)
+        contents = read_contents(files, slug, tree)
         if "programs" in approved:
             self.check_servers(slug, contents, catalog)
 
@@ -260,20 +259,9 @@ class Library(ServerSource):
 
             return self.registry.change(enter)
 
-    def _check(self, folder: Path, expected: str) -> tuple[dict[str, str], dict[str, Signature]] | None:
-        """Error: HashDiffers or OSError, unless a folder is what it was; what has not been touched since is not read again.
-
-        The hash of each file and the signatures, if they were read.
-        """
-        known = self._checked.get(folder)
-        if known is not None and known[0] == expected and is_unchanged(folder, known[1]):
-            return None
-        self._checked.pop(folder, None)
-        now, found = time.time_ns(), signatures(folder)
-        hashes = hashing.verify(folder, expected).files
-        if all(each.differs_later(now) for each in found.values()):
-            self._checked[folder] = expected, found
-        return hashes, found
+    def _verified(self, folder: Path, expected: str) -> Tree:
+        """Error: HashDiffers or OSError, unless a folder is what it was; what has not been touched since is not read again."""
+        return self._trees.tree(folder, lambda path: verify(path, expected))
 
 
 def _word(programs: bool, skills: Sequence[str]) -> str:

@@ -1,9 +1,10 @@
 """`.claude-plugin/plugin.json`: who made a plugin, and where its parts lie; whoever wrote it may be hostile."""
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.documents import Bounds, NotJson, load_json
 from parachute.base.errors import InvalidInput
@@ -47,8 +48,7 @@ def unreadable(error: OSError) -> PluginInvalid:
     return PluginInvalid(f"A part of the plugin cannot be read: {error.strerror}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """The fields of the file; `paths` are further places of its parts by their kind, `inline` what it holds of them itself.
 
     `other` are the names of fields that have no effect here.

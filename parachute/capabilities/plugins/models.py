@@ -1,9 +1,10 @@
 """A plugin: what is installed, what is in it, and what of that the owner has approved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from parachute.base.errors import NotAllowed
 from parachute.capabilities.agents.models import Agent
@@ -16,8 +17,7 @@ Source = Literal["parachute", "user"]
 PART_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A text that `/PLUGIN:NAME` puts into a conversation; `problem` says why it cannot be used."""
 
     name: str
@@ -27,8 +27,7 @@ class Command:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(Struct, frozen=True):
     """A command that the agent's program runs at an event; `fields` are those of its definition, as they are written."""
 
     event: str
@@ -43,8 +42,7 @@ class Hook:
         return f"{when}: {command}"
 
 
-@dataclass(frozen=True, slots=True)
-class PluginFile:
+class PluginFile(Struct, frozen=True):
     """A file of a plugin; `path` lies below the plugin's folder."""
 
     path: str
@@ -53,8 +51,7 @@ class PluginFile:
     is_executable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """Everything in a plugin, and the hashes of its two parts.
 
     The texts are its skills, agents and commands; `texts` are their files. The programs are its hooks, servers and whatever a
@@ -85,16 +82,14 @@ class Contents:
         return sum(len(each.name) + len(each.description) for each in named) // 4
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True, forbid_unknown_fields=True):
     """A copy of a plugin for agents: what it `holds`, in a word of its own, and the hash of it."""
 
     holds: str
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
+class Installed(Struct, frozen=True, forbid_unknown_fields=True):
     """The entry of a plugin in the list of those that are installed.
 
     `hash` is that of every file, `name` what the agent's program calls it. `texts` and `programs` are the hashes of the parts that
@@ -119,8 +114,7 @@ class Installed:
         return self.hash.removeprefix("sha256:")
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(Struct, frozen=True):
     """An installed plugin with its contents, or with the `problem` for which nothing of it is used."""
 
     installed: Installed
@@ -162,8 +156,7 @@ class Plugin:
         return (*texts, "programs")
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Folders of plugins, all of them in the state directory."""
 
     root: Path

@@ -1,7 +1,8 @@
 """The plugins of a conversation: which parts it gets, after the filters of trust, workspace and agent."""
 
 import asyncio
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.base.errors import ParachuteError
 from parachute.capabilities.agents.models import Agent
@@ -16,8 +17,7 @@ from parachute.chat.workspaces.models import allowed
 from parachute.security.permissions.actions import tool_listed
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedPlugins:
+class OfferedPlugins(Struct, frozen=True):
     """The plugins of a turn; `skills` and `agents` are named as the agent's program names them: `plugin:name`."""
 
     plugins: tuple[Given, ...] = ()

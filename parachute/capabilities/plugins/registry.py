@@ -4,13 +4,14 @@ import json
 import re
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct, to_builtins
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import NotPrivate, check_private_folder, read_private
-from parachute.base.records import record_of
 from parachute.base.signatures import Signature, current_signature
 from parachute.capabilities.plugins.models import PART_NAME, Installed
 from parachute.chat.workspaces.models import is_slug
@@ -71,9 +72,15 @@ class Registry:
             before = self.load()
             after = edit(dict(before))
             if len(after) > MOST:
-                raise Conflict(f"There are {MOST} plugins already.", "Remove one: parachute plugins remove SLUG")
+                raise Conflict(
+                    f"There are {MOST} plugins already.",
+                    "Remove one: parachute plugins remove SLUG",
+                    key="too_many_plugins",
+                )
             if after != before:
-                atomic_write(self._path, json.dumps({"plugins": [asdict(each) for each in after.values()]}, indent=1))
+                atomic_write(
+                    self._path, json.dumps({"plugins": [to_builtins(each) for each in after.values()]}, indent=1)
+                )
             return after
 
     def replace(self, slug: str, edit: Callable[[Installed], Installed]) -> Installed:
@@ -84,7 +91,9 @@ class Registry:
 def entry_of(entries: Entries, slug: str) -> Installed:
     """The entry of a slug; error: NotFound."""
     if slug not in entries:
-        raise NotFound(f"There is no plugin {slug[:64]!r}.", "`parachute plugins list` shows all.")
+        raise NotFound(
+            f"There is no plugin {slug[:64]!r}.", "`parachute plugins list` shows all.", key="no_such_plugin"
+        )
     return entries[slug]
 
 
@@ -102,10 +111,13 @@ def check_free(entries: Entries, new: Installed) -> None:
         raise InvalidInput(f"A plugin cannot be called {new.name} here.", key="reserved_name")
 
 
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    plugins: tuple[Installed, ...]
+
+
 def _parse(data: bytes) -> Entries:
     entries: Entries = {}
-    for row in json.loads(data)["plugins"]:
-        each = record_of(Installed, row)
+    for each in msgspec.json.decode(data, type=_File).plugins:
         hashes = (each.hash, *(copy.hash for copy in each.copies))
         # They are parts of paths.
         if not is_slug(each.slug) or not _NAME.fullmatch(each.name) or not all(map(_HASH.fullmatch, hashes)):

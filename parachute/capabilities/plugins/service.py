@@ -4,13 +4,16 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from msgspec import field
+
+from parachute.base.answers import Answer
 from parachute.base.errors import NotFound, ParachuteError
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.capabilities.plugins.library import Library, Part
 from parachute.capabilities.plugins.models import Plugin
+from parachute.capabilities.plugins.shown import PluginUpdate
 from parachute.capabilities.skills.models import Skill
 from parachute.security.audit.service import Audit
 
@@ -18,6 +21,16 @@ log = logging.getLogger(__name__)
 
 _AT_ONCE = 2
 """Plugins that are fetched at a time; each takes a thread, and may wait for a host that says nothing."""
+
+
+class UpdateCheck(Answer, frozen=True):
+    """The newest commit at the address of a plugin; the app reads `updateAvailable`."""
+
+    update_available: bool
+    is_new: bool = field(name="updateAvailable")
+    current: str
+    latest: str
+    url: str
 
 
 class Plugins:
@@ -55,7 +68,7 @@ class Plugins:
         for skill in plugin.contents.skills if plugin.contents else ():
             if skill.name == name:
                 return skill
-        raise NotFound(f"The plugin {slug} has no skill {name[:64]!r}.")
+        raise NotFound(f"The plugin {slug} has no skill {name[:64]!r}.", key="no_such_skill")
 
     async def agent(self, slug: str, name: str) -> Agent:
         """An agent of a plugin; error: NotFound."""
@@ -63,7 +76,7 @@ class Plugins:
         for agent in plugin.contents.agents if plugin.contents else ():
             if agent.name == name:
                 return agent
-        raise NotFound(f"The plugin {slug} has no agent {name[:64]!r}.")
+        raise NotFound(f"The plugin {slug} has no agent {name[:64]!r}.", key="no_such_agent")
 
     async def install(self, url: str, slug: str | None, who: str) -> Plugin:
         """Install a plugin, and approve its texts: that the owner asks for it is the word for those; errors: ParachuteError."""
@@ -79,7 +92,7 @@ class Plugins:
         self._record("plugin_installed", plugin, who)
         return plugin
 
-    async def update(self, slug: str, who: str, seen: str | None = None) -> tuple[Plugin, dict[str, Any] | None]:
+    async def update(self, slug: str, who: str, seen: str | None = None) -> tuple[Plugin, PluginUpdate | None]:
         """Take the newest commit, and what changed with it, None if nothing did; with `seen`, the hash that was shown, no other.
 
         Its texts are approved with it, programs that differ wait. Errors: NotFound, Conflict, and those of fetching.
@@ -87,12 +100,12 @@ class Plugins:
 
         from parachute.capabilities.plugins.installation import staged_update
 
-        def update() -> tuple[Plugin, dict[str, Any] | None]:
+        def update() -> tuple[Plugin, PluginUpdate | None]:
             with staged_update(self.library, slug) as staged:
                 staged.check_seen(seen)
                 if staged.is_unchanged:
                     return self.library.get(slug), None
-                changes = staged.as_json()
+                changes = staged.update()
                 return staged.finish(self._catalog, texts=True), changes
 
         async with self._fetching:
@@ -100,28 +113,23 @@ class Plugins:
         self._record("plugin_updated", plugin, who)
         return plugin, changes
 
-    async def check(self, slug: str) -> dict[str, Any]:
+    async def check(self, slug: str) -> UpdateCheck:
         """Return whether there is a newer commit; errors: NotFound, and those of fetching."""
         from parachute.capabilities.plugins.installation import newest_commit
 
         async with self._fetching:
             installed, newest = await asyncio.to_thread(newest_commit, self.library, slug)
-        return {
-            "update_available": newest != installed.commit,
-            "updateAvailable": newest != installed.commit,
-            "current": installed.commit,
-            "latest": newest,
-            "url": installed.url,
-        }
+        is_new = newest != installed.commit
+        return UpdateCheck(is_new, is_new, installed.commit, newest, installed.url)
 
-    async def changes(self, slug: str) -> dict[str, Any]:
+    async def changes(self, slug: str) -> PluginUpdate:
         """Return the changes of the newest commit, fetched and not installed; errors as for `update`."""
 
         from parachute.capabilities.plugins.installation import staged_update
 
-        def look() -> dict[str, Any]:
+        def look() -> PluginUpdate:
             with staged_update(self.library, slug) as staged:
-                return {**staged.as_json(), "unchanged": staged.is_unchanged}
+                return staged.update()
 
         async with self._fetching:
             return await asyncio.to_thread(look)

@@ -6,14 +6,13 @@ from parachute.base.clock import now
 from parachute.base.errors import ParachuteError
 from parachute.base.files import private_folder
 from parachute.base.folders import Folder
-from parachute.base.signatures import Signature
 from parachute.capabilities.plugins.contents import read_contents
 from parachute.capabilities.plugins.fetching import LIMITS
 from parachute.capabilities.plugins.manifest import FILE
 from parachute.capabilities.plugins.models import Installed
 from parachute.chat.workspaces.models import is_slug
-from parachute.modules.registry.hashing import copy_verified, tree_hash
-from parachute.modules.registry.tree import check_tree, is_unchanged, signatures
+from parachute.modules.trees.hashing import copy_tree, read_tree
+from parachute.modules.trees.known import KnownTrees
 
 _MOST = 50
 
@@ -23,7 +22,7 @@ class UserFolder:
 
     def __init__(self, home: Path | None) -> None:
         self._root = home / ".claude/plugins" if home else None
-        self._known: dict[Path, tuple[dict[str, Signature], str]] = {}
+        self._known = KnownTrees()
 
     def names(self) -> list[str]:
         """The folders in it that hold a plugin, and can be the name of one."""
@@ -43,20 +42,13 @@ class UserFolder:
 
     def hash(self, name: str) -> str:
         """The hash of one as it is now; what has not been touched since is not read again. Error: ParachuteError, OSError."""
-        folder = self.path(name)
-        known = self._known.get(folder)
-        if known is None or not is_unchanged(folder, known[0]):
-            check_tree(folder, LIMITS)
-            known = self._known[folder] = signatures(folder), tree_hash(folder)
-        return known[1]
+        return self._known.tree(self.path(name), lambda folder: read_tree(folder, limits=LIMITS)).hash
 
     def stage(self, name: str, version: Path) -> Installed:
         """Copy one into the new folder `files` in `version`; its entry, in which nothing is approved. Errors: ParachuteError."""
-        check_tree(self.path(name), LIMITS)
-        private_folder(version)
-        digest = copy_verified(self.path(name), version / "files")
-        contents = read_contents(version / "files", name)
-        return Installed(name, contents.name, "", "", digest, now(), source="user")
+        files = private_folder(version) / "files"
+        tree = copy_tree(self.path(name), files, limits=LIMITS)
+        return Installed(name, read_contents(files, name, tree).name, "", "", tree.hash, now(), source="user")
 
 
 def _holds_plugin(folder: Folder, name: str) -> bool:

@@ -5,10 +5,12 @@ import shlex
 from collections.abc import Sequence
 from typing import ClassVar
 
+from msgspec import to_builtins
+
 from parachute.capabilities.skills.service import Skills
 from parachute.capabilities.skills.store import FoundSkill
 from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 
 
 class SkillsSource(Source):
@@ -40,7 +42,7 @@ class SkillsSource(Source):
             key=store.approval_name(each),
             title=f"Skill {skill.name}",
             source=skill.path,
-            details={**change.as_json(), "files": files},
+            details={**to_builtins(change), "files": files},
             # Of its other files only the hashes are shown here: whoever wants to read them looks where it lies.
             answers=(APPROVE,),
             is_owners=True,

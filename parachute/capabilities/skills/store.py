@@ -89,7 +89,9 @@ class SkillStore:
         for each in self.found(directory):
             if each.skill.name == name:
                 return each
-        raise NotFound(f"There is no skill {name[:80]!r}.", "`parachute skills list` shows which there are.")
+        raise NotFound(
+            f"There is no skill {name[:80]!r}.", "`parachute skills list` shows which there are.", key="no_such_skill"
+        )
 
     def create(self, name: str, content: str, description: str = "") -> FoundSkill:
         """Write a skill, and approve it: who asks for it is the owner. Errors: InvalidInput, Conflict.
@@ -124,7 +126,7 @@ class SkillStore:
         """Change the instructions of a skill of the vault whose ETag is `expected`, if that is given; its other files stay.
 
         A content without fields of its own keeps those of before. It is approved if it was, or if there is nothing else of it:
-        whoever asks for it is the owner, but has not seen more. Errors: NotFound, NotAllowed, InvalidInput, Conflict, ChangedMeanwhile.
+        whoever asks for it is the owner, but has not seen more. Errors: NotFound, NotAllowed, InvalidInput, Conflict.
         """
         before = self._own(name)
         skill = before.skill

@@ -167,9 +167,11 @@ class ToolServer:
                 async with self._clock.timeout(seconds):
                     await asyncio.wait({call})
             if not call.done():
-                raise Unavailable(f"The tool {tool.name} did not answer within {seconds:.0f} seconds.")
+                raise Unavailable(
+                    f"The tool {tool.name} did not answer within {seconds:.0f} seconds.", key="tool_too_slow"
+                )
             if call.cancelled():
-                raise Unavailable(f"The tool {tool.name} was stopped.")
+                raise Unavailable(f"The tool {tool.name} was stopped.", key="tool_stopped")
             return call.result()
         finally:
             call.cancel()

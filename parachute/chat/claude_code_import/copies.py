@@ -97,4 +97,5 @@ def _copying() -> Iterator[None]:
         raise Unavailable(
             f"The conversation could not be copied into the vault: {error.strerror}.",
             "See that the disk has room and that the vault can be written.",
+            key="conversation_not_copied",
         ) from error

@@ -1,13 +1,13 @@
 """A conversation of Claude Code on the disk, its summary and its adoption."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 _SHOWN_PARTS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """One transcript, `{folder}/{session}.jsonl` below `projects`; `modified` is in nanoseconds, `size` in bytes."""
 
     folder: str
@@ -21,8 +21,7 @@ class Found:
         return f"{self.session}.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """The summary of a conversation in a list; times are ISO 8601 with their zone.
 
     `message_count` counts the lines of both sides, results of tools with them, as segments of transcripts do. `project` is the
@@ -54,8 +53,7 @@ class Summary:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Expiring:
+class Expiring(Struct, frozen=True):
     """A conversation that Claude Code deletes when it runs next after `ends_at` (ISO 8601 in UTC)."""
 
     found: Found
@@ -67,8 +65,7 @@ class Expiring:
         return {**self.summary.as_json(), "endsAt": self.ends_at}
 
 
-@dataclass(frozen=True, slots=True)
-class Adoption:
+class Adoption(Struct, frozen=True):
     """The result of an adoption; `sentence` is for the person who asked."""
 
     session: str

@@ -7,9 +7,10 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import IO, Any
+
+from msgspec import Struct, field
 
 from parachute.base.clock import as_text, now
 from parachute.chat.claude_code_import.models import Found, Summary
@@ -40,8 +41,7 @@ _CAVEAT = "Caveat: "
 """The beginning of a message that older versions write in the name of the person."""
 
 
-@dataclass(slots=True)
-class _Facts:
+class _Facts(Struct):
     """Facts collected from some lines of a transcript."""
 
     first_message: str | None = None

@@ -19,16 +19,10 @@ TEXTS = (".md", ".markdown", ".txt")
 """Suffixes of single files that older apps choose."""
 
 
-class NoContext(InvalidInput):
-    """A text that names no place of a context."""
-
-    key = "no_context"
-
-
 def place_of(vault: Vault, text: str) -> str:
     """A place as it is kept: relative to the vault, the folder where AGENTS.md or CLAUDE.md is named; empty for the vault itself.
 
-    Errors: NoContext for what is outside of the vault, hidden, or holds secrets; InvalidInput for what is no path.
+    Error: InvalidInput for what is outside of the vault, hidden, or holds secrets, and for what is no path.
     """
     path = vault.absolute(text.strip() or ".")
     for root in (vault.root, vault.root.resolve()):
@@ -36,22 +30,30 @@ def place_of(vault: Vault, text: str) -> str:
             inside = PurePosixPath(path.relative_to(root))
             break
     else:
-        raise NoContext(f"{text[:200]!r} is not in the vault.", "Name a folder of the vault, such as Projects/garden.")
+        raise InvalidInput(
+            f"{text[:200]!r} is not in the vault.",
+            "Name a folder of the vault, such as Projects/garden.",
+            key="not_in_vault",
+        )
     if (
         ".." in inside.parts
         or not is_text(str(inside))
         or not all(may_list(part, hidden=False) for part in inside.parts)
     ):
-        raise NoContext(f"{text[:200]!r} is no place for a context.", "Name a visible folder of the vault.")
+        raise InvalidInput(
+            f"{text[:200]!r} is no place for a context.",
+            "Name a visible folder of the vault.",
+            key="not_a_context_folder",
+        )
     if len(inside.parts) > DEEPEST:
-        raise NoContext(f"{text[:200]!r} lies more than {DEEPEST} folders deep.")
+        raise InvalidInput(f"{text[:200]!r} lies more than {DEEPEST} folders deep.", key="too_deep")
     return _kept(inside.parent if inside.name in NAMES else inside)
 
 
 def places_of(vault: Vault, texts: Sequence[str]) -> list[str]:
     """The places that texts name, each once and without the vault itself, which always counts. Error: InvalidInput."""
     if len(texts) > MOST:
-        raise NoContext(f"A conversation has no more than {MOST} context folders.")
+        raise InvalidInput(f"A conversation has no more than {MOST} context folders.", key="too_many_folders")
     return [place for place in dict.fromkeys(place_of(vault, text) for text in texts) if place]
 
 

@@ -34,7 +34,9 @@ def named(section: str) -> str:
     """The name of a section as somebody writes it; error: InvalidInput with those that there are."""
     found = "_".join(section.casefold().split())
     if found not in HEADINGS:
-        raise InvalidInput(f"section: {section[:40]!r} is not allowed; use {', '.join(HEADINGS)}.")
+        raise InvalidInput(
+            f"section: {section[:40]!r} is not allowed; use {', '.join(HEADINGS)}.", key="unknown_section"
+        )
     return found
 
 
@@ -44,13 +46,14 @@ def checked(content: str, field: str = "content") -> str:
     lines = [line for line in lines if line]
     if not lines or not lines[0].startswith("- ") or not all(map(_ITEM.fullmatch, lines)):
         raise InvalidInput(
-            f"{field}: lines that begin with `- ` are expected, and two spaces where one goes on in the next line."
+            f"{field}: lines that begin with `- ` are expected, and two spaces where one goes on in the next line.",
+            key="not_a_list",
         )
     text = "\n".join(lines)
     if len(text) > LONGEST:
-        raise InvalidInput(f"{field}: {LONGEST:,} characters are allowed.")
+        raise InvalidInput(f"{field}: {LONGEST:,} characters are allowed.", key="section_too_long")
     if "<!--" in text or "-->" in text or any(_FENCE.match(line[2:]) for line in lines):
-        raise InvalidInput(f"{field}: comments and blocks of code are not allowed.")
+        raise InvalidInput(f"{field}: comments and blocks of code are not allowed.", key="section_with_code")
     return text
 
 

@@ -68,7 +68,7 @@ def _patterns(folder: str, text: str) -> Sequence[Pattern]:
         if name != "..":
             way.append(name)
         elif not way:
-            raise InvalidInput(f"{FIELD}: {text[:80]!r} leads out of the vault.")
+            raise InvalidInput(f"{FIELD}: {text[:80]!r} leads out of the vault.", key="pattern_leads_out")
         elif way.pop() == "**":
-            raise InvalidInput(f"{FIELD}: {text[:80]!r}: `..` cannot stand behind `**`.")
+            raise InvalidInput(f"{FIELD}: {text[:80]!r}: `..` cannot stand behind `**`.", key="pattern_goes_up")
     return [Pattern.parse("/".join((*way, name)), FIELD) for name in NAMES]

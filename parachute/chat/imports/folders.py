@@ -1,7 +1,7 @@
 """Imports on the disk, in `{vault}/.parachute/imports`: a folder for each with its record, and its files under way.
 
-`ID/import.json` is the record, `ID/files.jsonl` lists the files that it put into the vault, `ID/upload` is the export and `ID/staged`
-what was read of it and has no place yet: both go when the import ends. `transcripts` has what conversations brought.
+`ID/import.json` is the record, as the module that carries it out wrote it, `ID/files.jsonl` lists the files that it put into the
+vault, and `ID/staged` has what came and has no place yet: it goes when the import ends. `transcripts` has what conversations brought.
 """
 
 import contextlib
@@ -13,16 +13,14 @@ import shutil
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from parachute.base.disk_errors import DiskFull
 from parachute.base.errors import InvalidInput
 from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
 from parachute.base.steering.judging import is_told_in_vault
-from parachute.changes.contents import Content
-from parachute.chat.imports.models import Import
-from parachute.chat.imports.reading.brain import FOLDERS
+from parachute.chat.imports.models import OWN_FOLDERS, PLACE
 from parachute.config.vault.service import Vault
 
 _ID = re.compile(r"[0-9a-f]{8}")
@@ -32,10 +30,9 @@ _LINE = 16 * 1024
 _SPARE = 512 * 1024 * 1024
 """Bytes that an import leaves free: the owner goes on writing."""
 
-PLACE = "Imported"
-"""The folder of the vault for files that imports bring."""
+_PLACES = tuple(f"{folder}/" for folder in (PLACE, *OWN_FOLDERS))
 
-_PLACES = (f"{PLACE}/", *(f"{folder}/" for folder in FOLDERS.values()))
+Record = dict[str, Any]
 
 Placed = tuple[str, int, str]
 """A file of an import: its path in the vault, its size and the hash of its content."""
@@ -56,7 +53,7 @@ class ImportFolders:
         private_folder(self.root / import_id / "staged", self._vault.root)
         return self.root / import_id
 
-    def check_room(self, size: int) -> None:
+    def check_room(self, size: int = 0) -> None:
         """See that there is room for so many bytes twice, as an export and as what is read of it; error: DiskFull."""
         free = shutil.disk_usage(self._vault.root).free
         if free < 2 * size + _SPARE:
@@ -65,25 +62,28 @@ class ImportFolders:
                 "Free space on it, and try again.",
             )
 
-    def load(self) -> dict[str, Import]:
-        """All imports; a record that nobody can read is passed over."""
-        found: dict[str, Import] = {}
+    def load(self) -> dict[str, Record]:
+        """All records by the id of their import; one that nobody can read is passed over."""
+        found: dict[str, Record] = {}
         with contextlib.suppress(OSError), Folder.open(self.root) as root:
             for name in sorted(entry.name for entry in root.entries() if _ID.fullmatch(entry.name)):
-                with contextlib.suppress(OSError, InvalidInput):
-                    record = Import.load(root.read(f"{name}/import.json", _RECORD_LIMIT))
-                    if record.id == name:
+                with contextlib.suppress(OSError, InvalidInput, ValueError, RecursionError):
+                    record = json.loads(root.read(f"{name}/import.json", _RECORD_LIMIT))
+                    if isinstance(record, dict) and record.get("id") == name:
                         found[name] = record
         return found
 
-    def store(self, record: Import) -> None:
-        """Write a record; error: OSError."""
+    def store(self, record: Record) -> None:
+        """Write a record; errors: InvalidInput if it is too long, OSError."""
+        data = json.dumps(record).encode()
+        if len(data) > _RECORD_LIMIT:
+            raise InvalidInput(f"record: at most {_RECORD_LIMIT:,} bytes are kept.", key="record_too_long")
         with Folder.open(self.root) as root:
-            root.write(f"{record.id}/import.json", record.stored())
+            root.write(f"{record['id']}/import.json", data)
 
     def clear(self, import_id: str) -> None:
         """Remove what is there only while an import runs."""
-        for name in ("upload", "staged"):
+        for name in ("upload", "staged"):  # an upload by an earlier version of this program
             remove_tree(self.root / import_id / name, self._vault.root)
 
     def remove(self, import_id: str) -> None:
@@ -99,10 +99,10 @@ class ImportFolders:
         except OSError:
             return []
 
-    def place_transcript(self, import_id: str, staged: str, session: str) -> None:
+    def place_transcript(self, import_id: str, staged: int, session: str) -> None:
         """Move what was staged of a conversation to its place; one without a session that lies there is replaced."""
         with Folder.open(self.root) as root:
-            root.rename(f"{import_id}/staged/{_number(staged)}", root, f"transcripts/{session}{_TRANSCRIPT}")
+            root.rename(f"{import_id}/staged/{staged}", root, f"transcripts/{session}{_TRANSCRIPT}")
 
     def sync_transcripts(self) -> None:
         """Wait until the names of placed transcripts are on the disk."""
@@ -111,12 +111,12 @@ class ImportFolders:
 
     def placed_since(self, moment: str) -> list[str]:
         """The sessions whose transcript was written since a moment."""
-        since = datetime.fromisoformat(moment).timestamp()
         try:
+            since = datetime.fromisoformat(moment).timestamp()
             with Folder.open(self.transcripts) as folder:
                 written = [each for each in folder.entries() if each.stat(follow_symlinks=False).st_mtime >= since]
                 return [each.name.removesuffix(_TRANSCRIPT) for each in written if each.name.endswith(_TRANSCRIPT)]
-        except OSError:
+        except (OSError, ValueError):  # the record lies in the vault, where anybody may have written it
             return []
 
     def remove_transcript(self, session: str) -> None:
@@ -124,10 +124,10 @@ class ImportFolders:
         with contextlib.suppress(OSError), Folder.open(self.root) as root:
             root.remove(f"transcripts/{session}{_TRANSCRIPT}")
 
-    def place_file(self, import_id: str, staged: str, target: str, time: str | None) -> bool | None:
+    def place_file(self, import_id: str, staged: int, target: str, time: str | None) -> bool | None:
         """Put a staged file into the vault; None if the same one is there, False if another one is, which stays."""
         with Folder.open(self.root) as root, Folder.open(self._vault.root) as vault:
-            source = f"{import_id}/staged/{_number(staged)}"
+            source = f"{import_id}/staged/{staged}"
             with root.file(source) as file:
                 size, digest = _hashed(file)
                 if time is not None:
@@ -143,11 +143,16 @@ class ImportFolders:
                 with folder.file(name) as there:
                     return None if _hashed(there) == (size, digest) else False
 
-    def content(self, import_id: str, staged: str) -> Content:
-        """The hash and the size of a staged file."""
-        with Folder.open(self.root) as root, root.file(f"{import_id}/staged/{_number(staged)}") as file:
-            size, digest = _hashed(file)
-        return digest, size
+    def stage(self, import_id: str, number: int) -> BinaryIO:
+        """A new file for something that comes."""
+        with Folder.open(self.root) as root:
+            descriptor = root.descriptor(f"{import_id}/staged/{number}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        return os.fdopen(descriptor, "wb")
+
+    def unstage(self, import_id: str, number: int) -> None:
+        """Remove what got no place."""
+        with contextlib.suppress(OSError), Folder.open(self.root) as root:
+            root.remove(f"{import_id}/staged/{number}")
 
     def compare(self, target: str, digest: str) -> bool | None:
         """Return the answer of `place_file` for a file with this hash."""
@@ -197,12 +202,6 @@ class ImportFolders:
             descriptor = root.descriptor(f"{import_id}/files.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         with os.fdopen(descriptor, "ab") as file:
             file.write(json.dumps(placed).encode() + b"\n")
-
-
-def _number(staged: str) -> str:
-    if not staged.isdigit():
-        raise InvalidInput("What was staged has no number.")
-    return staged
 
 
 def _hashed(file: BinaryIO) -> tuple[int, str]:

@@ -1,169 +1,84 @@
-"""Kinds of exports, what is left out of them, and one import as it is shown and kept."""
+"""An import that a module carries out, and the place that a file of it gets."""
 
-import json
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, get_args
+from collections.abc import Sequence
+from typing import Literal
 
-from parachute.base.errors import InvalidInput
+from msgspec import Struct
 
-Kind = Literal["chatgpt", "claude", "parachute", "obsidian", "brain"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+from parachute.base.steering.judging import holds_obeyed, is_told, is_told_in_vault
+from parachute.chat.imports.names import plain
+from parachute.modules.runtime.requests import Asking
 
-State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled", "interrupted", "undoing", "undone"]
-UNFINISHED: frozenset[State] = frozenset({"receiving", "waiting", "running", "undoing"})
+PLACE = "Imported"
+"""The folder of the vault for files that imports bring."""
 
-WHY = {
-    "images": "pictures are not read",
-    "audio": "recordings are not imported, only their transcriptions",
-    "files": "attached files are not imported, only their text in the export",
-    "tool_calls": "tool calls and their results",
-    "hidden_messages": "messages that were never shown, such as instructions of the other program",
-    "thoughts": "what the model wrote to itself",
-    "unknown_content": "unknown kinds of content",
-    "empty_conversations": "nothing was said in them",
-    "branches": "a conversation brings its first fifty branches",
-    "too_long": "a conversation has at most 48 MB",
-    "cut_texts": "a message has at most a million characters, the rest of it was cut",
-    "malformed": "they are not what an export has in that place",
-    "hidden_files": "files and folders whose name begins with a dot, such as the settings and plugins of Obsidian",
-    "agent_instructions": "AGENTS.md, CLAUDE.md, CLAUDE.local.md and SKILL.md would be instructions to agents here",
-    "too_many_waiting": "as many suggestions wait for you already as may",
-    "contexts": "files that agents obey come only where they are asked for",
-    "unsafe_names": "names that lead out of the archive, links, and entries with a password",
-    "files_of_others": "putting files into the vault needs admin rights",
-    "other_files": "files that are not conversations",
-    "different_files": "another file of that name exists already and is kept",
-}
-"""The reason why something is left out, by its key."""
+OWN_FOLDERS = ("Daily", "Brain")
+"""Folders that only an archive of `parachute export` fills, and only where the request names that kind."""
 
-_ERRORS = 50
-_CONFLICTS = 1000
+Outcome = Literal["new", "same", "different_files", "unsafe_names", "agent_instructions", "contexts", "files_of_others"]
+"""The end of a file: it is there now, it was there already, or the reason why it stays out."""
 
 
-@dataclass(slots=True, repr=False, eq=False)
-class Import:
-    """One import; times are ISO 8601 in UTC, `progress` is the part of the export that has been read.
+class LeftOut(Exception):
+    """A file stays out; `outcome` says why."""
 
-    `conversations` and `files` count those that were found, of which some are imported and some were there already (skipped).
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome)
+        self.outcome: Outcome = outcome
+
+
+class Import(Struct):
+    """An import under way: what it may do is what the request says with which a person began it, whatever the module says later.
+
+    `takes_files`: it may put files into the vault; `takes_contexts`: also those that agents obey; `is_own`: the archive was named
+    as one of the owner's own, whose journal and entities go where they were.
     """
 
     id: str
+    module: str
+    by: str
     name: str
-    kind: Kind | None
-    started_at: str
-    state: State = "receiving"
-    dry_run: bool = False
-    archived: bool = False
-    takes_files: bool = True
-    takes_contexts: bool = False
-    ended_at: str | None = None
-    progress: float = 0.0
-    conversations: int = 0
-    imported: int = 0
-    skipped: int = 0
-    files: int = 0
-    files_imported: int = 0
-    files_skipped: int = 0
-    suggestions: int = 0
-    suggestions_imported: int = 0
-    messages: int = 0
-    oldest: str | None = None
-    newest: str | None = None
-    left_out: dict[str, int] = field(default_factory=dict)
-    errors: list[str] = field(default_factory=list)
-    conflicts: list[str] = field(default_factory=list)
-    """Files of the vault that are other than those in the archive, and stay."""
-    kept: list[str] = field(default_factory=list)
-    """After an undo, what was changed here since and stays."""
-
-    @property
-    def is_finished(self) -> bool:
-        """True when it waits for the user, or is over."""
-        return self.state not in UNFINISHED
-
-    def leave_out(self, counts: dict[str, int]) -> None:
-        """Count what was left out, by the keys of WHY."""
-        for what, count in counts.items():
-            self.left_out[what] = self.left_out.get(what, 0) + count
-
-    def conflict(self, path: str) -> None:
-        """Name a file that stays as it is; after very many they are only counted."""
-        self.leave_out({"different_files": 1})
-        if len(self.conflicts) < _CONFLICTS:
-            self.conflicts.append(path)
-
-    def fail(self, sentence: str) -> None:
-        """Add an error; after very many the rest is not named."""
-        if len(self.errors) < _ERRORS:
-            self.errors.append(sentence)
-
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API."""
-        left_out = [{"what": what, "count": count, "why": WHY[what]} for what, count in sorted(self.left_out.items())]
-        return {
-            "id": self.id,
-            "name": self.name,
-            "kind": self.kind,
-            "state": self.state,
-            "dryRun": self.dry_run,
-            "archived": self.archived,
-            "startedAt": self.started_at,
-            "endedAt": self.ended_at,
-            "progress": round(self.progress, 3),
-            "conversations": self.conversations,
-            "imported": self.imported,
-            "skipped": self.skipped,
-            "files": self.files,
-            "filesImported": self.files_imported,
-            "filesSkipped": self.files_skipped,
-            "suggestions": self.suggestions,
-            "suggestionsImported": self.suggestions_imported,
-            "messages": self.messages,
-            "oldest": self.oldest,
-            "newest": self.newest,
-            "leftOut": left_out,
-            "errors": self.errors,
-            "conflicts": self.conflicts,
-            "kept": self.kept,
-        }
-
-    def stored(self) -> bytes:
-        """The form on the disk."""
-        return json.dumps(asdict(self)).encode()
+    is_dry: bool
+    takes_files: bool
+    takes_contexts: bool
+    is_own: bool
+    staged: int = 0
 
     @classmethod
-    def load(cls, data: bytes) -> "Import":
-        """Read what `stored` wrote; error: InvalidInput for anything else, for it lies in the vault."""
-        try:
-            value = json.loads(data)
-            known = {each.name for each in fields(cls)}
-            found = cls(**{name: part for name, part in value.items() if name in known})
-            if (
-                (found.kind not in (None, *KINDS))
-                or found.state not in get_args(State)
-                or not found.left_out.keys() <= WHY.keys()
-            ):
-                raise ValueError("unknown words")
-            if not all(_fits(getattr(found, each.name), getattr(_PLAIN, each.name)) for each in fields(cls)):
-                raise ValueError("wrong types")
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise InvalidInput(f"This is not the record of an import: {error}.") from error
-        return found
+    def begun(cls, import_id: str, name: str, asking: Asking) -> "Import":
+        """Read the rights of an import from the query of the request."""
+        query = asking.query
+        return cls(
+            id=import_id,
+            module=asking.module,
+            by=f"{asking.caller.kind} {asking.caller.name}",
+            name=plain(name),
+            is_dry=query.get("dry_run") == "true",
+            takes_files=asking.by_owner,
+            takes_contexts=asking.by_owner and query.get("contexts") == "true",
+            is_own=query.get("kind") == "brain",
+        )
+
+    def place(self, parts: Sequence[str]) -> str:
+        """The path in the vault for a file; error: LeftOut."""
+        path, names = "/".join(parts), [plain(part) for part in parts if part]
+        if self.is_own and is_told_in_vault(path) and not holds_obeyed(path):
+            if not self.takes_contexts:
+                raise LeftOut("contexts")
+        elif not names or (self.is_own and names[0] not in OWN_FOLDERS):
+            raise LeftOut("unsafe_names")
+        elif is_told("/".join(names)):
+            raise LeftOut("unsafe_names" if self.is_own else "agent_instructions")
+        elif _is_obeyed(names):
+            raise LeftOut("unsafe_names")
+        # In its own place it has the name that it had, or none.
+        if any(each.startswith(".") for each in names) or (self.is_own and "/".join(names) != path):
+            raise LeftOut("unsafe_names")
+        if not self.takes_files:
+            raise LeftOut("files_of_others")
+        return path if self.is_own else "/".join([PLACE, self.name, *names])
 
 
-_PLAIN = Import("", "", None, "")
-
-
-def _fits(value: object, plain: object) -> bool:
-    """Return True for a value of the type that the field has in a plain record."""
-    match plain:
-        case None:
-            return value is None or isinstance(value, str)
-        case float():
-            return isinstance(value, int | float)
-        case list():
-            return isinstance(value, list) and all(isinstance(each, str) for each in value)
-        case dict():
-            return isinstance(value, dict) and all(isinstance(each, int) for each in value.values())
-        case _:
-            return type(value) is type(plain)
+def _is_obeyed(names: Sequence[str]) -> bool:
+    """Return whether programs would obey a file, or git take its folder for a repository: none has no HEAD."""
+    return names[-1].casefold() == "head" or holds_obeyed("/".join(names))

@@ -1,36 +1,51 @@
-"""Imports: receiving exports, running one after the other, cancelling and undoing them."""
+"""The server's side of imports: it places what a module has read of an upload, and takes it back."""
 
 import asyncio
 import contextlib
+import errno
+import hashlib
 import logging
 import os
-import secrets
+import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from datetime import datetime
+from typing import Any, BinaryIO
 
 from parachute.base.clock import now
 from parachute.base.disk_errors import disk_error
-from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
-from parachute.base.folders import Folder
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
+from parachute.base.json_fields import object_field, text_field
+from parachute.changes.contents import Content
 from parachute.changes.lineage import Lineage
-from parachute.chat.imports.folders import ImportFolders
-from parachute.chat.imports.models import KINDS, Import, State
-from parachute.chat.imports.reading.notes import plain
-from parachute.chat.imports.running import BringSuggestion, Running, undo
+from parachute.chat.imports.arriving import Arriving
+from parachute.chat.imports.folders import ImportFolders, Record
+from parachute.chat.imports.models import Import, LeftOut
 from parachute.chat.sessions.importing import ImportedSessions
+from parachute.chat.sessions.models import Session
+from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.requests import Requests
 from parachute.security.audit.service import Audit
+from parachute.security.origin import Origin
 
 log = logging.getLogger(__name__)
 
-_WAITING = 8
+_ID = re.compile(r"[0-9a-f]{8}")
+_FILE = 2 * 1024**3
 _PART = 4 * 1024 * 1024
+_STATE = 20
+
+BringSuggestion = Callable[[dict[str, Any], bool], Awaitable[bool]]
+"""Stores a suggestion that came with an archive, or in a dry run only looks: whether it was not there. Errors: InvalidInput, Conflict."""
+
+Answer = dict[str, Any]
 
 
 class Imports:
-    """Runs imports; one at a time, since each may take everything that the disk gives."""
+    """Answers `self.core.sessions` of modules that may create sessions: each is sandboxed, and nothing is replaced.
+
+    A module brings something only as part of an import that a person's request has begun, and until it ends.
+    """
 
     def __init__(
         self,
@@ -39,16 +54,16 @@ class Imports:
         audit: Audit,
         bring: BringSuggestion,
         lineage: Lineage,
+        requests: Requests,
     ) -> None:
         self._folders = folders
-        self._lineage = lineage
-        self._bring = bring
         self._sessions = sessions
         self._audit = audit
-        self._one = asyncio.Lock()
-        self._records: dict[str, Import] | None = None
-        self._running: dict[str, Running] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._bring = bring
+        self._lineage = lineage
+        self._requests = requests
+        self._under_way: dict[str, Import] = {}
+        self._placing = asyncio.Lock()
         self._cleaning: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -56,234 +71,313 @@ class Imports:
         self._cleaning = asyncio.create_task(self._clean(), name="imports that were interrupted")
 
     async def close(self) -> None:
-        """End what runs; what it has brought until now stays."""
-        tasks = [*self._tasks.values(), *([self._cleaning] if self._cleaning else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        """End the removal."""
+        if self._cleaning is not None:
+            self._cleaning.cancel()
+            await asyncio.gather(self._cleaning, return_exceptions=True)
 
-    async def all(self) -> list[Import]:
-        """All imports, the newest first."""
-        records = await self._known()
-        return sorted(records.values(), key=lambda each: each.started_at, reverse=True)
-
-    async def get(self, import_id: str) -> Import:
-        """One import; error: NotFound."""
-        found = (await self._known()).get(import_id)
-        if found is None:
-            raise NotFound(f"There is no import {import_id[:40]!r}.", "`parachute import list` shows all.")
-        return found
-
-    async def receive(
-        self,
-        parts: AsyncIterator[bytes],
-        *,
-        kind: str,
-        name: str,
-        size: int,
-        by: str,
-        dry_run: bool,
-        archived: bool,
-        takes_files: bool,
-        takes_contexts: bool = False,
-    ) -> Import:
-        """Store an export as it comes, and begin to import it; `takes_files`: it may put files into the vault, `takes_contexts` also those that agents obey.
-
-        Errors: InvalidInput, Conflict, DiskFull, OSError.
-        """
-        if kind not in ("auto", *KINDS):
-            raise InvalidInput(f"kind: expected one of auto, {', '.join(KINDS)}.")
-        await self._cleaned()
-        records = await self._known()
-        if sum(not each.is_finished for each in records.values()) >= _WAITING:
-            raise Conflict(
-                "Several imports are waiting already.", "Import this one when they are done.", key="imports_busy"
-            )
-        await asyncio.to_thread(self._folders.check_room, size)
-        record = Import(secrets.token_hex(4), plain(name), None, now(), dry_run=dry_run, archived=archived)
-        record.takes_files, record.takes_contexts = takes_files, takes_contexts
-        folder = await asyncio.to_thread(self._folders.make, record.id)
-        records[record.id] = record
+    async def answer(self, module: ApprovedModule, what: str, document: Answer) -> Answer:
+        """One question of a module; errors: NotAllowed, NotFound, Conflict, InvalidInput, DiskFull."""
+        _check(module)
+        if self._cleaning is not None:
+            await asyncio.wait({self._cleaning})
         try:
-            await asyncio.to_thread(self._folders.store, record)
-            await _write(parts, folder, self._folders.check_room)
+            match what:
+                case "list":
+                    return {"imports": await self._list(module.name, is_first=document.get("first") is True)}
+                case "ids":
+                    return {"ids": await self._sessions.ids()}
+                case "begin":
+                    return await self._begin(module.name, document)
+                case "forget":
+                    return await self._forget(module.name, document)
+            found = self._get(module.name, document.get("import"))
+            match what:
+                case "suggestion":
+                    return {"outcome": await self._suggestion(found, object_field(document, "suggestion"))}
+                case "undo":
+                    return await self._undo(found)
+                case "keep":
+                    await self._keep(found, object_field(document, "record"))
+                    return {}
+                case "end":
+                    return await self._end(found, object_field(document, "record"))
+        except (OSError, sqlite3.Error) as error:
+            raise disk_error(error) or _failed(error) from error
+        raise NotFound(f"There is nothing to ask of sessions called {what[:40]!r}.", key="unknown_question")
+
+    async def take(
+        self, module: ApprovedModule, what: str, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]
+    ) -> Answer:
+        """Place what a module sends, `conversations` or a `file`; errors: NotAllowed, NotFound, InvalidInput, DiskFull."""
+        _check(module)
+        found = self._get(module.name, query.get("import", [""])[-1])
+        try:
+            match what:
+                case "conversations":
+                    return await self._conversations(found, body)
+                case "file":
+                    return await self._file(found, query, body)
+        except (OSError, sqlite3.Error) as error:
+            raise disk_error(error) or _failed(error) from error
+        raise NotFound(f"Nothing called {what[:40]!r} can be sent.", key="unknown_question")
+
+    async def _list(self, module: str, *, is_first: bool) -> list[Record]:
+        if is_first:  # another process of the module was at work on these, and has ended
+            for each in [each for each in self._under_way.values() if each.module == module]:
+                del self._under_way[each.id]
+            await self._clean()
+        return [each for each in (await asyncio.to_thread(self._folders.load)).values() if _owner(each) == module]
+
+    async def _begin(self, module: str, document: Answer) -> Answer:
+        asking = self._requests.get(module, text_field(document, "request"))
+        record = _record(document)
+        size = document.get("size")
+        if not _ID.fullmatch(record["id"]):
+            raise InvalidInput("id: eight hexadecimal digits are expected.", key="import_id_malformed")
+        if record["id"] in self._under_way:
+            raise Conflict("This import is under way.", "Wait for its end, or cancel it.", key="import_under_way")
+        await self._check_owner(module, record["id"])
+        await asyncio.to_thread(self._folders.check_room, size if isinstance(size, int) and size > 0 else 0)
+        found = Import.begun(record["id"], text_field(record, "name"), asking)
+        self._under_way[found.id] = found
+        try:
+            await asyncio.to_thread(self._folders.make, found.id)
+            await self._keep(found, {**record, "name": found.name})
         except BaseException:
-            del records[record.id]
-            await asyncio.shield(asyncio.to_thread(self._folders.remove, record.id))
+            del self._under_way[found.id]
             raise
-        self._begin(record, "waiting", kind, by)
-        return record
+        return {"name": found.name}
 
-    async def finished(self, import_id: str) -> tuple[Import, list[str]]:
-        """Wait for the end of an import; it and the sessions that it brought or found here."""
-        running, task = self._running.get(import_id), self._tasks.get(import_id)
-        if task is not None:
-            await asyncio.wait({task})
-        return await self.get(import_id), running.sessions_here if running else []
+    async def _keep(self, found: Import, record: Record) -> None:
+        await asyncio.to_thread(self._folders.store, {**record, "id": found.id, "module": found.module})
 
-    async def follow(self, import_id: str) -> AsyncIterator[tuple[int, dict[str, Any]]]:
-        """An import each time it has changed, until it is finished."""
-        record = await self.get(import_id)
-        number = 0
-        while True:
-            running = self._running.get(import_id)
-            changed = running.change if running else None
-            # Asked before it is sent: it may end meanwhile, and the last state is to be seen, too.
-            is_over = record.is_finished or changed is None
-            number += 1
-            yield number, {"type": "import", **record.as_json()}
-            if is_over or changed is None:
-                return
-            await changed.wait()
-            await asyncio.sleep(0.1)  # conversations come by the hundred
+    async def _forget(self, module: str, document: Answer) -> Answer:
+        """Forget an import that is over, at a person's request, or one that the module has begun."""
+        import_id = text_field(document, "import")
+        if (found := self._under_way.get(import_id)) is not None and found.module == module:
+            del self._under_way[import_id]
+        elif not self._requests.get(module, text_field(document, "request")).by_owner:
+            raise NotAllowed("This needs the owner.", key="not_owner")
+        if _ID.fullmatch(import_id):
+            await self._check_owner(module, import_id)
+            await asyncio.to_thread(self._folders.remove, import_id)
+        return {}
 
-    async def cancel(self, import_id: str) -> Import:
-        """Stop an import; what it has brought until now stays. One that is over is forgotten with its record."""
-        record = await self.get(import_id)
-        if (task := self._tasks.get(import_id)) is not None:
-            task.cancel()
-            await asyncio.wait({task})
-            return record
-        if not record.is_finished:
-            raise Conflict("The export is still being received.", "End the upload.", key="import_receiving")
-        await asyncio.to_thread(self._folders.remove, import_id)
-        (await self._known()).pop(import_id, None)
-        return record
-
-    async def undo(self, import_id: str, by: str) -> Import:
-        """Begin to remove what an import brought, as far as nobody has gone on with it; errors: NotFound, Conflict."""
-        record = await self.get(import_id)
-        if not record.is_finished or record.dry_run:
-            reason = "has brought nothing" if record.dry_run else "is under way"
-            raise Conflict(
-                f"This import {reason}.", "Cancel it first." if not record.dry_run else None, key="import_not_undone"
-            )
-        await asyncio.to_thread(self._folders.make, import_id)
-        self._begin(record, "undoing", None, by)
-        return record
-
-    def _begin(self, record: Import, state: State, kind: str | None, by: str) -> None:
-        record.state = state
-        running = self._running[record.id] = Running(record, self._folders, self._sessions, self._bring, self._lineage)
-        work = self._import(running, kind or "auto") if state == "waiting" else self._undo(running)
-        self._tasks[record.id] = asyncio.create_task(self._finish(running, work, by), name=f"import {record.id}")
-
-    def _settled(self, record: Import, state: State) -> None:
-        """Let go of an import that is over: from now on it can be undone, or forgotten."""
-        record.state = state
-        self._tasks.pop(record.id, None)
-        self._running.pop(record.id).announce()
-
-    async def _import(self, running: Running, kind: str) -> State:
-        record = running.record
-        async with self._one:
-            record.state = "running"
-            await asyncio.to_thread(self._folders.store, record)
-            running.announce()
-            try:
-                await running.run(kind)
-            except BaseException:
-                await asyncio.shield(running.drop())
-                raise
-        if record.errors:
-            return "failed"
-        record.progress = 1.0
-        return "done"
-
-    async def _undo(self, running: Running) -> State:
-        async with self._one:
-            await asyncio.to_thread(self._folders.store, running.record)
-            await undo(running.record, self._folders, self._sessions, running.announce)
-        return "undone"
-
-    async def _finish(self, running: Running, work: Any, by: str) -> None:
-        record = running.record
-        state: State = "done" if record.state == "undoing" else "cancelled"
+    async def _conversations(self, found: Import, body: AsyncIterator[bytes]) -> Answer:
+        if found.is_dry:
+            raise NotAllowed("This import only counts.", key="dry_run")
+        arriving = Arriving(self._folders, found)
         try:
-            state = await work
-        except asyncio.CancelledError:
-            work.close()
-        except (ParachuteError, OSError, sqlite3.Error) as error:
-            problem = disk_error(error) or error
-            record.fail(str(problem))
-            state = "failed"
-        except Exception:
-            log.exception("The import %s has failed.", record.id)
-            record.fail("Something unexpected happened; `parachute logs core` shows it.")
-            state = "failed"
-        record.ended_at = now()
+            async for part in body:
+                await asyncio.to_thread(arriving.take, part)
+            await asyncio.to_thread(arriving.end)
+            return {"added": await _to_its_end(self._add(found, arriving))}
+        finally:
+            await asyncio.to_thread(arriving.clear)
+
+    async def _add(self, found: Import, arriving: Arriving) -> list[str]:
+        async with self._placing:
+            here = {each.id for each in arriving.sessions if await self._sessions.sessions.find(each.id) is not None}
+            new = [each for each in arriving.sessions if each.id not in here]
+            try:
+                await asyncio.to_thread(self._place, found, arriving, new)
+                return await self._sessions.add(new)
+            except BaseException:
+                for each in new:
+                    self._folders.remove_transcript(each.id)
+                raise
+
+    def _place(self, found: Import, arriving: Arriving, new: Sequence[Session]) -> None:
+        self._folders.check_room()
+        for each in new:
+            if each.id in arriving.staged:
+                self._folders.place_transcript(found.id, arriving.staged[each.id], each.id)
+        self._folders.sync_transcripts()
+
+    async def _file(self, found: Import, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]) -> Answer:
+        try:
+            target = found.place(query.get("part", []))
+        except LeftOut as left_out:
+            async for _ in body:
+                pass
+            return {"outcome": left_out.outcome, "path": ""}
+        if found.is_dry and not found.is_own:
+            return {"outcome": "new", "path": target}
+        found.staged += 1
+        number, time = found.staged, _time(query)
+        try:
+            content = await self._received(found, number, body)
+            placed = await _to_its_end(self._place_file(found, number, target, time, content))
+        finally:
+            await asyncio.to_thread(self._folders.unstage, found.id, number)
+        return {"outcome": "new" if placed else "same" if placed is None else "different_files", "path": target}
+
+    async def _received(self, found: Import, number: int, body: AsyncIterator[bytes]) -> Content:
+        """Write what comes in large pieces, as long as there is room; in a dry run only look what it is."""
+        digest, size, held = hashlib.sha256(), 0, bytearray()
+        file = None if found.is_dry else await asyncio.to_thread(self._folders.stage, found.id, number)
+        with file or contextlib.nullcontext():
+            async for part in body:
+                digest.update(part)
+                size += len(part)
+                held += part
+                if size > _FILE:
+                    raise InvalidInput("A file has at most 2 GB.", key="file_too_large")
+                if len(held) >= _PART:
+                    if file is not None:
+                        await asyncio.to_thread(self._folders.check_room)
+                        await asyncio.to_thread(file.write, bytes(held))
+                    held.clear()
+            if file is not None:
+                await asyncio.to_thread(_finish, file, bytes(held))
+        return digest.hexdigest(), size
+
+    async def _place_file(
+        self, found: Import, number: int, target: str, time: str | None, content: Content
+    ) -> bool | None:
+        try:
+            there = await asyncio.to_thread(self._folders.compare, target, content[0])
+            if found.is_dry or there is not True:
+                return there
+            # Noted first; what is there already stays what it was.
+            await self._lineage.wrote(self._folders.vault / target, [""], Origin.IMPORT, [content])
+            return await asyncio.to_thread(self._folders.place_file, found.id, number, target, time)
+        except (OSError, InvalidInput) as error:
+            if isinstance(error, OSError) and error.errno not in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR):
+                raise
+            return False  # a link is in its place, a file in that of a folder, or the other way round
+
+    async def _suggestion(self, found: Import, suggestion: dict[str, Any]) -> str:
+        if not found.is_own:
+            raise NotAllowed("Suggestions come only with an archive of the owner's own.", key="not_own_archive")
+        try:
+            return "new" if await self._bring(suggestion, found.is_dry) else "same"
+        except InvalidInput:
+            return "malformed"
+        except Conflict:
+            return "too_many_waiting"
+
+    async def _undo(self, found: Import) -> Answer:
+        """Remove what an import brought and nobody has changed since; the rest stays, and is named."""
+        if not found.takes_files:
+            raise NotAllowed("This needs the owner.", key="not_owner")
+        kept, removed = [], 0
+        for session in await self._sessions.brought_by(found.id):
+            if self._sessions.is_untouched(session):
+                with contextlib.suppress(ParachuteError):  # somebody has deleted it meanwhile
+                    await self._sessions.sessions.delete(session.id)
+                    removed += 1
+            else:
+                kept.append(session.title or session.id)
+        for placed in await asyncio.to_thread(lambda: list(self._folders.files(found.id))):
+            if not await asyncio.to_thread(self._folders.take_back, placed):
+                kept.append(placed[0])
+        return {"removed": removed, "kept": kept}
+
+    async def _end(self, found: Import, record: Record) -> Answer:
+        del self._under_way[found.id]
+        errors = record.get("errors")
+        state, kind = (str(record.get(name) or "unknown")[:_STATE] for name in ("state", "kind"))
         self._audit.append(
             event_type="import",
             source_type="user",
-            source_id=by,
-            target_module="chat",
-            target_endpoint=f"{state} {record.kind or 'unknown'} {record.id}: {record.imported} conversations",
+            source_id=found.by,
+            target_module=found.module,
+            target_endpoint=f"{state} {kind} {found.id}: {record.get('imported')} conversations",
             success=state != "failed",
-            error="; ".join(record.errors) or None,
+            error="; ".join(map(str, errors)) if isinstance(errors, list) and errors else None,
         )
-        try:
-            await asyncio.shield(asyncio.to_thread(self._settle, replace(record, state=state)))
-        finally:
-            self._settled(record, state)
+        await asyncio.to_thread(self._settle, {**record, "id": found.id, "module": found.module})
+        return {}
 
-    def _settle(self, record: Import) -> None:
+    async def _check_owner(self, module: str, import_id: str) -> None:
+        there = (await asyncio.to_thread(self._folders.load)).get(import_id)
+        if there is not None and _owner(there) != module:
+            raise NotAllowed("This import is another module's.", key="import_of_another")
+
+    def _settle(self, record: Record) -> None:
         with contextlib.suppress(OSError):  # the next start clears it
-            self._folders.clear(record.id)
+            self._folders.clear(record["id"])
             self._folders.store(record)
 
-    async def _known(self) -> dict[str, Import]:
-        if self._records is None:
-            found = await asyncio.to_thread(self._folders.load)
-            if self._records is None:
-                self._records = found
-        return self._records
-
-    async def _cleaned(self) -> None:
-        if self._cleaning is not None:
-            await asyncio.wait({self._cleaning})
+    def _get(self, module: str, import_id: object) -> Import:
+        found = self._under_way.get(import_id) if isinstance(import_id, str) else None
+        if found is None or found.module != module:
+            raise NotFound("This import is not under way.", "Begin it at a person's request.", key="import_not_begun")
+        return found
 
     async def _clean(self) -> None:
         try:
-            left = await asyncio.to_thread(self._folders.unfinished)
-            if not left:
-                return
-            records = await self._known()
-            began = min((records[each].started_at for each in left if each in records), default=now())
-            # What was placed and not stored: half of a conversation would be there. What is older has lost its list.
-            here = set(await self._sessions.ids())
-            for session in await asyncio.to_thread(self._folders.placed_since, began):
-                if session not in here:
-                    await asyncio.to_thread(self._folders.remove_transcript, session)
-            for import_id in left:
-                record = records.get(import_id)
-                if record is None or record.state == "receiving":
-                    records.pop(import_id, None)
-                    await asyncio.to_thread(self._folders.remove, import_id)
-                    continue
-                if not record.is_finished:
-                    # Counted anew: how far it was nobody has written down.
-                    record.imported = len(await self._sessions.brought_by(import_id))
-                    record.files_imported = len(await asyncio.to_thread(list, self._folders.files(import_id)))
-                    record.state, record.ended_at = "interrupted", now()
-                await asyncio.to_thread(self._settle, record)
+            async with self._placing:
+                left = await asyncio.to_thread(self._folders.unfinished)
+                if left := [each for each in left if each not in self._under_way]:
+                    await self._remove_left(left)
         except (ParachuteError, OSError, sqlite3.Error):
             log.warning("What interrupted imports have left could not be removed.", exc_info=True)
 
+    async def _remove_left(self, left: Sequence[str]) -> None:
+        records = await asyncio.to_thread(self._folders.load)
+        began = min((str(records[each].get("started_at")) for each in left if each in records), default=now())
+        # What was placed and not stored: half of a conversation would be there. What is older has lost its list.
+        here = set(await self._sessions.ids())
+        for session in await asyncio.to_thread(self._folders.placed_since, began):
+            if session not in here:
+                await asyncio.to_thread(self._folders.remove_transcript, session)
+        for import_id in left:
+            record = records.get(import_id)
+            if record is None or record.get("state") == "receiving":
+                await asyncio.to_thread(self._folders.remove, import_id)
+                continue
+            # Counted anew: how far it was nobody has written down.
+            record["imported"] = len(await self._sessions.brought_by(import_id))
+            record["files_imported"] = len(await asyncio.to_thread(list, self._folders.files(import_id)))
+            record["state"], record["ended_at"] = "interrupted", now()
+            await asyncio.to_thread(self._settle, record)
 
-async def _write(parts: AsyncIterator[bytes], folder: Path, check_room: Callable[[int], None]) -> None:
-    """Write what comes into the new file `upload` in a folder, in large pieces, as long as there is room."""
-    with Folder.open(folder) as place:
-        descriptor = place.descriptor("upload", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    with os.fdopen(descriptor, "wb") as file:
-        held = bytearray()
-        async for part in parts:
-            held += part
-            if len(held) >= _PART:
-                await asyncio.to_thread(file.write, bytes(held))
-                held.clear()
-                # How much comes nobody need have said before.
-                await asyncio.to_thread(check_room, 0)
-        await asyncio.to_thread(file.write, bytes(held))
-        size = file.tell()
-    if not size:
-        raise InvalidInput("The export is empty.", key="import_empty")
+
+def _check(module: ApprovedModule) -> None:
+    if module.manifest.permissions.sessions != "create":
+        raise NotAllowed(
+            f"The manifest of {module.name} does not say that it may create sessions.",
+            "Write `sessions: create` under permissions; the user sees it before installing.",
+            key="sessions_not_permitted",
+        )
+
+
+def _owner(record: Record) -> object:
+    # Before modules did it the computer itself imported, and what it kept is for its own module.
+    return record.get("module", "imports")
+
+
+def _record(document: Answer) -> Record:
+    record = object_field(document, "record")
+    return {**record, "id": text_field(record, "id")}
+
+
+def _failed(error: Exception) -> ParachuteError:
+    return Conflict(f"It could not be placed: {error}.", key="not_placed")
+
+
+def _finish(file: BinaryIO, data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _time(query: Mapping[str, Sequence[str]]) -> str | None:
+    time = query.get("time", [None])[-1]
+    try:
+        return time and datetime.fromisoformat(time).isoformat()
+    except ValueError as error:
+        raise InvalidInput("time: ISO 8601 is expected.", key="time_malformed") from error
+
+
+async def _to_its_end(work: Coroutine[Any, Any, Any]) -> Any:
+    """Wait for one step, also if the module leaves meanwhile: a thread goes on, and would place what nobody knows of."""
+    step = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(step)
+    except asyncio.CancelledError:
+        await asyncio.gather(step, return_exceptions=True)
+        raise

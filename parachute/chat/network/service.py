@@ -162,7 +162,11 @@ class Networks:
     async def forget(self, workspace: str, host: str, who: str) -> None:
         """Take a decision back: the host is asked about again. Error: NotFound."""
         if not await self._decisions.remove(workspace, host):
-            raise NotFound(f"Nothing was decided about {host[:80]}.", "`parachute network list` shows what was.")
+            raise NotFound(
+                f"Nothing was decided about {host[:80]}.",
+                "`parachute network list` shows what was.",
+                key="host_not_decided",
+            )
         self._audit.decided("network", who, f"forget: {host}", host, workspace)
         await self._apply(workspace)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from parachute.base.errors import ParachuteError
 from parachute.changes.contents import content_of
 from parachute.changes.service import Changes
-from parachute.chat.imports.folders import PLACE
+from parachute.chat.imports.models import PLACE
 from parachute.chat.knowledge.service import INTERFACE
 from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.sessions.models import Session

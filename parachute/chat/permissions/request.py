@@ -39,7 +39,11 @@ class NetworkPermission(_Strict):
         if self.mode == "list":
             return Network("list", normal(self.hosts))
         if self.hosts:
-            raise InvalidInput("network.hosts: without a network there are no hosts.", "Use the mode `list`.")
+            raise InvalidInput(
+                "network.hosts: without a network there are no hosts.",
+                "Use the mode `list`.",
+                key="hosts_without_network",
+            )
         return NO_NETWORK
 
 

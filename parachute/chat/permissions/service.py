@@ -147,7 +147,9 @@ class Permissions(Struct):
                 with Folder.open(root) as top, top.folder(name):
                     found.append(name)
             except OSError as error:
-                raise NotFound(f"allowed_folders: there is no folder {name[:80]!r} in the vault.") from error
+                raise NotFound(
+                    f"allowed_folders: there is no folder {name[:80]!r} in the vault.", key="no_such_folder"
+                ) from error
         return tuple(dict.fromkeys(found))
 
     def _check_mcps(self, listed: tuple[str, ...], workspace: Workspace | None) -> None:

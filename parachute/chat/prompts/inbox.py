@@ -5,10 +5,12 @@ import shlex
 from collections.abc import Sequence
 from typing import ClassVar
 
+from msgspec import to_builtins
+
 from parachute.chat.prompts.approvals import PromptFile, approved_files
 from parachute.config.vault.service import Vault
 from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 from parachute.security.approved_prompts import ApprovedPrompts
 
 _WHOLE = 64 * 1024
@@ -47,7 +49,7 @@ def _item(prompt: PromptFile) -> Item:
         key=prompt.name,
         title=f"Words of {prompt.name}",
         source=prompt.name,
-        details=change.as_json(),
+        details=to_builtins(change),
         answers=(APPROVE,) if len(prompt.content) <= _WHOLE else (),
         is_owners=True,
         command=f"parachute prompts approve {shlex.quote(prompt.name)}",

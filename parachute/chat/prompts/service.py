@@ -128,7 +128,7 @@ class Prompts:
     def agent(self, agent_path: str) -> AnsweringAgent:
         """The agent that a message names; errors: NotFound, InvalidInput for one that cannot be obeyed."""
         if self._agents is None:
-            raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r}.")
+            raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r}.", key="no_such_agent")
         return self._agents.find(agent_path)
 
 

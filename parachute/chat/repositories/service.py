@@ -25,12 +25,6 @@ _MOST, _MOST_OF_SESSION = 100, 10
 _ASK = "Ask the owner: in a workspace `parachute git allow` allows it."
 
 
-class NotAllowedYet(Refused):
-    """A repository that the owner is asked about."""
-
-    key = "repository_asked"
-
-
 class Place(Struct, frozen=True):
     """Owner of grants: a session, its owner at the egress proxy, its workspace if any, and what that says.
 
@@ -111,7 +105,9 @@ class Repositories(Struct):
         """
         if not workspace and choice == "always":
             raise InvalidInput(
-                "workspace: only a workspace uses a repository for good.", "Chats without one are allowed it once."
+                "workspace: only a workspace uses a repository for good.",
+                "Chats without one are allowed it once.",
+                key="not_a_workspace",
             )
         accesses = _including(access) if choice == "always" else _needing(access)
         made = [DecidedRepository(workspace or None, str(repository), each, choice, who, now()) for each in accesses]
@@ -125,7 +121,11 @@ class Repositories(Struct):
     async def forget(self, workspace: str, repository: Repository, who: str) -> None:
         """Take the decisions about a repository back: it is asked about again. Error: NotFound."""
         if not await self.decided.remove(workspace, repository):
-            raise NotFound(f"Nothing was decided about {repository}.", "`parachute git list` shows what was.")
+            raise NotFound(
+                f"Nothing was decided about {repository}.",
+                "`parachute git list` shows what was.",
+                key="repository_not_decided",
+            )
         self.audit.decided("git", who, f"forget: {repository}", repository.host, workspace)
         await self._recheck(workspace)
 
@@ -158,9 +158,10 @@ class Repositories(Struct):
                 return Refused(f"{repository} is not allowed, and too many wait for the owner.", _ASK)
             self._asked[key] = Asked(*key, place.session, place.source, now())
             self.changed()
-        return NotAllowedYet(
+        return Refused(
             f"This conversation may not {what} {repository} yet. The owner has been asked (`parachute inbox`).",
             "Tell the owner what it is needed for, and try again once it is allowed.",
+            key="repository_asked",
         )
 
     def _answered(self, workspace: str, repository: Repository, accesses: Sequence[Access]) -> None:

@@ -31,12 +31,17 @@ def decode(attachments: list[Attachment]) -> list[tuple[Attachment, bytes]]:
         try:
             data = base64.b64decode(attachment.base64_data, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise InvalidInput(f"{field}: base64Data is not valid base64.") from error
+            raise InvalidInput(f"{field}: base64Data is not valid base64.", key="not_base64") from error
         limit = {"image": _IMAGE_LIMIT, "pdf": _PDF_LIMIT}.get(attachment.type, _FILE_LIMIT)
         if len(data) > limit:
-            raise InvalidInput(f"{field}: has {len(data):,} bytes; {limit:,} are allowed for {attachment.type}.")
+            raise InvalidInput(
+                f"{field}: has {len(data):,} bytes; {limit:,} are allowed for {attachment.type}.",
+                key="attachment_too_large",
+            )
         if attachment.type == "image" and attachment.mime_type not in _IMAGE_TYPES:
-            raise InvalidInput(f"{field}: mimeType must be one of {', '.join(_IMAGE_TYPES)} for an image.")
+            raise InvalidInput(
+                f"{field}: mimeType must be one of {', '.join(_IMAGE_TYPES)} for an image.", key="not_an_image"
+            )
         decoded.append((attachment, data))
     return decoded
 

@@ -24,7 +24,7 @@ ChangesDependency = Annotated[Changes, Depends(provided(Changes))]
 async def _session(session: str) -> str:
     # What is kept for the owner's own changes has a name that is no session's, and other routes.
     if not is_session_id(session):
-        raise NotFound(f"There is no session {session[:80]!r}.")
+        raise NotFound(f"There is no session {session[:80]!r}.", key="session_not_found")
     return session
 
 

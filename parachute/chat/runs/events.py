@@ -5,7 +5,8 @@ The command line reads with these classes, too: they need nothing that is slow t
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar
+from types import NoneType
+from typing import Any, ClassVar, get_args, get_origin
 
 from msgspec import Struct, ValidationError, convert, field, to_builtins
 from msgspec.structs import fields
@@ -255,9 +256,22 @@ PANIC = Aborted("All agents were stopped; `parachute resume` lets them work agai
 
 
 def read(document: Mapping[str, Any]) -> Event | None:
-    """The event that was stored or sent; None for one that this version does not know."""
+    """The event that was stored or sent; None for one that this version does not know. What another version leaves out is empty."""
     kind = EVENTS.get(str(document.get("type")))
     try:
-        return convert(document, kind) if kind else None
+        return convert({**_empty(kind), **document}, kind) if kind else None
     except ValidationError:
         return None
+
+
+@cache
+def _empty(kind: type[Struct]) -> dict[str, Any]:
+    """The empty value of each member that has to be there."""
+    return {field.encode_name: _value(field.type) for field in fields(kind) if field.required}
+
+
+def _value(kind: Any) -> Any:
+    if NoneType in get_args(kind):
+        return None
+    plain = get_origin(kind) or kind
+    return _empty(plain) if issubclass(plain, Struct) else plain()

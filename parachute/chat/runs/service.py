@@ -149,7 +149,7 @@ class Runs:
     async def inject(self, session: str, message: str) -> None:
         """Put a further message into a running turn; errors: NotFound, InvalidInput, and 429 when too many wait."""
         if not message.strip() or len(message) > MAXIMUM_MESSAGE:
-            raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
+            raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.", key="message_length")
         run = self._running(session)
         if run.profile is not None:
             await self._services.sessions.check_owner(run.session, None)
@@ -190,7 +190,7 @@ class Runs:
             raise NotFound("This permission request does not wait for an answer.", key="no_request")
         if grant is not None:
             if grant not in grants:
-                raise InvalidInput("grant: expected one of the suggestedGrants of this request.")
+                raise InvalidInput("grant: expected one of the suggestedGrants of this request.", key="unknown_grant")
             if allow:
                 await self._services.sessions.add_grant(session, grant)
         if waiting is None or not is_live:
@@ -278,7 +278,7 @@ class Runs:
     def reserved(self, session: str) -> Iterator[None]:
         """Keep all other messages out of a session while its run is made; error: Conflict if it is busy."""
         if self._stopping:
-            raise Conflict("The computer is stopping.", "Try again when it is up.")
+            raise Conflict("The computer is stopping.", "Try again when it is up.", key="stopping")
         if self._is_used(session):
             raise Conflict(
                 "sessionId: this conversation is being answered already.",

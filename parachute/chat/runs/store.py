@@ -127,7 +127,9 @@ class RunStore:
         try:
             await asyncio.to_thread(self._files.remove, runs)
         except OSError as error:
-            raise Unavailable(f"The events of earlier runs cannot be removed: {error}.") from error
+            raise Unavailable(
+                f"The events of earlier runs cannot be removed: {error}.", key="events_not_removed"
+            ) from error
 
 
 def _folder(database: Path) -> Path:

@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/chat", tags=["sessions"])
 async def check_level(request: Request, level: str | None, *, is_decision: bool = True) -> None:
     """See that whoever asks for a direct session may have one; talking to one that there is decides nothing.
 
-    Errors: NotAllowed, ConfirmationNeeded, InvalidInput for an unknown word.
+    Errors: NotAllowed, ParachuteError (`confirmation_needed`), InvalidInput for an unknown word.
     """
     if level is not None and normalize_trust_level(level) == "direct":
         what = "trustLevel: a direct session runs with the owner's rights, and asking for one"

@@ -19,13 +19,17 @@ def change_of(changes: dict[str, Any]) -> Callable[[Session], None]:
     workspace = changes.get("workspaceId")
     overrides = changes.get("configOverrides") or {}
     if unknown := set(overrides) - {"model"}:
-        raise InvalidInput(f"configOverrides: expected only `model`, not {', '.join(sorted(unknown))[:200]!r}.")
+        raise InvalidInput(
+            f"configOverrides: expected only `model`, not {', '.join(sorted(unknown))[:200]!r}.", key="unknown_override"
+        )
     model = overrides.get("model")
     if model is not None and not (isinstance(model, str) and _MODEL.fullmatch(model)):
-        raise InvalidInput("configOverrides.model: expected the name of a model, of at most 100 characters.")
+        raise InvalidInput(
+            "configOverrides.model: expected the name of a model, of at most 100 characters.", key="invalid_model"
+        )
     mode = changes.get("responseMode")
     if mode is not None and mode not in _RESPONSE_MODES:
-        raise InvalidInput("responseMode: expected `all_messages` or `mention_only`.")
+        raise InvalidInput("responseMode: expected `all_messages` or `mention_only`.", key="invalid_response_mode")
     pattern = changes.get("mentionPattern")
     title = title_in(changes)
 
@@ -54,5 +58,5 @@ def title_in(changes: dict[str, Any]) -> str | None:
     if title is None:
         return None
     if not (words := " ".join(title.split())):
-        raise InvalidInput("title: must not be empty.")
+        raise InvalidInput("title: must not be empty.", key="title_empty")
     return words

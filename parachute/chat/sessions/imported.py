@@ -1,11 +1,14 @@
 """A session made from what an import says of it: the first line of what it brought, which is read as untrusted input."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from parachute.base.clock import now
+from parachute.base.errors import InvalidInput
 from parachute.chat.sessions.messages import assistant_text, user_text
-from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.models import BOT_SOURCES, Session
+from parachute.security.trust_levels import normalize_trust_level
 
 IMPORT = "import"
 """The key of a session's metadata that names the import which brought it."""
@@ -13,7 +16,7 @@ IMPORT = "import"
 IMPORTED_KINDS = {"user": "imported_user", "assistant": "imported_assistant"}
 """The kinds of its texts in the search: nothing takes them for words that were said here."""
 
-SOURCES = ("parachute", "chatgpt", "claude", "telegram", "discord", "matrix")
+_SOURCES = ("parachute", "chatgpt", "claude", *BOT_SOURCES)
 _TITLE = 250
 _MOST = 10_000_000
 
@@ -28,6 +31,9 @@ def session_of(origin: dict[str, Any], identifier: str, *, import_id: str | None
     known: dict[str, Any] = {"id": import_id or _text(origin, "import"), "messages": count}
     if isinstance(labels, dict):
         known |= {str(name)[:40]: value[:_TITLE] for name, value in list(labels.items())[:10] if isinstance(value, str)}
+    if level := known.pop("trustLevel", None):
+        with suppress(InvalidInput):
+            known["trustLevel"] = normalize_trust_level(str(level))
     return Session(
         id=identifier,
         created_at=created,
@@ -35,7 +41,7 @@ def session_of(origin: dict[str, Any], identifier: str, *, import_id: str | None
         title=_text(origin, "title"),
         message_count=count + more,
         archived=origin.get("archived") is True,
-        source=source if source in SOURCES else "parachute",
+        source=source if source in _SOURCES else "parachute",
         original_id=_text(origin, "original"),
         metadata={IMPORT: known},
     )

@@ -28,7 +28,10 @@ class ImportedSessions:
         No event tells of them: what hooks and modules do for a new conversation is not for five years of old ones.
         """
         if not all(is_session_id(session.id) and session.trust_level == "sandboxed" for session in found):
-            raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`, and a sandboxed session.")
+            raise InvalidInput(
+                "sessionId: expected 1 to 64 letters, digits, `-` and `_`, and a sandboxed session.",
+                key="invalid_session_id",
+            )
         texts = await asyncio.to_thread(lambda: [self._texts(session.id) for session in found])
         added = await self._store.insert_imported(zip(found, texts, strict=True))
         for session in added:

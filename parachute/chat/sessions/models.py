@@ -15,7 +15,9 @@ from parachute.base.answers import Answer
 from parachute.core.para_id import ParaId
 from parachute.security.trust_levels import TrustLevel
 
-BOT_SOURCES = ("telegram", "discord", "matrix")
+BOT_SOURCES = ("discord", "matrix", "telegram")
+"""The messengers, which are above here: tests/connectors/platforms/test_available.py compares them."""
+
 MODULE = "module"
 """The key of a session's metadata that names the module which made it."""
 

@@ -72,9 +72,9 @@ class Sessions:
         Error: Conflict if the id is taken.
         """
         if not is_session_id(session.id):
-            raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.")
+            raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.", key="invalid_session_id")
         if session.trust_level == "direct" and approved_by is None:
-            raise NotAllowed("trustLevel: a direct session needs the owner's approval.")
+            raise NotAllowed("trustLevel: a direct session needs the owner's approval.", key="direct_needs_owner")
         if session.workspace_id is not None:
             session.trust_level = self.floored(session.trust_level, session.workspace_id, must_exist=False)
         if owner is not None:
@@ -82,7 +82,7 @@ class Sessions:
         try:
             await self._store.insert(session)
         except sqlite3.IntegrityError as error:
-            raise Conflict(f"The session {session.id} already exists.") from error
+            raise Conflict(f"The session {session.id} already exists.", key="session_exists") from error
         if session.trust_level == "direct" and approved_by is not None:
             # After the row, so that a taken id approves nothing for the session that has it.
             await self._trust.set_level(session.id, "direct", approved_by)
@@ -183,7 +183,11 @@ class Sessions:
 
         def change(found: Session) -> None:
             if version not in (None, found.version):
-                raise Conflict("The conversation has changed since.", "Check its title, and whether it is archived.")
+                raise Conflict(
+                    "The conversation has changed since.",
+                    "Check its title, and whether it is archived.",
+                    key="session_changed",
+                )
             found.title = found.title if words is None else words
             found.archived = found.archived if archived is None else archived
 
@@ -212,7 +216,9 @@ class Sessions:
         if level == "direct":
             await self.check_owner(found, None)
         if level == "direct" and found.from_outside and not admin:
-            raise NotAllowed("trustLevel: raising a session of a bot needs a key with admin rights.")
+            raise NotAllowed(
+                "trustLevel: raising a session of a bot needs a key with admin rights.", key="raise_needs_admin"
+            )
         if level:
             await self._trust.set_level(session, level, approved_by)
         if asked is not None:

@@ -60,7 +60,7 @@ class Transcripts:
     def folder(self, session: str) -> Path:
         """The folder of a sandboxed session's transcript, the only one that its sandbox gets; error: InvalidInput."""
         if not is_session_id(session):
-            raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.")
+            raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.", key="invalid_session_id")
         return self._roots[0] / f"{_OWN}{session}"
 
     def make_folder(self, session: str) -> None:

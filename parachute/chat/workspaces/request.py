@@ -105,7 +105,7 @@ class Changes(_Strict):
         try:
             return normalize_trust_level(self.default_trust_level)
         except InvalidInput as error:
-            raise InvalidInput(error.message.replace("trustLevel", "default_trust_level", 1)) from error
+            raise InvalidInput(error.message.replace("trustLevel", "default_trust_level", 1), key=error.key) from error
 
     def level_after(self, before: TrustLevel) -> TrustLevel:
         """The trust level after these changes; error: InvalidInput for an unknown word."""

@@ -70,7 +70,11 @@ class Workspaces:
         """One workspace; error: NotFound."""
         found = self._store.get(slug)
         if found is None:
-            raise NotFound(f"There is no workspace {slug[:64]!r}.", "`parachute workspaces list` shows all of them.")
+            raise NotFound(
+                f"There is no workspace {slug[:64]!r}.",
+                "`parachute workspaces list` shows all of them.",
+                key="no_such_workspace",
+            )
         return found
 
     async def of(self, session: Session) -> Workspace | None:
@@ -84,7 +88,11 @@ class Workspaces:
             self._check_name(said.name, None)
             known = {workspace.slug for workspace in self._store.all()}
             if len(known) >= _MOST:
-                raise Conflict(f"There are {_MOST} workspaces already.", "Delete one that you do not need.")
+                raise Conflict(
+                    f"There are {_MOST} workspaces already.",
+                    "Delete one that you do not need.",
+                    key="too_many_workspaces",
+                )
             # A deleted workspace's sessions keep its slug: they must not wake up in another one.
             slug = slug_of(said.name, known | await self._sessions.workspaces())
             workspace = said.applied(_new(slug, said.name), await self._directory(said.working_directory))
@@ -134,7 +142,9 @@ class Workspaces:
             # First, since a copy without a workspace is taken up at the next start.
             await asyncio.to_thread(self._copies.remove, slug)
         except OSError as error:
-            raise Conflict(f"The workspace's file in the vault cannot be removed: {error.strerror}.") from error
+            raise Conflict(
+                f"The workspace's file in the vault cannot be removed: {error.strerror}.", key="workspace_not_removed"
+            ) from error
         await self._store.delete(slug)
 
     def check_chosen(self, directory: Path) -> None:
@@ -158,6 +168,7 @@ class Workspaces:
             raise NotAllowed(
                 f"agentPath: the workspace {workspace.name} does not use the agent {agent_path[:100]!r}.",
                 "Choose another agent, or allow it in the workspace.",
+                key="agent_not_in_workspace",
             )
         if workspace is None and not allowed(otherwise, names):
             raise NotAllowed(
@@ -220,7 +231,7 @@ class Workspaces:
         except (InvalidInput, OSError) as error:
             reason, hint = (error.message, error.hint) if isinstance(error, ParachuteError) else (f"{error}.", None)
             sentence = reason.partition(": ")[2] or reason
-            raise InvalidInput(f"working_directory: {sentence}", hint) from error
+            raise InvalidInput(f"working_directory: {sentence}", hint, key="working_directory") from error
         if not found:
             raise InvalidInput(
                 f"working_directory: there is no folder {text.strip()[:200]}.", "Make it first.", key="no_folder"

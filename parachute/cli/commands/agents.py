@@ -14,7 +14,7 @@ from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 from parachute.security.approved_prompts import ApprovedPrompts
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def approve(
     store = _store()
     found = [store.get(each, project(directory)) for each in name]
     if wrong := next((agent for agent in found if agent.problem), None):
-        raise InvalidInput(f"{wrong.path} cannot be used. {wrong.problem}")
+        raise InvalidInput(f"{wrong.path} cannot be used. {wrong.problem}", key="agent_not_usable")
     waiting = [agent for agent in found if not store.is_approved(agent)]
     for agent in waiting if not as_json else ():
         print_changes([text_change(agent.path, store.before(agent), agent.content.encode(), is_whole=True)])

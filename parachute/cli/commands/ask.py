@@ -45,9 +45,15 @@ def _prompt(words: list[str]) -> str:
         parts.append(sys.stdin.read(MAXIMUM_CHARACTERS + 1))
     prompt = "\n\n".join(part.strip() for part in parts if part.strip())
     if not prompt:
-        raise InvalidInput("The question is empty.", "Write it behind `parachute ask`, or pipe it in.")
+        raise InvalidInput(
+            "The question is empty.", "Write it behind `parachute ask`, or pipe it in.", key="question_empty"
+        )
     if len(prompt) > MAXIMUM_CHARACTERS:
-        raise InvalidInput(f"The question has more than {MAXIMUM_CHARACTERS:,} characters.", "Ask with less text.")
+        raise InvalidInput(
+            f"The question has more than {MAXIMUM_CHARACTERS:,} characters.",
+            "Ask with less text.",
+            key="question_too_long",
+        )
     return prompt
 
 

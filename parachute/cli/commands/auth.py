@@ -39,13 +39,17 @@ def login(
     home = Home.find()
     if model and not base_url:
         raise InvalidInput(
-            "--model: name the server, too, with --base-url.", "`parachute config set model NAME` is Claude's."
+            "--model: name the server, too, with --base-url.",
+            "`parachute config set model NAME` is Claude's.",
+            key="model_without_server",
         )
     question = f"API key of {base_url} (Enter if it needs none)" if base_url else _QUESTION
     secret = (ask_secret(question) if sys.stdin.isatty() else sys.stdin.readline()).strip() or None
     if not secret and not base_url:
         raise InvalidInput(
-            "Nothing was entered.", "Make a key on console.anthropic.com, or a token with `claude setup-token`."
+            "Nothing was entered.",
+            "Make a key on console.anthropic.com, or a token with `claude setup-token`.",
+            key="nothing_entered",
         )
     provider = _log_in(home, secret, base_url, model)
     if secret:

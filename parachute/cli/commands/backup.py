@@ -138,7 +138,9 @@ def restore(
 ) -> None:
     """Put a backup in the place of the vault, which is kept beside it; the computer must not run."""
     if (by and to) or (browser and not by):
-        raise InvalidInput("--by orders a restore in place of the vault, and --browser goes with it.")
+        raise InvalidInput(
+            "--by orders a restore in place of the vault, and --browser goes with it.", key="by_without_place"
+        )
     backups = _backups()
     if by:
         backups.prepare(backups.chosen(name), trust=trust, by=by, browser=browser)
@@ -293,7 +295,7 @@ def _confirm_restore(backup: "Backup", backups: "Backups", trust: bool) -> None:
             "Keys and approvals that were withdrawn since then count again: look at `parachute keys list` afterwards."
         )
     if not sys.stdin.isatty():
-        raise InvalidInput("Cannot ask: no terminal.", "`--yes` restores without asking.")
+        raise InvalidInput("Cannot ask: no terminal.", "`--yes` restores without asking.", key="cannot_ask")
     if not agrees("Restore it?"):
         print_note("Nothing was restored.")
         raise typer.Exit(1)

@@ -10,7 +10,9 @@ from parachute.cli.asking import secret
 from parachute.cli.commands import JSON, group
 from parachute.cli.output import clean, local, print_answer, print_json, print_note, print_rows, print_table
 
-_PLATFORM = typer.Argument(metavar="PLATFORM", help="telegram, discord or matrix.")
+_PLATFORM = typer.Argument(
+    metavar="PLATFORM", help="A messenger, such as telegram; `parachute bots status` lists them."
+)
 _CHAT = typer.Argument(metavar="CHAT", help="Id of a chat, as `parachute bots chats` shows it.")
 _ADDRESS = typer.Argument(metavar="ADDRESS", help="Such as https://matrix.example.org; '' for the platform's own.")
 _REQUEST = typer.Argument(metavar="CODE", help="The code that the sender received, or the id of the request.")
@@ -31,7 +33,7 @@ def status(as_json: bool = JSON) -> None:
         ["Platform", "Bot", "State", "Token", "Waiting", "Unsent", "Undelivered"],
         [
             (
-                *(name, each["bot_name"] or "", _state(each), "kept" if each["has_token"] else "none"),
+                *(name, each["bot_name"] or "", each["state"], "kept" if each["has_token"] else "none"),
                 *(str(each["waiting_messages"]), str(each["unsent"]), str(each["undelivered"])),
             )
             for name, each in found["connectors"].items()
@@ -63,8 +65,10 @@ def remove_token(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
 
 def set_server(platform: str = _PLATFORM, address: str = _ADDRESS, as_json: bool = JSON) -> None:
     """Keep the address of the server at which a bot has its account: for Matrix always, for others one of your own."""
-    field = "homeserver_url" if platform == "matrix" else "server_url"
-    Api.find().put("/api/bots/config", {platform: {field: address}})
+    api = Api.find()
+    bot = api.get("/api/bots/config").get(platform, {})
+    field = "homeserver_url" if "homeserver_url" in bot else "server_url"
+    api.put("/api/bots/config", {platform: {field: address}})
     print_answer({"platform": platform, field: address}, as_json, f"The address is kept for the bot of {platform}.")
 
 
@@ -111,9 +115,7 @@ def unlink(platform: str = _PLATFORM, chat: str = _CHAT, as_json: bool = JSON) -
 def owner(platform: str = _PLATFORM, as_json: bool = JSON) -> None:
     """Show a code that makes a private chat your own: what bots' conversations ask is asked there."""
     made = Api.find().post(f"/api/bots/{quoted(platform)}/owner-code")
-    # Programs for Matrix keep what begins with a slash for themselves.
-    command = f"{'!' if platform == 'matrix' else '/'}owner {made['code']}"
-    sentence = f"Send this to your bot within ten minutes, in your own chat: {command}"
+    sentence = f"Send this to your bot within ten minutes, in your own chat: {made['command']}"
     print_answer(made, as_json, sentence)
 
 
@@ -161,7 +163,3 @@ def _deny(request: str = _REQUEST, as_json: bool = JSON) -> None:
 app = group(status, set_token, remove_token, set_server, start, stop, _test, chats, unlink, owner)
 _pairing = group(_list, _approve, _deny)
 app.add_typer(_pairing, name="pairing", help="Let people and groups in that want to talk to a bot, or not.")
-
-
-def _state(each: dict[str, Any]) -> str:
-    return "not available" if not each["is_available"] else str(each["state"])

@@ -32,9 +32,13 @@ def changes(
 ) -> None:
     """List the changes of a conversation in your project, and those that wait for you."""
     if apply and throw_away:
-        raise InvalidInput("--apply and --throw-away are two answers.", "Give one of them.")
+        raise InvalidInput("--apply and --throw-away are two answers.", "Give one of them.", key="two_answers")
     if file and not (apply or throw_away):
-        raise InvalidInput("--file says what of a run is applied or thrown away.", "Add --apply or --throw-away.")
+        raise InvalidInput(
+            "--file says what of a run is applied or thrown away.",
+            "Add --apply or --throw-away.",
+            key="file_without_answer",
+        )
     api = Api.find()
     identifier = _session(api, session)
     path = f"/api/chat/{quoted(identifier)}/changes"
@@ -85,11 +89,13 @@ def _answer(
         raise NotFound("Nothing waits.", "`parachute changes` lists what was changed.", key="not_waiting")
     if len(waiting) > 1:
         numbers = ", ".join(str(each["run"]) for each in waiting)
-        raise InvalidInput(f"Something waits of several runs: {numbers}.", "Name one with --run.")
+        raise InvalidInput(f"Something waits of several runs: {numbers}.", "Name one with --run.", key="several_runs")
     (found,) = waiting
     chosen = [line for line in found["held"] if _is_chosen(line["path"], files)]
     if not chosen:
-        raise NotFound(f"Nothing waits at {', '.join(files)}.", "`parachute changes` lists what does.")
+        raise NotFound(
+            f"Nothing waits at {', '.join(files)}.", "`parachute changes` lists what does.", key="no_such_change"
+        )
     if not as_json and not yes:
         print(clean("\n".join(waiting_lines(chosen))))
     question = "Apply this to your project?" if word == "apply" else "Throw this away?"

@@ -42,7 +42,9 @@ def chat(
 ) -> None:
     """Talk to an agent; without a text, a conversation at the prompt."""
     if last and session != "new":
-        raise InvalidInput("--continue and --session name two conversations.", "Give one of them.")
+        raise InvalidInput(
+            "--continue and --session name two conversations.", "Give one of them.", key="two_conversations"
+        )
     text = _text(words or [])
     body: dict[str, Any] = {"message": text, "sessionId": session, "module": "chat"}
     if attach:
@@ -93,9 +95,11 @@ def message_of(words: list[str], limit: int) -> str:
     """A message: the words, or for - the standard input; error: InvalidInput if it is empty or too long."""
     text = sys.stdin.read(limit + 1).strip() if words == ["-"] else " ".join(words)
     if not text.strip():
-        raise InvalidInput("The message is empty.", "Say something.")
+        raise InvalidInput("The message is empty.", "Say something.", key="message_empty")
     if len(text) > limit:
-        raise InvalidInput(f"The message has more than {limit:,} characters.", "Send it in parts.")
+        raise InvalidInput(
+            f"The message has more than {limit:,} characters.", "Send it in parts.", key="message_too_long"
+        )
     return text
 
 
@@ -104,7 +108,11 @@ def _folder(path: Path) -> str:
     vault = settings().vault
     found = next((each for each in (path.expanduser().absolute(), vault / path) if each.is_dir()), None)
     if found is None:
-        raise InvalidInput(f"--directory: there is no folder {path}, neither here nor in {vault}.", "Make it first.")
+        raise InvalidInput(
+            f"--directory: there is no folder {path}, neither here nor in {vault}.",
+            "Make it first.",
+            key="no_such_folder",
+        )
     return str(found)
 
 

@@ -83,7 +83,11 @@ def seen(file: str = typer.Argument(help="A file, or its folder."), as_json: boo
         except OSError:
             continue
     if content is None:
-        raise NotFound(f"There is no {' or '.join(names)} in {folder}.", "`parachute contexts list` shows them.")
+        raise NotFound(
+            f"There is no {' or '.join(names)} in {folder}.",
+            "`parachute contexts list` shows them.",
+            key="no_such_context",
+        )
     if not as_json:
         print(clean(content.decode(errors="replace").rstrip()))
     answer = api.post(f"{_PATH}/seen", {"path": file, "hash": hashlib.sha256(content).hexdigest()})

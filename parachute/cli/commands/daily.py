@@ -36,7 +36,7 @@ def add(words: list[str] = _WORDS, title: str | None = _TITLE, as_json: bool = J
     """Write an entry of today."""
     text = written(words, "")
     if not text.strip():
-        raise InvalidInput("Nothing to write.", "parachute daily add Today I …")
+        raise InvalidInput("Nothing to write.", "parachute daily add Today I …", key="text_empty")
     # Sent again after a lost answer, it is still one entry.
     body = {"content": text, "title": title or "", "idempotency_key": str(uuid.uuid4())}
     api = Api.find()
@@ -73,7 +73,7 @@ def ask(
                 if isinstance(ended, Session):
                     identifier = ended.session_id or identifier
         except (OSError, http.client.HTTPException) as error:
-            raise Unavailable("The answer broke off.", "Ask again.") from error
+            raise Unavailable("The answer broke off.", "Ask again.", key="answer_broke_off") from error
     if identifier and not as_json:
         print_note(f"Go on with: `parachute daily ask --session {short(identifier)} QUESTION`")
     if not isinstance(ended, Done):
@@ -118,7 +118,7 @@ def edit(identifier: str = _ID, words: list[str] = _WORDS, title: str | None = _
     if words or title is None:
         text = written(words, entry["content"])
         if not text.strip():
-            raise InvalidInput("Nothing to write.", "`parachute daily delete` takes an entry out.")
+            raise InvalidInput("Nothing to write.", "`parachute daily delete` takes an entry out.", key="text_empty")
         body["content"] = text
     changed = api.put(_path(entry["id"]), body)
     print_answer(changed, as_json, f"Written: {changed['id']}")

@@ -28,9 +28,11 @@ def export(
     """
     target = file.expanduser().absolute()
     if target.exists():
-        raise InvalidInput(f"{file} is there already.", "Name another file.")
+        raise InvalidInput(f"{file} is there already.", "Name another file.", key="output_exists")
     if not target.parent.is_dir():
-        raise InvalidInput(f"There is no folder {file.parent}.", "Make it first, or name another one.")
+        raise InvalidInput(
+            f"There is no folder {file.parent}.", "Make it first, or name another one.", key="no_such_folder"
+        )
     written, shown = 0, time.monotonic()
     with Api.find().stream("GET", "/api/export") as answer:
         try:
@@ -42,9 +44,11 @@ def export(
                         shown = time.monotonic()
                         print_note(f"{size(written)} so far")
                 if not new.commit(None):
-                    raise InvalidInput(f"{file} is there already.", "Name another file.")
+                    raise InvalidInput(f"{file} is there already.", "Name another file.", key="output_exists")
         except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
-            raise Unavailable("The archive broke off.", "Try again; `parachute logs core` may say why.") from error
+            raise Unavailable(
+                "The archive broke off.", "Try again; `parachute logs core` may say why.", key="archive_broke_off"
+            ) from error
     said = {"file": str(target), "size": written}
     print_answer(said, as_json, f"{target} has everything, {size(written)}. Its README.txt says what is where.")
 

@@ -94,7 +94,9 @@ def write(
         try:
             text = sys.stdin.buffer.read().decode()
         except UnicodeDecodeError as error:
-            raise InvalidInput("The answer is not UTF-8 text.", "Use `parachute files upload`.") from error
+            raise InvalidInput(
+                "The answer is not UTF-8 text.", "Use `parachute files upload`.", key="not_text"
+            ) from error
     said = Api.find().put("/api/write", {"path": path, "content": text}, _conditions(if_match, new))
     _print_written(said, as_json)
 
@@ -118,7 +120,7 @@ def download(
                 if not new.commit(None):
                     raise _is_there(target)
         except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
-            raise Unavailable("The file broke off.", "Try again.") from error
+            raise Unavailable("The file broke off.", "Try again.", key="download_broke_off") from error
     print_answer({"path": path, "to": str(target)}, as_json, f"{path} is in {target}.")
 
 
@@ -133,10 +135,10 @@ def upload(
     try:
         content = file.open("rb")
     except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}.") from error
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}.", key="file_unreadable") from error
     with content:
         if not file.is_file():
-            raise InvalidInput(f"{file} is no regular file.")
+            raise InvalidInput(f"{file} is no regular file.", key="not_a_file")
         if path.endswith("/"):
             path += file.name
         place = f"/api/files/upload?path={quoted(path)}"
@@ -215,7 +217,7 @@ def _target(path: str, to: str) -> Path | None:
     if target.is_dir():
         target = target / PurePosixPath(path).name
     if not target.parent.is_dir():
-        raise InvalidInput(f"There is no folder {target.parent}.")
+        raise InvalidInput(f"There is no folder {target.parent}.", key="no_such_folder")
     if target.exists():
         raise _is_there(target)
     return target

@@ -111,4 +111,5 @@ def refuse_journal() -> None:
         raise InvalidInput(
             "The key would be stored in systemd's journal.",
             "Show it on a terminal instead: StandardOutput=tty in the unit.",
+            key="key_in_journal",
         )

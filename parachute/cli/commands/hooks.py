@@ -14,7 +14,7 @@ from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, local, print_error, print_json, print_note, print_rows, print_table, size
 from parachute.config.settings.home import Home
 from parachute.events.hooks.service import Hooks, Listed, Tested, shown_hooks
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 
 
 def list_(as_json: bool = JSON) -> None:

@@ -43,9 +43,13 @@ def answer(
     api = Api.find()
     item = _find(api, identifier)
     if not item["answers"]:
-        raise InvalidInput(f"{item['title']} cannot be answered here.", item["command"] and f"Use `{item['command']}`.")
+        raise InvalidInput(
+            f"{item['title']} cannot be answered here.",
+            item["command"] and f"Use `{item['command']}`.",
+            key="not_answerable_here",
+        )
     if word is not None and word not in item["answers"]:
-        raise InvalidInput(f"ANSWER: expected one of {', '.join(item['answers'])}.")
+        raise InvalidInput(f"ANSWER: expected one of {', '.join(item['answers'])}.", key="unknown_answer")
     if not yes and not as_json:
         print(_shown(item))
     if word is None:
@@ -68,7 +72,7 @@ def watch(as_json: bool = JSON) -> None:
             return
         except (OSError, http.client.HTTPException):
             pass
-    raise Unavailable("The connection was lost.", "`parachute status` shows what runs.")
+    raise Unavailable("The connection was lost.", "`parachute status` shows what runs.", key="connection_lost")
 
 
 app = group(show, answer, watch, bare=_list)

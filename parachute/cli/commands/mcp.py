@@ -84,14 +84,14 @@ def add(
 ) -> None:
     """Add a server to .mcp.json, and approve it."""
     if (url is None) == (not command):
-        raise InvalidInput("Expected a program, or the address of a server elsewhere with --url.")
+        raise InvalidInput("Expected a program, or the address of a server elsewhere with --url.", key="no_program")
     if url is not None:
         fields: dict[str, object] = {"url": url, **({"type": kind} if kind else {})}
         fields |= {"headers": dict(_pairs("--header", header, ":"))} if header else {}
         fields |= {"env": dict(_pairs("--env", env, "="))} if env else {}
     else:
         if kind or header:
-            raise InvalidInput("--type and --header are for servers with --url.")
+            raise InvalidInput("--type and --header are for servers with --url.", key="header_without_url")
         fields = {"command": command[0], "args": command[1:]}
         fields |= {"env": dict(_pairs("--env", env, "="))} if env else {}
     found = _catalog()
@@ -254,7 +254,7 @@ def _pairs(option: str, given: Sequence[str] | None, sign: str) -> list[tuple[st
     """NAME, sign and VALUE of each; error: InvalidInput."""
     found = [text.partition(sign) for text in given or ()]
     if wrong := [name for name, there, _ in found if not there]:
-        raise InvalidInput(f"{option}: expected NAME{sign}VALUE, not {wrong[0][:60]!r}.")
+        raise InvalidInput(f"{option}: expected NAME{sign}VALUE, not {wrong[0][:60]!r}.", key="invalid_pair")
     return [(name, value.strip() if sign == ":" else value) for name, _, value in found]
 
 

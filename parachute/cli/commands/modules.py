@@ -3,7 +3,7 @@
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -34,6 +34,7 @@ from parachute.modules.registry.scaffold import create_module
 if TYPE_CHECKING:
     from parachute.modules.manifest.models import Setting
     from parachute.modules.registry.service import Modules
+    from parachute.modules.registry.settings import SettingRow
 
 _NAME = typer.Argument(help="Name of the module.")
 _SETTING = typer.Argument(help="Name of the setting.")
@@ -44,7 +45,7 @@ def list_(as_json: bool = JSON) -> None:
     """List the modules, and what runs of them."""
     home, modules = _modules()
     found = with_units(home, modules.list())
-    print_answer([status.as_json() for status in found], as_json, lambda _: print_modules(found))
+    print_answer(found, as_json, lambda _: print_modules(found))
 
 
 def status(name: str = typer.Argument("", help="Name of a module; all if none."), as_json: bool = JSON) -> None:
@@ -52,8 +53,7 @@ def status(name: str = typer.Argument("", help="Name of a module; all if none.")
     home, modules = _modules()
     found = with_units(home, [modules.status(name)] if name else modules.list())
     if as_json:
-        rows = [status.as_json() for status in found]
-        print_json(rows[0] if name else rows)
+        print_json(found[0] if name else found)
     elif name:
         print_module(found[0])
     else:
@@ -90,9 +90,8 @@ def diff(name: str = _NAME, as_json: bool = JSON) -> None:
     changes = modules.changes(name)
     permissions, problem = modules.permission_changes(name) if changes else (None, None)
     if as_json:
-        files = [change.as_json() for change in changes]
-        allowed = permissions.as_json() if permissions else None
-        print_json({"name": name, "files": files, "permissions": allowed, "problem": problem})
+        allowed = permissions or None
+        print_json({"name": name, "files": changes, "permissions": allowed, "problem": problem})
         return
     print_changes(changes)
     if not changes:
@@ -154,7 +153,7 @@ def remove(
     private = " and ".join(map(str, modules.private(name)))
     if not yes:
         print_note(f"What the module {name} wrote into the vault stays.")
-        if not (found.module and found.module.dev):
+        if not found.dev:
             print_note(f"The folder {found.folder} is deleted.")
         if private and (purge or not can_ask()):
             print_note(f"Its private data in {private} {'is deleted' if purge else 'stays'}.")
@@ -182,7 +181,7 @@ def apply(as_json: bool = JSON) -> None:
     with shown_steps(as_json) as steps:
         outcomes = reconcile(modules, steps, lambda: reload_server(home))
     if as_json:
-        print_json([outcome.as_json() for outcome in outcomes])
+        print_json(outcomes)
     elif not outcomes:
         print_note("Nothing is declared of modules on this computer.")
     for outcome in outcomes if not as_json else ():
@@ -199,10 +198,10 @@ def settings(name: str = _NAME, as_json: bool = JSON) -> None:
     modules = _modules()[1]
     rows = modules.settings.shown(name, modules.manifest(name))
     print_rows(
-        [{"name": setting, **row} for setting, row in rows.items()],
+        rows,
         as_json,
         ["Name", "Value", "From", "Type", "Meaning"],
-        lambda row: (row["name"], _value(row), _source(row), _type(row), row["description"]),
+        lambda row: (row.name, _value(row), _source(row), _type(row), row.description),
         f"The module {name} has no settings.",
     )
 
@@ -223,6 +222,7 @@ def set_(
         raise InvalidInput(
             f"{setting} is a secret, and other programs and the shell's history can see a command line.",
             f"Leave the value out to be asked for it, or pipe it: parachute modules set {name} {setting} -",
+            key="secret_on_command_line",
         )
     text = _asked(name, found) if value is None else _from_input() if value == "-" else value
     modules.settings.set(name, manifest, setting, from_text(found, text))
@@ -304,8 +304,8 @@ def _modules() -> "tuple[Home, Modules]":
 
 
 def _print_setting(home: Home, modules: "Modules", name: str, setting: str) -> None:
-    row = modules.settings.shown(name, modules.manifest(name))[setting]
-    is_now = f"now {_value(row) or 'empty'}" if "value" in row else _value(row)
+    (row,) = (each for each in modules.settings.shown(name, modules.manifest(name)) if each.name == setting)
+    is_now = _value(row) if row.type == "secret" else f"now {_value(row) or 'empty'}"
     print(clean(f"{setting} of {name} is {is_now}."))
     reload_server(home)
 
@@ -314,12 +314,15 @@ def _asked(name: str, setting: "Setting") -> str:
     if setting.type != "secret":
         expected = f"one of {', '.join(setting.choices)}" if setting.choices else f"of type {setting.type}"
         raise InvalidInput(
-            f"{setting.name}: a value is expected, {expected}.", f"parachute modules set {name} {setting.name} VALUE"
+            f"{setting.name}: a value is expected, {expected}.",
+            f"parachute modules set {name} {setting.name} VALUE",
+            key="value_expected",
         )
     if not can_ask():
         raise InvalidInput(
             f"{setting.name} is a secret, and there is no terminal to ask at.",
             f"Pipe it: parachute modules set {name} {setting.name} -",
+            key="cannot_ask",
         )
     return secret(f"{setting.name} of {name}")
 
@@ -329,20 +332,22 @@ def _from_input() -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise InvalidInput("What came in is not UTF-8 text.") from error
+        raise InvalidInput("What came in is not UTF-8 text.", key="not_text") from error
     # The end of the line belongs to the program that wrote it.
     return text.removesuffix("\n").removesuffix("\r")
 
 
-def _value(row: dict[str, Any]) -> str:
-    return as_text(row["value"]) if "value" in row else "set" if row["is_set"] else "not set"
+def _value(row: "SettingRow") -> str:
+    if row.type == "secret":
+        return "set" if row.is_set else "not set"
+    return as_text(row.value)
 
 
-def _source(row: dict[str, Any]) -> str:
-    if row.get("declared"):
+def _source(row: "SettingRow") -> str:
+    if row.declared:
         return "declared"
-    return "you" if row["is_set"] else "default" if "value" in row else ""
+    return "you" if row.is_set else "" if row.type == "secret" else "default"
 
 
-def _type(row: dict[str, Any]) -> str:
-    return " | ".join(row["choices"]) if row["choices"] else str(row["type"])
+def _type(row: "SettingRow") -> str:
+    return " | ".join(row.choices) if row.choices else row.type

@@ -1,6 +1,6 @@
 """`parachute plugins`: skills, agents, commands and programs of other people, from repositories."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from parachute.capabilities.plugins.installation import Staged
     from parachute.capabilities.plugins.library import Library, Part
     from parachute.capabilities.plugins.models import Contents, Plugin
+    from parachute.capabilities.plugins.shown import PluginRow
 
 _SLUG = typer.Argument(metavar="SLUG", help="Name of the plugin, as `list` shows it.")
 _QUESTIONS = {
@@ -204,9 +205,9 @@ def _contents(contents: "Contents", parts: "list[Part] | None" = None) -> str:
 def _print_differences(staged: "Staged") -> None:
     print_changes(staged.changes())
     rights = staged.rights()
-    if not any(rights.values()):
+    if not (rights.added or rights.removed):
         print_note("Its permissions stay the same.")
-    for word, lines in rights.items():
+    for word, lines in (("added", rights.added), ("removed", rights.removed)):
         for line in lines:
             print(clean(f"{word}: {line}"))
 
@@ -216,10 +217,10 @@ def _print_done(plugin: "Plugin", as_json: bool, what: str) -> None:
     if not as_json and plugin.waiting:
         print_note(f"Not used: {_waiting(plugin)}. `parachute plugins approve {plugin.slug}` shows and asks.")
     if not as_json and "programs" not in plugin.waiting:
-        _print_servers(_row(plugin)["mcps"])
+        _print_servers(_row(plugin).mcps)
 
 
-def _print_servers(names: list[str]) -> None:
+def _print_servers(names: tuple[str, ...]) -> None:
     """Say where the servers of a plugin are used: conversations without a workspace have those that the settings name."""
     usual = settings(Home.find()).default_capabilities.mcps
     missing = [] if usual == "all" else [name for name in names if name not in usual]
@@ -236,7 +237,7 @@ def _waiting(plugin: "Plugin") -> str:
     )
 
 
-def _row(plugin: "Plugin") -> dict[str, Any]:
+def _row(plugin: "Plugin") -> "PluginRow":
     from parachute.capabilities.plugins.shown import row
 
     return row(plugin)

@@ -15,7 +15,7 @@ from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_json, print_note, print_rows
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
-from parachute.modules.registry.changes import text_change
+from parachute.modules.trees.changes import text_change
 from parachute.security.approved_prompts import ApprovedPrompts
 
 
@@ -42,7 +42,11 @@ def approve(
     found = [_named(word) for word in file]
     for prompt in found:
         if prompt.text is None:
-            raise NotFound(f"There is no text in {prompt.name}.", "Name a file in the vault, or one by its whole path.")
+            raise NotFound(
+                f"There is no text in {prompt.name}.",
+                "Name a file in the vault, or one by its whole path.",
+                key="no_text",
+            )
     waiting = [prompt for prompt in found if not prompt.is_approved]
     for prompt in waiting if not as_json else ():
         print_changes([text_change(prompt.name, prompt.before, prompt.content, is_whole=True)])
@@ -58,7 +62,7 @@ def withdraw(file: str = typer.Argument(help="A file that was approved.")) -> No
     """Let a file steer conversations that run directly no more."""
     prompt = _named(file)
     if prompt.name not in prompt.approvals.names():
-        raise NotFound(f"{prompt.name} is not approved.", "`parachute prompts list` shows what is.")
+        raise NotFound(f"{prompt.name} is not approved.", "`parachute prompts list` shows what is.", key="not_approved")
     prompt.approvals.withdraw(prompt.name)
     print(f"{clean(prompt.name)} is no longer approved.")
 

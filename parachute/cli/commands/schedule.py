@@ -61,7 +61,7 @@ def approve(
     api = Api.find()
     found = [_find(api, agent)] if agent else api.get("/api/scheduler")["agents"]
     if agent and found[0]["problem"]:
-        raise InvalidInput(f"{found[0]['path']} cannot be approved. {found[0]['problem']}")
+        raise InvalidInput(f"{found[0]['path']} cannot be approved. {found[0]['problem']}", key="agent_not_usable")
     # What is shown and what is approved come from one answer.
     waiting = [api.get(_path(each)) for each in found if each["status"] == "waits_for_approval"]
     for each in waiting if not as_json else ():
@@ -154,8 +154,12 @@ def _find(api: Api, wanted: str) -> dict[str, Any]:
         return fitting[0]
     if fitting:
         names = ", ".join(_key(each) for each in fitting)
-        raise InvalidInput(f"Several agents are called {wanted[:64]}: {names}.", "Write the module as well.")
-    raise NotFound(f"There is no agent {wanted[:100]!r}.", "`parachute schedule list` shows all of them.")
+        raise InvalidInput(
+            f"Several agents are called {wanted[:64]}: {names}.", "Write the module as well.", key="several_agents"
+        )
+    raise NotFound(
+        f"There is no agent {wanted[:100]!r}.", "`parachute schedule list` shows all of them.", key="no_such_agent"
+    )
 
 
 def _path(agent: dict[str, Any]) -> str:

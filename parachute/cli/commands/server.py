@@ -118,7 +118,9 @@ def _finish_restore() -> None:
         said = swap.recover(home.root)
     except OSError as error:
         raise Unavailable(
-            f"What was restored cannot be put in place: {error.strerror or error}.", "Your files are unchanged."
+            f"What was restored cannot be put in place: {error.strerror or error}.",
+            "Your files are unchanged.",
+            key="restored_not_placed",
         ) from error
     if said:
         print_note(said)
@@ -141,6 +143,7 @@ def _refuse_beside_services(home: Home) -> None:
             "The computer is installed as services, which are started as they were installed.",
             "`parachute start` without options does so; `parachute service uninstall`, or the system's configuration where "
             "they come from there, removes them.",
+            key="installed_as_services",
         )
 
 
@@ -164,7 +167,7 @@ def _runs_already(home: Home) -> bool:
 
 
 def _check_start(home: Home, host: str | None, port: int | None) -> None:
-    """Errors: ConfigError, NotSafe, VaultMissing. Services know by themselves whether they wait for their first key."""
+    """Errors: ConfigError, ParachuteError, VaultMissing. Services know by themselves whether they wait for their first key."""
     VaultPlace(home.root, settings(home).vault).check()
     if not user_services.are_installed(home):
         _target(home, host, port)
@@ -189,7 +192,7 @@ def _kept(
 
 
 def _target(home: Home, host: str | None, port: int | None) -> tuple[str, int, dict[str, str]]:
-    """Host, port and further variables of the supervisor; errors: ConfigError, NotSafe."""
+    """Host, port and further variables of the supervisor; errors: ConfigError, ParachuteError."""
     found = settings(home)
     chosen = found.host if host is None else host
     keys = Keys(home.root)

@@ -17,13 +17,13 @@ from parachute.cli.modules import reload_server
 from parachute.cli.output import clean, print_note
 from parachute.config.settings.home import Home
 from parachute.config.vault.place import VaultPlace
-from parachute.modules.registry.sources import official_module
+from parachute.modules.trees.sources import official_module
 
 if TYPE_CHECKING:
     from parachute.modules.registry.consent import Question
     from parachute.modules.registry.service import Modules
 
-OFFICIAL = "brain,daily,chat"
+OFFICIAL = "brain,daily,chat,imports"
 _OFFERS = 2
 
 
@@ -31,10 +31,10 @@ def setup(
     modules: str = typer.Option(OFFICIAL, "--modules", help="Names of official modules, with commas."),
     yes: bool = YES,
 ) -> None:
-    """Install the journal, the knowledge base and their chats; what is installed already stays as it is."""
+    """Install the journal, the knowledge base, their chats and imports; what is installed already stays as it is."""
     names = [name.strip() for name in modules.split(",") if name.strip()]
     if not names:
-        raise InvalidInput("--modules: name at least one, such as daily.")
+        raise InvalidInput("--modules: name at least one, such as daily.", key="no_modules_named")
     home = Home.find()
     service = _service(home)
     questions = []
@@ -78,7 +78,7 @@ def offer(home: Home) -> None:
         print("\nThe journal, the knowledge base and their chats are modules.")
         setup(modules=",".join(missing), yes=False)
     elif missing and not (home.root / "modules.yaml").exists():
-        print_note("Install the journal, the knowledge base and their chats: `parachute setup`")
+        print_note("Install the journal, the knowledge base, their chats and imports: `parachute setup`")
 
 
 def _offer_link() -> None:
@@ -141,7 +141,9 @@ def _install(service: "Modules", question: "Question") -> None:
     """Install what the user has said yes to; error: Conflict if it is not what was shown."""
     with service.installing(f"parachute://{question.module.name}") as installation:
         if installation.module.hash != question.module.hash:
-            raise Conflict(f"The module {question.module.name} has changed since it was shown.", "Try again.")
+            raise Conflict(
+                f"The module {question.module.name} has changed since it was shown.", "Try again.", key="module_changed"
+            )
         installation.finish()
 
 

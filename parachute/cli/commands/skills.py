@@ -14,7 +14,7 @@ from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows, size
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
-from parachute.modules.registry.changes import FileChange, text_change
+from parachute.modules.trees.changes import FileChange, text_change
 
 if TYPE_CHECKING:
     from parachute.capabilities.skills.models import Skill
@@ -98,7 +98,7 @@ def approve(
     store = _store()
     found = [store.get(each, project(directory)) for each in name]
     if wrong := next((each.skill for each in found if each.skill.problem), None):
-        raise InvalidInput(f"{wrong.path} cannot be used. {wrong.problem}")
+        raise InvalidInput(f"{wrong.path} cannot be used. {wrong.problem}", key="skill_not_usable")
     waiting = [each for each in found if not store.is_approved(each)]
     for each in waiting if not as_json else ():
         print_changes(_changes(each, store))

@@ -106,9 +106,9 @@ def modify(
     try:
         changed = json.loads(sys.stdin.read() if payload == "-" else payload)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"--payload: it is not JSON ({error}).") from error
+        raise InvalidInput(f"--payload: it is not JSON ({error}).", key="payload_not_json") from error
     if not isinstance(changed, dict):
-        raise InvalidInput("--payload: a JSON object is expected.")
+        raise InvalidInput("--payload: a JSON object is expected.", key="payload_not_an_object")
     _confirm([{**found, "payload": changed}], "Apply it in these words?", yes, as_json)
     _decide(api, found, "modify", {"payload": changed}, as_json)
 

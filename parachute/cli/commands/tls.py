@@ -164,9 +164,13 @@ def _certutil(database: Path, *arguments: str) -> None:
         )
     except FileNotFoundError as error:
         raise Unavailable(
-            "The program certutil is not installed.", "Install it: sudo apt-get install libnss3-tools"
+            "The program certutil is not installed.",
+            "Install it: sudo apt-get install libnss3-tools",
+            key="no_certutil",
         ) from error
     if done.returncode:
         raise Unavailable(
-            f"certutil says: {done.stderr.strip()[-300:]}", "Is the browser open? Close it and try again."
+            f"certutil says: {done.stderr.strip()[-300:]}",
+            "Is the browser open? Close it and try again.",
+            key="certutil_failed",
         )

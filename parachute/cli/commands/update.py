@@ -50,7 +50,9 @@ def update(
     if source is not None:
         named = source.expanduser().absolute()
         if not named.exists():
-            raise InvalidInput(f"There is no {source}.", "Name a clone of the repository or a wheel.")
+            raise InvalidInput(
+                f"There is no {source}.", "Name a clone of the repository or a wheel.", key="no_such_source"
+            )
     before = orders.last()
     asyncio.run(orders.begin(named, unrehearsed=unrehearsed))
     _shown(orders, before, Phase.DONE, as_json, follow=follow)
@@ -133,7 +135,9 @@ def _followed(orders: Orders, before: Update | None, *, quiet: bool) -> Situatio
                 if found.phase in ENDS and not situation.is_under_way:
                     return situation
             elif time.monotonic() > deadline and not situation.is_under_way:
-                raise Conflict("The update did not begin.", "`parachute logs update` shows why.")
+                raise Conflict(
+                    "The update did not begin.", "`parachute logs update` shows why.", key="update_not_begun"
+                )
             time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
         print_note(

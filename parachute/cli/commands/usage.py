@@ -23,7 +23,7 @@ def show(
 ) -> None:
     """Show what was used."""
     if by not in _GROUPINGS:
-        raise InvalidInput(f"--by: expected one of {', '.join(_GROUPINGS)}.")
+        raise InvalidInput(f"--by: expected one of {', '.join(_GROUPINGS)}.", key="unknown_grouping")
     found = Api.find().get("/api/usage/costs", by=by, days=days)["costs"]
     print_rows(
         found,

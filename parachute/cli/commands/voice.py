@@ -138,6 +138,7 @@ def _in_vault(api: Api, file: str) -> str:
         raise InvalidInput(
             f"{path} is not in the vault.",
             f"`parachute files upload {path.name} Recordings/` copies it there: then transcribe Recordings/{path.name}.",
+            key="not_in_vault",
         ) from error
 
 

@@ -119,7 +119,11 @@ def edit(
     before = _find(api, slug)
     said = _changes(given, before)
     if not said:
-        raise InvalidInput("Nothing to change was given.", "`parachute workspaces edit --help` shows what can be.")
+        raise InvalidInput(
+            "Nothing to change was given.",
+            "`parachute workspaces edit --help` shows what can be.",
+            key="nothing_to_change",
+        )
     _confirm_direct(said, before, yes)
     print_answer(api.put(f"{_PATH}/{quoted(slug)}", said)["workspace"], as_json, _print)
 
@@ -176,7 +180,7 @@ def _changes(options: Mapping[str, str | None], before: Mapping[str, Any]) -> di
             try:
                 said[field] = number(given[option]) if given[option] else None
             except ValueError as error:
-                raise InvalidInput(f"--{option}: {given[option][:40]!r} is no number.") from error
+                raise InvalidInput(f"--{option}: {given[option][:40]!r} is no number.", key="not_a_number") from error
     return said
 
 

@@ -13,6 +13,7 @@ from parachute.config.settings.groups.agents import (
     ChangesSettings,
 )
 from parachute.config.settings.groups.automation import CuratorSettings, OrchestratorSettings, SuggestionSettings
+from parachute.config.settings.groups.connectors import MessengerSettings
 from parachute.config.settings.groups.local_models import MeaningSettings, OfflineSettings, VoiceSettings
 from parachute.config.settings.groups.network import GitSettings, McpSettings, NetworkSettings
 from parachute.config.settings.groups.operation import AuditSettings, BackupSettings, TlsSettings, UpdateSettings
@@ -90,6 +91,7 @@ class Settings(BaseSettings):
     offline: OfflineSettings = OfflineSettings()
     voice: VoiceSettings = VoiceSettings()
     meaning: MeaningSettings = MeaningSettings()
+    messengers: MessengerSettings = MessengerSettings()
     suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     curator: CuratorSettings = CuratorSettings()

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from parachute.base.addresses import own_addresses
-from parachute.base.errors import InvalidInput
+from parachute.base.errors import InvalidInput, NotFound
 from parachute.config.declared.file import load as load_declaration
 from parachute.config.declared.settings import declares
 from parachute.config.settings.expectations import allowed_words, field_of, is_mapping
@@ -20,15 +20,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load, read_document
 
-
-class UnknownSetting(InvalidInput):
-    """No setting has this name."""
-
-    status = 404
-    key = "unknown_setting"
-
-
-READ_EACH_TIME = ("backup", "voice", "daily_spending_limit", "daily_token_limit")
+READ_EACH_TIME = ("backup", "voice", "messengers", "daily_spending_limit", "daily_token_limit")
 """Settings, and groups of them, that a computer that runs reads whenever it needs them."""
 
 
@@ -72,7 +64,7 @@ def all_rows(home: Home) -> list[SettingRow]:
 
 
 def one_row(home: Home, name: str) -> SettingRow:
-    """One setting in force; errors: UnknownSetting, ConfigError."""
+    """One setting in force; errors: NotFound, ConfigError."""
     check_name(name)
     for row in all_rows(home):
         if name == row.name:
@@ -88,7 +80,9 @@ def check_here(name: str, value: str) -> None:
         _check_host(value)
     elif name == "vault":
         if not Path(value).expanduser().is_absolute():
-            raise InvalidInput(f"vault: {value} is not a whole path.", "Write it from / or ~ on.")
+            raise InvalidInput(
+                f"vault: {value} is not a whole path.", "Write it from / or ~ on.", key="vault_not_absolute"
+            )
         check_vault(Path(value).expanduser())
 
 
@@ -107,19 +101,22 @@ def names() -> list[str]:
 
 
 def check_name(name: str) -> None:
-    """Error: UnknownSetting, with what may have been meant, unless it names a setting."""
+    """Error: NotFound, with what may have been meant, unless it names a setting."""
     known = names()
     field = field_of(name.split(".")[:-1])
     if name in known or (field and is_mapping(field) and name.rpartition(".")[2]):
         return
     if inner := [each for each in known if each.startswith(f"{name}.")]:
-        raise UnknownSetting(f"{name!r} is a group of settings.", f"Name one of them: {', '.join(inner)}.")
+        raise NotFound(
+            f"{name!r} is a group of settings.", f"Name one of them: {', '.join(inner)}.", key="unknown_setting"
+        )
     import difflib  # only for a mistake
 
     near = difflib.get_close_matches(name, known, 1)
-    raise UnknownSetting(
+    raise NotFound(
         f"There is no setting {name!r}.",
         f"Did you mean {near[0]}?" if near else "`parachute config` lists all settings.",
+        key="unknown_setting",
     )
 
 
@@ -132,9 +129,11 @@ def check_vault(folder: Path) -> None:
             key="no_folder",
         )
     if not folder.is_dir():
-        raise InvalidInput(f"vault: {folder} is not a folder.", "Name a folder.")
+        raise InvalidInput(f"vault: {folder} is not a folder.", "Name a folder.", key="vault_not_a_folder")
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        raise InvalidInput(f"vault: you may not write in {folder}.", "Name a folder of your own.")
+        raise InvalidInput(
+            f"vault: you may not write in {folder}.", "Name a folder of your own.", key="vault_not_writable"
+        )
 
 
 def _check_host(host: str) -> None:
@@ -148,6 +147,7 @@ def _check_host(host: str) -> None:
         raise InvalidInput(
             f"host: this computer has no address {host}.",
             f"0.0.0.0 listens on all of them, which are {own}; 127.0.0.1 on this computer only.",
+            key="no_such_address",
         ) from error
 
 

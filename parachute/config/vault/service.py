@@ -29,6 +29,7 @@ class Vault(Struct, frozen=True):
             raise Unavailable(
                 f"The vault {self.root} cannot be used: {error.strerror}.",
                 "`parachute vault set <path>` names another folder.",
+                key="vault_unusable",
             ) from error
         if linked:
             raise Unavailable(
@@ -73,13 +74,13 @@ class Vault(Struct, frozen=True):
     def absolute(self, stored: str) -> Path:
         """The path that `relative` stored; `~` stands for the user's home."""
         if "\0" in stored:
-            raise InvalidInput("path: must not contain a zero byte.")
+            raise InvalidInput("path: must not contain a zero byte.", key="path_zero_byte")
         if len(stored.encode(errors="replace")) >= _PATH_LIMIT or any(
             len(part.encode(errors="replace")) > _NAME_LIMIT for part in stored.split("/")
         ):
-            raise InvalidInput(f"path: {stored[:80]!r}… is longer than the names of files can be.")
+            raise InvalidInput(f"path: {stored[:80]!r}… is longer than the names of files can be.", key="path_too_long")
         try:
             path = Path(stored).expanduser()
         except RuntimeError as error:
-            raise InvalidInput(f"path: {stored[:80]!r} names an unknown user.") from error
+            raise InvalidInput(f"path: {stored[:80]!r} names an unknown user.", key="path_unknown_user") from error
         return path if path.is_absolute() else self.root / path

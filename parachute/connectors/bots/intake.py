@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, Unavailable
@@ -27,8 +29,7 @@ _LONGEST = 32_000
 _TITLE = 60
 
 
-@dataclass(slots=True)
-class Intake:
+class Intake(Struct):
     """Answers connectors. `knock` gets what strangers did, without their words, `press` a button in a chat that was let in.
 
     `wake` is called with a chat in which something waits, `let_in` with one that a list of the settings lets in, `remove` with
@@ -54,7 +55,11 @@ class Intake:
         configuration = await asyncio.to_thread(self.configuration.read)
         token = await asyncio.to_thread(self.configuration.tokens.of, name)
         if token is None:
-            raise Conflict(f"The bot of {platform} has no token.", f"`parachute bots set-token {platform}` takes one.")
+            raise Conflict(
+                f"The bot of {platform} has no token.",
+                f"`parachute bots set-token {platform}` takes one.",
+                key="no_token",
+            )
         settings = configuration.of(name)
         user = str(getattr(settings, "user_id", ""))
         return Start(token, await self.store.position(platform), settings.address, user, configuration.language)
@@ -170,7 +175,6 @@ def _without_words(update: Update) -> Update:
 
 
 def _platform(name: str) -> Platform:
-    for platform in PLATFORMS:
-        if platform == name:
-            return platform
-    raise Conflict(f"There are no bots of {name[:40]!r}.")
+    if name in PLATFORMS:
+        return name
+    raise Conflict(f"There are no bots of {name[:40]!r}.", key="unknown_platform")

@@ -1,19 +1,31 @@
 """Requests and answers of the routes of bots (contract, section 8)."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.connectors.configuration.models import NoticeSettings, Platform, ResponseMode
+from parachute.connectors.chats.models import ChatType, LinkedChat, chat_type
+from parachute.connectors.configuration.models import (
+    NUMBERED,
+    PLATFORMS,
+    Configuration,
+    NoticeSettings,
+    Platform,
+    ResponseMode,
+    for_each,
+)
+from parachute.connectors.deliveries.store import Delivery
+from parachute.connectors.pairing.models import PairingRequestShown
 
 
 class ConnectorStatus(BaseModel):
-    """Status of one bot: `reason` says why it does not run, or waits; `unsent` is still tried, `undelivered` no more."""
+    """Status of one bot, whose platform people call `label`: `reason` says why it does not run, or waits; `unsent` is still tried, `undelivered` no more."""
 
+    label: str
     running: bool
     enabled: bool
     has_token: bool
-    is_available: bool
     state: Literal["stopped", "connecting", "connected", "waiting", "refused"]
     reason: str | None
     bot_name: str | None
@@ -43,7 +55,7 @@ class BotConfigurationShown(BaseModel):
 
 
 class RoomBotConfigurationShown(BaseModel):
-    """The settings of the bot of Matrix."""
+    """The settings of the bot of a platform of rooms."""
 
     enabled: bool
     has_token: bool
@@ -57,20 +69,28 @@ class RoomBotConfigurationShown(BaseModel):
     daily_tokens: int | None
 
 
+@for_each((BotConfigurationShown, ...), (RoomBotConfigurationShown, ...))
 class ConfigurationShown(BaseModel):
     """The settings of all bots."""
 
     language: Literal["en", "de"]
     notices: NoticeSettings
-    telegram: BotConfigurationShown
-    discord: BotConfigurationShown
-    matrix: RoomBotConfigurationShown
+
+    @classmethod
+    def of(cls, configuration: Configuration, has_token: Mapping[Platform, bool]) -> Self:
+        """Settings in the form of the app, in which users may be numbers and no token is ever shown."""
+        document = configuration.model_dump()
+        for name in PLATFORMS:
+            document[name]["has_token"] = has_token[name]
+        for name in NUMBERED:
+            document[name]["allowed_users"] = [int(each) for each in document[name]["allowed_users"]]
+        return cls.model_validate(document)
 
 
 class Outcome(BaseModel):
-    """Success, or the reason of a failure."""
+    """Success; an error has `success` false, and its sentence in `error`."""
 
-    success: bool
+    success: bool = True
     error: str | None = None
 
 
@@ -79,22 +99,6 @@ class TestOutcome(Outcome):
 
     bot_name: str | None = None
     bot_id: str | None = None
-
-
-class PairingRequestShown(BaseModel):
-    """Somebody who wants to talk to a bot: `name` and `title` are what they call themselves; a group has no code."""
-
-    id: str
-    platform: Platform
-    chat_id: str
-    chat_type: Literal["dm", "group"]
-    user_id: str
-    name: str
-    title: str
-    code: str | None
-    session_id: str
-    since: str
-    ends: str
 
 
 class PairingRequests(BaseModel):
@@ -114,7 +118,7 @@ class LinkedChatShown(BaseModel):
 
     platform: Platform
     chat_id: str
-    chat_type: Literal["dm", "group"]
+    chat_type: ChatType
     title: str
     session_id: str | None
     template: str
@@ -122,6 +126,22 @@ class LinkedChatShown(BaseModel):
     approved_by: str
     is_owner: bool
     usage_subject: str
+
+    @classmethod
+    def of(cls, chat: LinkedChat) -> Self:
+        """A chat in the form of the API."""
+        return cls(
+            platform=chat.platform,
+            chat_id=chat.chat,
+            chat_type=chat_type(chat.kind),
+            title=chat.title,
+            session_id=chat.session,
+            template=chat.template,
+            approved_at=chat.approved_at,
+            approved_by=chat.approved_by,
+            is_owner=chat.is_owner,
+            usage_subject=chat.subject,
+        )
 
 
 class LinkedChats(BaseModel):
@@ -137,9 +157,10 @@ class Approved(Outcome):
 
 
 class OwnerCode(BaseModel):
-    """A code for the owner's own private chat, where `/owner CODE` takes it within ten minutes."""
+    """A code for the owner's own private chat, which takes it by the `command` within ten minutes."""
 
     code: str
+    command: str
     ends: str
 
 
@@ -153,6 +174,19 @@ class DeliveryShown(BaseModel):
     problem: str | None
     tries: int
     since: str
+
+    @classmethod
+    def of(cls, delivery: Delivery) -> Self:
+        """A message in the form of the API."""
+        return cls(
+            id=delivery.number,
+            platform=delivery.platform,
+            chat_id=delivery.outgoing.chat.id,
+            text=delivery.words,
+            problem=delivery.problem or None,
+            tries=delivery.tries,
+            since=delivery.since,
+        )
 
 
 class Undelivered(BaseModel):

@@ -6,20 +6,20 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.sessions.service import Sessions
+from parachute.connectors.bots.models import BotsStatus, ConfigurationShown, ConnectorStatus
 from parachute.connectors.chats.codes import SECONDS, OwnerCodes
-from parachute.connectors.chats.models import LABELS, LinkedChat
+from parachute.connectors.chats.models import LinkedChat
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import PLATFORMS, ConfigurationChanges, Platform
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.conversations.service import Conversations
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.notices.service import Notices
-from parachute.connectors.platforms.available import check_installed, names
+from parachute.connectors.platforms.available import check_installed, label
 from parachute.connectors.platforms.models import Identity, State
 from parachute.connectors.runtime.client import ConnectorDown
 from parachute.connectors.runtime.service import Connectors
@@ -55,6 +55,7 @@ class Bots:
         """Open the connectors of all bots that are switched on; what is wrong with one keeps nothing else from its start."""
         wanted: dict[str, str] = {}
         try:
+            await asyncio.to_thread(self.configuration.move)
             configuration, has_token = await asyncio.to_thread(
                 lambda: (self.configuration.read(), self.configuration.has_tokens())
             )
@@ -87,31 +88,31 @@ class Bots:
             self.deliveries.wake(platform)
         self.changed()
 
-    async def status(self) -> dict[str, Any]:
+    async def status(self) -> BotsStatus:
         """Return the status of each bot; error: InvalidInput where the settings cannot be read."""
         configuration, has_token = await asyncio.to_thread(
             lambda: (self.configuration.read(), self.configuration.has_tokens())
         )
         connections = self.connectors.connections()
-        found: dict[str, Any] = {}
+        found: dict[Platform, ConnectorStatus] = {}
         for platform in PLATFORMS:
             connection = connections.get(platform)
             state = connection.state if connection else State("refused")
-            found[platform] = {
-                "running": connection is not None and state.kind != "refused",
-                "enabled": configuration.of(platform).enabled,
-                "has_token": has_token[platform],
-                "is_available": platform in names(),
-                "state": state.kind if connection else "stopped",
-                "reason": state.sentence or None,
-                "bot_name": state.name or None,
-                "waiting_messages": await self.updates.count_waiting(platform),
-                "unsent": await self.deliveries.count_waiting(platform),
-                "undelivered": await self.deliveries.count_failed(platform),
-            }
-        return {"connectors": found}
+            found[platform] = ConnectorStatus(
+                label=label(platform),
+                running=connection is not None and state.kind != "refused",
+                enabled=configuration.of(platform).enabled,
+                has_token=has_token[platform],
+                state=state.kind if connection else "stopped",
+                reason=state.sentence or None,
+                bot_name=state.name or None,
+                waiting_messages=await self.updates.count_waiting(platform),
+                unsent=await self.deliveries.count_waiting(platform),
+                undelivered=await self.deliveries.count_failed(platform),
+            )
+        return BotsStatus(connectors=found)
 
-    async def configure(self, changes: ConfigurationChanges, who: str) -> dict[str, Any]:
+    async def configure(self, changes: ConfigurationChanges, who: str) -> ConfigurationShown:
         """Change the settings, and let the connectors follow; errors: InvalidInput, and then nothing has changed."""
         async with self._changing:
             before = await asyncio.to_thread(self.configuration.read)
@@ -138,7 +139,7 @@ class Bots:
             await asyncio.to_thread(check_installed, platform)
             if await asyncio.to_thread(self.configuration.tokens.of, platform) is None:
                 raise Conflict(
-                    f"The bot of {LABELS[platform]} has no token.",
+                    f"The bot of {label(platform)} has no token.",
                     f"`parachute bots set-token {platform}` takes one.",
                     key="no_token",
                 )
@@ -181,7 +182,7 @@ class Bots:
                 return await self.connectors.identity(platform)
             await asyncio.to_thread(check_installed, platform)
             if await asyncio.to_thread(self.configuration.tokens.of, platform) is None:
-                raise Conflict(f"The bot of {LABELS[platform]} has no token.", key="no_token")
+                raise Conflict(f"The bot of {label(platform)} has no token.", key="no_token")
             configuration = await asyncio.to_thread(self.configuration.read)
             await self.connectors.open(platform, configuration.of(platform).address)
             try:
@@ -189,9 +190,11 @@ class Bots:
             finally:
                 await self.connectors.close(platform)
 
-    async def shown(self) -> dict[str, Any]:
+    async def shown(self) -> ConfigurationShown:
         """The settings without tokens; error: InvalidInput."""
-        return await asyncio.to_thread(self.configuration.as_json)
+        return await asyncio.to_thread(
+            lambda: ConfigurationShown.of(self.configuration.read(), self.configuration.has_tokens())
+        )
 
     def owner_code(self, platform: Platform) -> tuple[str, datetime]:
         """A code for the owner's own chat, and when it ends."""

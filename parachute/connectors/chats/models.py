@@ -1,23 +1,20 @@
 """A chat that the owner let in."""
 
 import unicodedata
-from dataclasses import dataclass
-from typing import Any
+from typing import Literal
+
+from msgspec import Struct
 
 from parachute.connectors.configuration.models import Platform
+from parachute.connectors.platforms.available import platform
 from parachute.connectors.platforms.models import Chat, ChatKind
 from parachute.llm.gateway.limits import guest_subject
 
+ChatType = Literal["dm", "group"]
 _NAME = 60
 
-LABELS: dict[str, str] = {"telegram": "Telegram", "discord": "Discord", "matrix": "Matrix"}
 
-SIGNS: dict[str, str] = {"matrix": "!"}
-"""With what a command begins where a slash is the messenger's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedChat:
+class LinkedChat(Struct, frozen=True):
     """A chat of a platform that may talk to the bot, by its id; in a private one only this `sender` is heard.
 
     `is_owner`: the owner has shown a code there. `session` is its conversation; until `is_prepared` its permissions are not set.
@@ -38,7 +35,7 @@ class LinkedChat:
     @property
     def sign(self) -> str:
         """With what a command begins."""
-        return SIGNS.get(self.platform, "/")
+        return platform(self.platform).sign
 
     @property
     def place(self) -> Chat:
@@ -50,23 +47,8 @@ class LinkedChat:
         """For what its use of models counts."""
         return guest_subject(self.platform, self.chat)
 
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API."""
-        return {
-            "platform": self.platform,
-            "chat_id": self.chat,
-            "chat_type": chat_type(self.kind),
-            "title": self.title,
-            "session_id": self.session,
-            "template": self.template,
-            "approved_at": self.approved_at,
-            "approved_by": self.approved_by,
-            "is_owner": self.is_owner,
-            "usage_subject": self.subject,
-        }
 
-
-def chat_type(kind: ChatKind) -> str:
+def chat_type(kind: ChatKind) -> ChatType:
     """The word of the specification for a kind of chat."""
     return "dm" if kind == "private" else "group"
 

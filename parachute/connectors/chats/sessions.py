@@ -1,8 +1,10 @@
 """The conversation of a chat: made, found again, and shut in before anything is said in it."""
 
 import uuid
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import NotAllowed
@@ -10,15 +12,15 @@ from parachute.chat.permissions.request import Configuration
 from parachute.chat.permissions.service import Permissions
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
-from parachute.connectors.chats.models import LABELS, LinkedChat, chat_type
+from parachute.connectors.chats.models import LinkedChat, chat_type
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import Platform
+from parachute.connectors.platforms.available import label
 from parachute.events.bus.service import SESSION_START
 from parachute.events.hooks.service import Hooks
 
 
-@dataclass(frozen=True, slots=True)
-class ChatSessions:
+class ChatSessions(Struct, frozen=True):
     """Ordinary sessions, linked to chats by what this machine knows of them; what their rows say is a label."""
 
     chats: ChatStore
@@ -54,7 +56,7 @@ class ChatSessions:
         if text is None and await self.permissions.are_lost(before):
             await self._shut_in(replace(chat, session=session.id), session.id)
             return session
-        await self.sessions.permissions.set(session.id, text, f"the conversation before in {LABELS[chat.platform]}")
+        await self.sessions.permissions.set(session.id, text, f"the conversation before in {label(chat.platform)}")
         await self.chats.set_prepared(chat, session.id)
         return session
 
@@ -95,7 +97,7 @@ def linked_session(
         id=identifier,
         created_at=moment,
         updated_at=moment,
-        title=f"{LABELS[platform]}: {name}",
+        title=f"{label(platform)}: {name}",
         source=platform,
         linked_bot_platform=platform,
         linked_bot_chat_id=chat,

@@ -2,9 +2,9 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 
 from aiosqlite import Connection
+from msgspec.structs import replace
 
 from parachute.base.database import Database
 from parachute.connectors.chats.models import LinkedChat

@@ -1,20 +1,23 @@
-"""The settings of bots, as `bots.yaml` has them and as the app sends them (contract, section 8)."""
+"""The settings of bots, as `bots.yaml` and `config.yaml` have them and as the app sends them (contract, section 8)."""
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.permissions.templates import template
 from parachute.config.settings.groups.values import MOST_DOLLARS, MOST_TOKENS
+from parachute.connectors.platforms.available import names, platform
 from parachute.security.trust_levels import normalize_trust_level
 
-Platform = Literal["telegram", "discord", "matrix"]
-PLATFORMS: tuple[Platform, ...] = ("telegram", "discord", "matrix")
+Platform = str
+PLATFORMS: tuple[Platform, ...] = names()
 
 _MOST_USERS = 500
+
+M = TypeVar("M", bound=BaseModel)
 
 
 def _sandboxed(word: str) -> str:
@@ -46,9 +49,23 @@ Time = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 Server = Annotated[str, Field(max_length=500, pattern=r"^(https?://[^\s/?#@]+/?)?$")]
 ResponseMode = Literal["all_messages", "mention_only"]
 
+NUMBERED = tuple(name for name in PLATFORMS if platform(name).has_numbers)
+
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+def for_each(bot: Any, room_bot: Any) -> Callable[[type[M]], type[M]]:
+    """Give a model a field for each platform: a type and its default."""
+    fields: dict[str, Any] = {name: room_bot if platform(name).has_rooms else bot for name in PLATFORMS}
+
+    def given(model: type[M]) -> type[M]:
+        return create_model(
+            model.__name__, __base__=model, __doc__=model.__doc__, __module__=model.__module__, **fields
+        )
+
+    return given
 
 
 class BotSettings(_Strict):
@@ -73,7 +90,7 @@ class BotSettings(_Strict):
 
 
 class RoomBotSettings(_Strict):
-    """The bot of a platform of rooms, Matrix."""
+    """The bot of a platform of rooms."""
 
     enabled: bool = False
     dm_trust_level: TrustWord = "sandboxed"
@@ -104,35 +121,25 @@ class NoticeSettings(_Strict):
     quiet_until: Time = "07:00"
 
 
+@for_each((BotSettings, BotSettings()), (RoomBotSettings, RoomBotSettings()))
 class Configuration(_Strict):
-    """All of `bots.yaml`."""
+    """All of `bots.yaml`, and of `config.yaml` what holds for every messenger."""
 
     language: Literal["en", "de"] = "en"
     notices: NoticeSettings = NoticeSettings()
-    telegram: BotSettings = BotSettings()
-    discord: BotSettings = BotSettings()
-    matrix: RoomBotSettings = RoomBotSettings()
 
     @model_validator(mode="after")
     def _check_users(self) -> Self:
         # The app reads numbers there, and breaks on anything else.
-        if not all(re.fullmatch(r"[0-9]{1,20}", each) for each in self.telegram.allowed_users):
-            raise ValueError("telegram.allowed_users: expected the numbers of users")
+        for name in NUMBERED:
+            if not all(re.fullmatch(r"[0-9]{1,20}", each) for each in self.of(name).allowed_users):
+                raise ValueError(f"{name}.allowed_users: expected the numbers of users")
         return self
 
-    def of(self, platform: Platform) -> BotSettings | RoomBotSettings:
+    def of(self, name: Platform) -> BotSettings | RoomBotSettings:
         """The settings of one platform."""
-        found: BotSettings | RoomBotSettings = getattr(self, platform)
+        found: BotSettings | RoomBotSettings = getattr(self, name)
         return found
-
-    def as_json(self, has_token: Mapping[Platform, bool]) -> dict[str, Any]:
-        """The form of the app, in which Telegram's users are numbers and no token is ever shown."""
-        document = self.model_dump()
-        for platform in PLATFORMS:
-            document[platform]["has_token"] = has_token[platform]
-        users = document["telegram"]["allowed_users"]
-        document["telegram"]["allowed_users"] = [int(each) for each in users]
-        return document
 
 
 Token = Annotated[str, Field(max_length=4096)]
@@ -154,7 +161,7 @@ class BotChanges(_Strict):
 
 
 class RoomBotChanges(_Strict):
-    """Changes of the bot of Matrix."""
+    """Changes of the bot of a platform of rooms."""
 
     enabled: bool | None = None
     dm_trust_level: TrustWord | None = None
@@ -169,26 +176,24 @@ class RoomBotChanges(_Strict):
     has_token: bool | None = None
 
 
+@for_each((BotChanges | None, None), (RoomBotChanges | None, None))
 class ConfigurationChanges(_Strict):
     """Changes of bots; what is absent stays as it is. A limit of null is taken away."""
 
     language: Literal["en", "de"] | None = None
     notices: NoticeSettings | None = None
-    telegram: BotChanges | None = None
-    discord: BotChanges | None = None
-    matrix: RoomBotChanges | None = None
 
-    def of(self, platform: Platform) -> dict[str, Any]:
+    def of(self, name: Platform) -> dict[str, Any]:
         """Return the changes sent for a platform, without its token."""
-        changes: BotChanges | RoomBotChanges | None = getattr(self, platform)
+        changes: BotChanges | RoomBotChanges | None = getattr(self, name)
         if changes is None:
             return {}
         sent = changes.model_dump(exclude_unset=True, exclude={"bot_token", "access_token", "has_token"})
         return {name: value for name, value in sent.items() if value is not None or name.startswith("daily_")}
 
-    def token(self, platform: Platform) -> str | None:
+    def token(self, name: Platform) -> str | None:
         """The token that was sent of a platform, if one was."""
-        match getattr(self, platform):
+        match getattr(self, name):
             case BotChanges(bot_token=token) | RoomBotChanges(access_token=token):
                 return token or None
         return None

@@ -47,10 +47,14 @@ class BotTokens:
             return {}
         except (OSError, InvalidInput) as error:
             raise InvalidInput(
-                f"{self._path} cannot be read: {error}.", "Remove it and store the tokens again."
+                f"{self._path} cannot be read: {error}.",
+                "Remove it and store the tokens again.",
+                key="tokens_unreadable",
             ) from error
         if not isinstance(found, dict) or not all(name in PLATFORMS and isinstance(found[name], str) for name in found):
-            raise InvalidInput(f"{self._path} holds no tokens.", "Remove it and store the tokens again.")
+            raise InvalidInput(
+                f"{self._path} holds no tokens.", "Remove it and store the tokens again.", key="tokens_missing"
+            )
         return found
 
 
@@ -58,5 +62,7 @@ def checked_token(token: str) -> str:
     """A token as it is kept; error: InvalidInput, which does not repeat it."""
     token = token.strip()
     if not token or len(token) > _LONGEST or not token.isascii() or not token.isprintable() or " " in token:
-        raise InvalidInput(f"token: 1 to {_LONGEST:,} printable ASCII characters without spaces are expected.")
+        raise InvalidInput(
+            f"token: 1 to {_LONGEST:,} printable ASCII characters without spaces are expected.", key="invalid_token"
+        )
     return token

@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from parachute.base.errors import ParachuteError
 from parachute.chat.runs import events
@@ -20,8 +21,7 @@ _DRAFT_SECONDS = 1.0
 _TYPING_SECONDS = 4.0
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(Struct):
     """Tells a chat what a run says. What is complete is stored before it is sent, drafts are not; `key` begins those of its messages.
 
     `answers` is the platform's id of the message that it replies to.

@@ -1,7 +1,8 @@
 """Commands of chats: what is not the agent's to do."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.chat.permissions.models import SessionPermissions
 from parachute.chat.permissions.service import Permissions
@@ -28,8 +29,7 @@ def command_of(update: Update) -> str | None:
     return name if name in COMMANDS else None
 
 
-@dataclass(slots=True)
-class Commands:
+class Commands(Struct):
     """Carries out commands; `stop` ends the answer in a session, and returns False if there is none.
 
     `owner_changed` is called when a chat has become the owner's own.

@@ -15,7 +15,7 @@ from parachute.chat.runs.run import Run
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
-from parachute.connectors.chats.models import LABELS, LinkedChat, shown_name
+from parachute.connectors.chats.models import LinkedChat, shown_name
 from parachute.connectors.chats.sessions import ChatSessions
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import Platform
@@ -31,6 +31,7 @@ from parachute.connectors.conversations.messages import (
 )
 from parachute.connectors.conversations.voice_notes import VoiceNotes
 from parachute.connectors.deliveries.service import Deliveries
+from parachute.connectors.platforms.available import label
 from parachute.connectors.platforms.models import Outgoing, Update
 from parachute.connectors.platforms.shared_files import remove_files
 from parachute.connectors.runtime.service import Connectors
@@ -84,7 +85,7 @@ class Conversations:
     async def take_up(self) -> None:
         """Go on with what the last server left."""
         for platform, chat in await self.store.open_chats():
-            self.wake(platform, chat)  # type: ignore[arg-type]
+            self.wake(platform, chat)
 
     async def close(self) -> None:
         """Stop; what is not answered is taken up by the next server."""
@@ -311,7 +312,7 @@ class Conversations:
                         message = begun.message
                     message = "\n\n".join((message, *(each.update.text for each in notes)))
                     senders = ", ".join(dict.fromkeys(update.sender.id for update in current))
-                    caller = f"{LABELS[chat.platform]} {senders}"[:200]
+                    caller = f"{label(chat.platform)} {senders}"[:200]
                     request = TurnRequest(message=message, session_id=session.id, attachments=files)
                     run = await self.runs.begin(request, caller, typed=False, origin=Origin.GUEST)
                     await self.store.begun(batch.id, session.id, run.log.run, notes)

@@ -6,8 +6,10 @@ import logging
 import mimetypes
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.automation.transcription.check import NotSetUp
 from parachute.automation.transcription.models import Job, State
@@ -33,8 +35,7 @@ _LONGEST = 4_000
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}")
 
 
-@dataclass(frozen=True, slots=True)
-class VoiceNotes:
+class VoiceNotes(Struct, frozen=True):
     """Has recordings of messages transcribed; those of one message are waited for a minute and a half together."""
 
     transcriptions: Transcriptions

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from parachute.connectors.chats.models import LABELS
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.deliveries.store import Delivery
+from parachute.connectors.platforms.available import label
 from parachute.events.inbox.models import Answer, Item, Kind, Source
 
 _RETRY, _DISCARD = "retry", "discard"
@@ -34,7 +34,7 @@ def _item(delivery: Delivery) -> Item:
         kind="delivery",
         key=str(delivery.number),
         title=f"A message could not be delivered: {delivery.problem}"[:200],
-        source=LABELS.get(delivery.platform, delivery.platform),
+        source=label(delivery.platform),
         since=delivery.since,
         details={
             "chat_id": delivery.outgoing.chat.id,

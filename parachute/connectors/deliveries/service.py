@@ -169,4 +169,8 @@ class Deliveries:
 
 
 def _unknown() -> NotFound:
-    return NotFound("No message of this number waits to be tried again.", "`parachute bots status` shows what does.")
+    return NotFound(
+        "No message of this number waits to be tried again.",
+        "`parachute bots status` shows what does.",
+        key="no_such_delivery",
+    )

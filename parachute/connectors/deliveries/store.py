@@ -2,12 +2,13 @@
 
 import json
 import sqlite3
-from dataclasses import asdict, dataclass
 from typing import Any
+
+import msgspec
+from msgspec import Struct, to_builtins
 
 from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.database import Database
-from parachute.base.records import record_of
 from parachute.connectors.platforms.models import Outgoing
 
 _KEPT = 5000
@@ -26,8 +27,7 @@ def create_deliveries(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX open_deliveries ON deliveries (platform, number) WHERE state != 'sent'")
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """A message for a chat under its key; `problem` is why it could not be delivered, if nothing more is tried."""
 
     number: int
@@ -44,18 +44,6 @@ class Delivery:
         files = (f"[{file.name}]" for file in self.outgoing.files)
         return " ".join(filter(None, (self.outgoing.markdown, *files)))[:200]
 
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API."""
-        return {
-            "id": self.number,
-            "platform": self.platform,
-            "chat_id": self.outgoing.chat.id,
-            "text": self.words,
-            "problem": self.problem or None,
-            "tries": self.tries,
-            "since": self.since,
-        }
-
 
 class DeliveryStore:
     """Messages: waiting, failed for good, sent."""
@@ -66,7 +54,7 @@ class DeliveryStore:
 
     async def put(self, platform: str, key: str, outgoing: Outgoing, *, again: bool = False) -> None:
         """Store a message; one with this key that was stored before stays, or with `again` shows this from now on."""
-        body = json.dumps(asdict(outgoing), ensure_ascii=False)
+        body = json.dumps(to_builtins(outgoing), ensure_ascii=False)
         conflict = (
             "DO UPDATE SET body = excluded.body, state = 'waiting', problem = '', tries = 0" if again else "DO NOTHING"
         )
@@ -124,7 +112,7 @@ class DeliveryStore:
 
     async def sent(self, delivery: Delivery) -> None:
         """Note that a message is there, and forget its text; one that was changed meanwhile goes on waiting."""
-        body = json.dumps(asdict(delivery.outgoing), ensure_ascii=False)
+        body = json.dumps(to_builtins(delivery.outgoing), ensure_ascii=False)
         await self._database.write(
             "UPDATE deliveries SET state = 'sent', body = '', problem = '' WHERE number = ? AND body = ?",
             (delivery.number, body),
@@ -167,6 +155,6 @@ class DeliveryStore:
             parameters,
         )
         return [
-            Delivery(number, platform, key, record_of(Outgoing, json.loads(body)), problem, tries, since)
+            Delivery(number, platform, key, msgspec.json.decode(body, type=Outgoing), problem, tries, since)
             for number, platform, key, body, problem, tries, since in rows
         ]

@@ -12,13 +12,14 @@ from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
 from parachute.base.integers import LARGEST
 from parachute.chat.sessions.service import Sessions
-from parachute.connectors.chats.models import LABELS, LinkedChat
+from parachute.connectors.chats.models import LinkedChat
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import NoticeSettings, Platform
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.notices.shown import shown
 from parachute.connectors.notices.store import Notice, NoticeStore
+from parachute.connectors.platforms.available import label
 from parachute.connectors.platforms.models import Button, Outgoing, Update
 from parachute.connectors.texts import say
 from parachute.events.inbox.models import Answer, Item
@@ -94,7 +95,7 @@ class Notices:
             return
         language = (await asyncio.to_thread(self.configuration.read)).language
         choice = notice.choices[int(index)]
-        who = f"{LABELS[platform]} {update.sender.id}"
+        who = f"{label(platform)} {update.sender.id}"
         values = dict([json.loads(choice.question)]) if choice.question else {}
         # It may what a key without admin rights may, and confirms nothing.
         caller = Caller("key", who, READ_AND_WRITE, is_confirmed=False)

@@ -2,7 +2,8 @@
 
 import json
 import sqlite3
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parachute.base.database import Database
 from parachute.events.inbox.models import Item
@@ -19,8 +20,7 @@ def create_notices(connection: sqlite3.Connection) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One button: its label, the answer of the item, and for a question of an agent what is answered to which question."""
 
     label: str
@@ -28,8 +28,7 @@ class Choice:
     question: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """An item as it was shown in a chat."""
 
     number: int

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from parachute.chat.permissions.templates import TEMPLATES
-from parachute.connectors.chats.models import LABELS
 from parachute.connectors.configuration.models import ResponseMode
 from parachute.connectors.pairing.models import PairingRequest
 from parachute.connectors.pairing.service import Approval, Pairing
+from parachute.connectors.platforms.available import label
 from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Kind, Source
 
 
@@ -38,9 +38,9 @@ def _item(request: PairingRequest) -> Item:
         kind="pairing",
         key=request.id,
         title=f"{request.label} wants to talk to your bot",
-        source=LABELS[request.platform],
+        source=label(request.platform),
         since=request.since,
-        details=request.as_json(),
+        details=request.shown().model_dump(),
         answers=(APPROVE, REJECT, *(f"{APPROVE} {each.name}" for each in TEMPLATES)),
         is_owners=True,
         session=request.session,

@@ -1,13 +1,15 @@
 """A request of somebody unknown to talk to a bot."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+
+from msgspec import Struct
+from pydantic import BaseModel
 
 from parachute.base.clock import as_text
 from parachute.base.errors import NotFound
-from parachute.connectors.chats.models import LABELS, chat_type
+from parachute.connectors.chats.models import ChatType, chat_type
 from parachute.connectors.configuration.models import Platform
+from parachute.connectors.platforms.available import label
 from parachute.connectors.platforms.models import ChatKind
 from parachute.web.pairing.models import shown
 
@@ -18,8 +20,23 @@ MOST_WAITING = 3
 """Of each kind: a flood of strangers fills no list, and no group keeps people out."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairingRequest:
+class PairingRequestShown(BaseModel):
+    """Somebody who wants to talk to a bot: `name` and `title` are what they call themselves; a group has no code."""
+
+    id: str
+    platform: Platform
+    chat_id: str
+    chat_type: ChatType
+    user_id: str
+    name: str
+    title: str
+    code: str | None
+    session_id: str
+    since: str
+    ends: str
+
+
+class PairingRequest(Struct, frozen=True):
     """A request: its `code` was told to the sender and is shown to the owner, who compares the two; a group has none.
 
     `session` is the conversation that waits with it.
@@ -48,24 +65,24 @@ class PairingRequest:
     @property
     def label(self) -> str:
         """Return a description of it, by ids alone."""
-        place = f"a group on {LABELS[self.platform]}" if self.kind == "group" else LABELS[self.platform]
+        place = f"a group on {label(self.platform)}" if self.kind == "group" else label(self.platform)
         return f"{self.sender} on {place}" if self.kind == "private" else f"{place} ({self.chat})"
 
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API; `name` and `title` are what others call themselves."""
-        return {
-            "id": self.id,
-            "platform": self.platform,
-            "chat_id": self.chat,
-            "chat_type": chat_type(self.kind),
-            "user_id": self.sender,
-            "name": self.name,
-            "title": self.title,
-            "code": shown(self.code) if self.code else None,
-            "session_id": self.session,
-            "since": self.since,
-            "ends": as_text(self.ends),
-        }
+    def shown(self) -> PairingRequestShown:
+        """The form of the API."""
+        return PairingRequestShown(
+            id=self.id,
+            platform=self.platform,
+            chat_id=self.chat,
+            chat_type=chat_type(self.kind),
+            user_id=self.sender,
+            name=self.name,
+            title=self.title,
+            code=shown(self.code) if self.code else None,
+            session_id=self.session,
+            since=self.since,
+            ends=as_text(self.ends),
+        )
 
 
 def not_waiting() -> NotFound:

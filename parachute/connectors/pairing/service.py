@@ -9,18 +9,21 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import Conflict, NotAllowed, NotFound
 from parachute.chat.permissions.templates import template as template_of
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
-from parachute.connectors.chats.models import LABELS, LinkedChat, chat_type, shown_name
+from parachute.connectors.chats.models import LinkedChat, chat_type, shown_name
 from parachute.connectors.chats.sessions import linked_session
 from parachute.connectors.configuration.models import Platform, ResponseMode
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.pairing.models import PairingRequest, not_waiting
 from parachute.connectors.pairing.store import PairingStore
+from parachute.connectors.platforms.available import label
 from parachute.connectors.platforms.models import Chat, Outgoing, Update
 from parachute.connectors.texts import say
 from parachute.security.audit.service import Audit
@@ -33,8 +36,7 @@ _LOOK_SECONDS = 20.0
 _NOT_KEPT = "A new person wants to talk to your bot. Their messages are not stored until you let them in."
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """Terms of the owner's approval; `response_mode` for a group, which begins at once with one."""
 
     who: str
@@ -178,7 +180,7 @@ class Pairing:
             if approval.response_mode is None:
                 session.metadata["pending_initialization"] = True
         if name := request.name if request.kind == "private" else request.title:
-            session.title = f"{LABELS[request.platform]}: {name}"
+            session.title = f"{label(request.platform)}: {name}"
         await self.sessions.save(session)
 
     async def _remove_session(self, request: PairingRequest) -> None:

@@ -1,6 +1,6 @@
-"""The platforms that there are: each is a module of this package, with its class as `PLATFORM`.
+"""The platforms that there are: each is a folder of this package, with its class as `PLATFORM`.
 
-Such a module imports the library of its platform only when it runs, since the server reads it too.
+Such a folder imports the library of its platform only when it runs, since the server reads it too.
 """
 
 import pkgutil
@@ -12,26 +12,28 @@ from parachute.base.errors import NotFound, Unavailable
 from parachute.connectors import platforms
 from parachute.connectors.platforms.platform import Platform
 
-_OTHERS = frozenset(("available", "models", "platform"))
-
 
 @cache
 def names() -> tuple[str, ...]:
     """All platforms by name."""
-    modules = (module.name for module in pkgutil.iter_modules(platforms.__path__) if module.name not in _OTHERS)
-    return tuple(sorted(name for name in modules if hasattr(_module(name), "PLATFORM")))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(platforms.__path__) if module.ispkg))
+
+
+def label(name: str) -> str:
+    """The name of a platform as people write it."""
+    return name.capitalize()
 
 
 def platform(name: str) -> type[Platform]:
     """The class of a platform; error: NotFound."""
     if name not in names():
-        known = ", ".join(each.capitalize() for each in names())
+        known = ", ".join(map(label, names()))
         raise NotFound(
-            f"This computer cannot connect to {name[:40].capitalize()}: it has no connector for it.",
+            f"This computer cannot connect to {label(name[:40])}: it has no connector for it.",
             f"It has connectors for {known}. What is set for others is kept, and does nothing.",
             key="no_connector",
         )
-    found: type[Platform] = _module(name).PLATFORM
+    found: type[Platform] = import_module(f"{platforms.__name__}.{name}").PLATFORM
     return found
 
 
@@ -43,7 +45,3 @@ def check_installed(name: str) -> None:
             f"`pip install 'parachute-computer[{name}]'` installs it.",
             key="library_missing",
         )
-
-
-def _module(name: str):  # type: ignore[no-untyped-def]
-    return import_module(f"{platforms.__name__}.{name}")

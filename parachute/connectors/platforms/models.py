@@ -5,8 +5,9 @@ when all of them are stored; `POST /state` with a `State`. From the server to th
 `Outgoing`, answered with `Sent`; `POST /typing` with a `Chat`; `POST /identity`, answered with an `Identity`.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 ChatKind = Literal["private", "group"]
 UpdateKind = Literal["message", "edited", "deleted", "button", "joined", "left"]
@@ -14,8 +15,7 @@ FileKind = Literal["picture", "voice", "audio", "document"]
 StateKind = Literal["connecting", "connected", "waiting", "refused"]
 
 
-@dataclass(frozen=True, slots=True)
-class Chat:
+class Chat(Struct, frozen=True, forbid_unknown_fields=True):
     """A conversation of the platform; `id` is the platform's, never a name."""
 
     id: str
@@ -23,8 +23,7 @@ class Chat:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sender:
+class Sender(Struct, frozen=True, forbid_unknown_fields=True):
     """Sender of a message; `name` is chosen by them, and proves nothing."""
 
     id: str
@@ -32,8 +31,7 @@ class Sender:
     is_bot: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True, forbid_unknown_fields=True):
     """A file that came or goes: `path` lies in the folder that both sides share; empty where `problem` says why it was not taken."""
 
     kind: FileKind
@@ -44,16 +42,14 @@ class File:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Button:
+class Button(Struct, frozen=True, forbid_unknown_fields=True):
     """A button below a message; `value` comes back in an update of kind `button`, at most 60 bytes."""
 
     label: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True, forbid_unknown_fields=True):
     """Something that happened on the platform. `id` is unique there and the same when it is handed over again.
 
     `message`: the platform's id of the message that was written, edited, deleted or had the button. `seconds`: since 1970, by the
@@ -72,16 +68,14 @@ class Update:
     button: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Updates:
+class Updates(Struct, frozen=True, forbid_unknown_fields=True):
     """Updates in their order, and where the platform goes on after them; what that is, only the platform knows."""
 
     updates: tuple[Update, ...]
     position: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True, forbid_unknown_fields=True):
     """Configuration with which a connector begins, kept only in its memory. `language`: of the computer's own sentences."""
 
     token: str
@@ -91,8 +85,7 @@ class Start:
     language: str = "en"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True, forbid_unknown_fields=True):
     """State of the connection to the platform; `sentence` says why it waits or was refused, and never holds the token."""
 
     kind: StateKind
@@ -100,8 +93,7 @@ class State:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(Struct, frozen=True, forbid_unknown_fields=True):
     """Message as it should be shown now: the same key sent again changes what is there and never writes a second one.
 
     `markdown` is the whole text so far; the connector renders, splits and streams it as its platform can. `is_final` False: more
@@ -116,16 +108,14 @@ class Outgoing:
     buttons: tuple[Button, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True, forbid_unknown_fields=True):
     """The platform's ids of the messages that show it; none yet for a draft. `problem`: a refusal that another try does not mend."""
 
     messages: tuple[str, ...] = ()
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True, forbid_unknown_fields=True):
     """Identity of the bot on its platform."""
 
     id: str

@@ -25,6 +25,12 @@ class Platform(Protocol):
     """The name by which the platform's library is imported; it is looked for, and imported only by methods."""
     file_limit: int
     """Bytes of one file that a bot may send in every chat."""
+    sign: str
+    """With what a command begins."""
+    has_rooms: bool
+    """The bot's account is at a home server, and rooms are let in unasked, not people."""
+    has_numbers: bool
+    """Its users are numbers, for the app as well."""
 
     async def run(self, start: Start, files: Path, hand_over: HandOver, report: Report) -> None:
         """Take updates until cancelled; what came is confirmed to the platform only after `hand_over` has returned."""
@@ -73,6 +79,9 @@ class OneSession:
     """A platform to which there is one session at a time; `name` is what its errors call it."""
 
     name: str
+    sign = "/"
+    has_rooms = False
+    has_numbers = False
     _session: Session | None = None
 
     async def identity(self) -> Identity:

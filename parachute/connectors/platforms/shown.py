@@ -3,29 +3,29 @@
 import json
 import os
 from collections import OrderedDict
-from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
 from parachute.base.files import atomic_write
-from parachute.base.records import record_of
 
 FILE = ".shown.jsonl"
 _KEYS = 2_000
 _LIMIT = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """A message of the platform, and the digest of what it shows."""
 
     id: str
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True, forbid_unknown_fields=True):
     """Messages shown so far; `complete` is the digest of the whole, once all of it is shown.
 
     `pending`: the digest of a message that was about to be written, behind the message `after` of the chat. If it is still there
@@ -104,13 +104,12 @@ class Shown:
             return
         for line in lines:
             try:
-                key, value = json.loads(line)
-                self._keep(str(key), record_of(Entry, value))
-            except (ValueError, TypeError):
+                self._keep(*msgspec.json.decode(line, type=tuple[str, Entry]))
+            except ValueError:
                 continue  # the last one, of a process that was killed while it wrote
         self._lines = len(lines)
 
 
 def _line(key: str, entry: Entry) -> str:
     # On a line of its own also behind half a line.
-    return f"\n{json.dumps([key, asdict(entry)])}"
+    return f"\n{msgspec.json.encode((key, entry)).decode()}"

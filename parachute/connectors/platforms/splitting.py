@@ -4,7 +4,8 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 Length = Callable[[str], int]
 
@@ -42,8 +43,7 @@ def _trimmed(part: str) -> str:
     return re.sub(r"\A(?:[ \t]*\n)+", "", part).rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(Struct, frozen=True):
     text: str
     opening: str = ""
     closing: str = ""

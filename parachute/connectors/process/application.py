@@ -4,14 +4,14 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import asdict
 from typing import Any, TypeVar
 from urllib.parse import unquote
 from weakref import WeakValueDictionary
 
+from msgspec import Struct, convert, to_builtins
+
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.base.json_body import read_value
-from parachute.base.records import Record, record_of
 from parachute.connectors.platforms.models import Chat, Outgoing, Sent
 from parachute.connectors.platforms.platform import Platform, Refused
 from parachute.connectors.process.masking import Masking
@@ -19,6 +19,8 @@ from parachute.connectors.process.server import Server
 from parachute.core.errors import error_document
 from parachute.supervisor.activity import Activity
 from parachute.web.http.incoming import Gone, Incoming
+
+Record = TypeVar("Record", bound=Struct)
 
 log = logging.getLogger("parachute.connector")
 
@@ -62,21 +64,21 @@ class Application:
                 status, document = 500, error_document(error)
             await _send(status, document, send)
 
-    async def _answer(self, method: str, path: str, document: Any) -> dict[str, Any]:
+    async def _answer(self, method: str, path: str, document: Any) -> Any:
         match method, path:
             case "GET", "/state":
-                return asdict(self._server.state)
+                return to_builtins(self._server.state)
             case "POST", "/typing":
                 await self._asked(self._platform.typing(_record(Chat, document)))
                 return {}
             case "POST", "/identity":
-                return asdict(await self._asked(self._platform.identity()))
+                return to_builtins(await self._asked(self._platform.identity()))
             case "PUT", _ if path.startswith(_MESSAGES):
                 key = unquote(path.removeprefix(_MESSAGES))
                 if not 0 < len(key) <= _KEY_LIMIT:
-                    raise InvalidInput(f"key: 1 to {_KEY_LIMIT} characters are expected.")
-                return asdict(await self._show(key, _record(Outgoing, document)))
-        raise NotFound(f"{method} {path[:60]} does not exist.")
+                    raise InvalidInput(f"key: 1 to {_KEY_LIMIT} characters are expected.", key="delivery_key_length")
+                return to_builtins(await self._show(key, _record(Outgoing, document)))
+        raise NotFound(f"{method} {path[:60]} does not exist.", key="nothing_here")
 
     async def _show(self, key: str, outgoing: Outgoing) -> Sent:
         lock = self._chats.setdefault(outgoing.chat.id, asyncio.Lock())
@@ -93,14 +95,16 @@ class Application:
         except Refused as refused:
             raise Conflict(self._masking.masked(str(refused)), key="refused_by_platform") from refused
         except ConnectionError as error:
-            raise Unavailable(self._masking.masked(str(error)), "Ask again in a moment.") from error
+            raise Unavailable(
+                self._masking.masked(str(error)), "Ask again in a moment.", key="platform_silent"
+            ) from error
 
 
 def _record(kind: type[Record], document: Any) -> Record:
     try:
-        return record_of(kind, document)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"This is not a valid {kind.__name__}: {error}.") from error
+        return convert(document, kind)
+    except ValueError as error:
+        raise InvalidInput(f"This is not a valid {kind.__name__}: {error}.", key="record_invalid") from error
 
 
 async def _send(status: int, document: dict[str, Any], send: Send) -> None:

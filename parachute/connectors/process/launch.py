@@ -19,6 +19,7 @@ def main() -> None:
             raise Unavailable(
                 "Without bubblewrap nothing can hold a messenger's library back.",
                 "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu.",
+                key="no_confinement",
             )
         become(command(specification))
     except (ParachuteError, OSError, IndexError) as error:

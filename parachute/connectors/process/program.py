@@ -117,7 +117,8 @@ def main() -> int:
         option, name = sys.argv[1:] if len(sys.argv) == 3 else ("", "")
         if option not in (SANDBOX, UNIT):
             raise InvalidInput(
-                "`--unit` and a platform are expected: `python -m parachute.connectors.process --unit NAME`."
+                "`--unit` and a platform are expected: `python -m parachute.connectors.process --unit NAME`.",
+                key="platform_missing",
             )
         specification = ConnectorSpecification.load(name)
     except ParachuteError as error:

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from dataclasses import asdict, replace
 from typing import Any
 
+from msgspec import convert, to_builtins
+from msgspec.structs import replace
+
 from parachute.base.errors import InvalidInput, ParachuteError
-from parachute.base.records import record_of
 from parachute.connectors.platforms.models import Start, State, Update, Updates
 from parachute.connectors.process.masking import Masking
 from parachute.modules.host_process.client import CoreClient
@@ -31,7 +32,7 @@ class Server:
     async def start(self) -> Start:
         """Return what the connector needs to begin."""
         document = await self._ask_until_answered("/start", {})
-        return record_of(Start, document)
+        return convert(document, Start)
 
     async def hand_over(self, updates: Updates) -> None:
         """Return when all updates are stored."""
@@ -51,13 +52,13 @@ class Server:
         self.state = state
         log.info("%s %s %s", state.kind, state.name, state.sentence)
         try:
-            await self._client.request("POST", "/state", asdict(state), seconds=_STATE_SECONDS)
+            await self._client.request("POST", "/state", to_builtins(state), seconds=_STATE_SECONDS)
         except ParachuteError as error:
             log.warning("The state was not heard: %s", error)
 
     async def _store(self, batch: tuple[Update, ...], position: str) -> None:
         try:
-            await self._ask_until_answered("/updates", asdict(Updates(batch, position)))
+            await self._ask_until_answered("/updates", to_builtins(Updates(batch, position)))
         except InvalidInput as error:
             if len(batch) == 1:
                 # One that can never be stored must not hold up all that follow; its text is nobody's business here.

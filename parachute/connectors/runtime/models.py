@@ -1,13 +1,13 @@
 """Records of the server about an open connector, and the interface that answers it."""
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from parachute.connectors.platforms.models import Start, State, Updates
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Struct, frozen=True):
     """A connector whose unit is open; `state` is what it said last, and `changed` when that was, in seconds since 1970."""
 
     platform: str

@@ -1,12 +1,14 @@
 """Reading of what a connector hands over, which is untrusted: a message may have taken it over."""
 
 import re
-from dataclasses import fields, is_dataclass
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
+
+from msgspec import Struct, convert
 
 from parachute.base.errors import InvalidInput
-from parachute.base.records import Record, record_of
 from parachute.connectors.platforms.models import File, Identity, Sent, State, Update, Updates
+
+Record = TypeVar("Record", bound=Struct)
 
 UPDATES = 100
 _ID = 255
@@ -21,7 +23,7 @@ def read_updates(document: Any) -> Updates:
     """Read updates; error: InvalidInput naming what is wrong."""
     updates = _record(Updates, document)
     if len(updates.updates) > UPDATES:
-        raise InvalidInput(f"updates: at most {UPDATES} are taken at once.")
+        raise InvalidInput(f"updates: at most {UPDATES} are taken at once.", key="too_many_updates")
     _short("position", updates.position, _TEXT)
     for update in updates.updates:
         _check(update)
@@ -40,7 +42,7 @@ def read_sent(document: Any) -> Sent:
     """Read what was sent; error: InvalidInput."""
     sent = _record(Sent, document)
     if len(sent.messages) > 1_000:
-        raise InvalidInput("messages: there are too many.")
+        raise InvalidInput("messages: there are too many.", key="too_many_messages")
     for message in sent.messages:
         _short("messages", message, _ID)
     _short("problem", sent.problem, 2_000)
@@ -58,7 +60,7 @@ def read_identity(document: Any) -> Identity:
 def _check(update: Update) -> None:
     for field, text in (("id", update.id), ("chat", update.chat.id), ("sender", update.sender.id)):
         if not text:
-            raise InvalidInput(f"{field}: required to identify an update.")
+            raise InvalidInput(f"{field}: required to identify an update.", key="update_unidentified")
         _short(field, text, _ID)
     _short("message", update.message, _ID)
     _short("title", update.chat.title, _NAME)
@@ -66,9 +68,9 @@ def _check(update: Update) -> None:
     _short("text", update.text, _TEXT)
     _short("button", update.button, _ID)
     if not 0 <= update.seconds < _SECONDS:
-        raise InvalidInput("seconds: not a duration.")
+        raise InvalidInput("seconds: not a duration.", key="duration_invalid")
     if len(update.files) > _FILES:
-        raise InvalidInput(f"files: at most {_FILES} come with one message.")
+        raise InvalidInput(f"files: at most {_FILES} come with one message.", key="too_many_files")
     for file in update.files:
         _check_file(file)
 
@@ -78,36 +80,24 @@ def _check_file(file: File) -> None:
     _short("media_type", file.media_type, _ID)
     _short("problem", file.problem, 2_000)
     if file.path and not _PATH.fullmatch(file.path):
-        raise InvalidInput("path: the plain name of a file in the shared folder is expected.")
+        raise InvalidInput("path: the plain name of a file in the shared folder is expected.", key="path_invalid")
     if not file.path and not file.problem:
-        raise InvalidInput("path: it is missing, and nothing says why.")
+        raise InvalidInput("path: it is missing, and nothing says why.", key="path_missing")
     if not 0 <= file.size < 1 << 40:
-        raise InvalidInput("size: not a size in bytes.")
+        raise InvalidInput("size: not a size in bytes.", key="size_invalid")
 
 
 def _record(kind: type[Record], document: Any) -> Record:
     try:
-        record = record_of(kind, document)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"This is not a valid {kind.__name__}: {error}.") from error
-    _check_words(record)
-    return record
-
-
-def _check_words(record: Any) -> None:
-    """Refuse words that the protocol does not have, in a record and in those that it holds."""
-    types = get_type_hints(type(record))
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if get_origin(types[field.name]) is Literal and value not in get_args(types[field.name]):
-            raise InvalidInput(f"{field.name}: {str(value)[:40]!r} is unknown.")
-        for each in value if isinstance(value, tuple) else (value,):
-            if is_dataclass(each):
-                _check_words(each)
+        return convert(document, kind)
+    except ValueError as error:
+        raise InvalidInput(f"This is not a valid {kind.__name__}: {error}.", key="record_invalid") from error
 
 
 def _short(field: str, text: str, most: int) -> None:
     if len(text) > most:
-        raise InvalidInput(f"{field}: it is longer than {most:,} characters.")
+        raise InvalidInput(f"{field}: it is longer than {most:,} characters.", key="text_too_long")
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise InvalidInput(f"{field}: it holds half a character, which no file and no database takes.")
+        raise InvalidInput(
+            f"{field}: it holds half a character, which no file and no database takes.", key="half_a_character"
+        )

@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from typing import Any
 
+from msgspec import to_builtins
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -38,8 +38,8 @@ class ServerApi:
             routes=[Route(path, _answering(answer), methods=["POST"]) for path, answer in routes]
         )
 
-    async def _start(self, platform: str, _: Any) -> dict[str, Any]:
-        return asdict(await self._answers.start(platform))
+    async def _start(self, platform: str, _: Any) -> Any:
+        return to_builtins(await self._answers.start(platform))
 
     async def _updates(self, platform: str, document: Any) -> dict[str, Any]:
         updates = read_updates(document)

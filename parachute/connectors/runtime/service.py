@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import to_builtins
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError
@@ -147,11 +148,11 @@ class Connectors:
     async def send(self, platform: str, key: str, outgoing: Outgoing) -> Sent:
         """Show a message under its key; errors: Conflict if the connector is not open, ConnectorDown, after which it may be sent again."""
         path = f"/messages/{quote(key, safe='')}"
-        return read_sent(await self._client(platform).ask("PUT", path, asdict(outgoing), SEND_SECONDS))
+        return read_sent(await self._client(platform).ask("PUT", path, to_builtins(outgoing), SEND_SECONDS))
 
     async def typing(self, platform: str, chat: Chat) -> None:
         """Show for some seconds that an answer is being written; errors: Conflict, ConnectorDown."""
-        await self._client(platform).ask("POST", "/typing", asdict(chat), _ASK_SECONDS)
+        await self._client(platform).ask("POST", "/typing", to_builtins(chat), _ASK_SECONDS)
 
     async def identity(self, platform: str) -> Identity:
         """Ask the platform who the bot is; errors: Conflict with what the platform says, ConnectorDown."""
@@ -160,7 +161,7 @@ class Connectors:
     async def start(self, platform: str) -> Start:
         """Answer a connector that begins; error: Conflict."""
         if platform not in self._open:
-            raise Conflict(f"The connector for {platform} is being ended.")
+            raise Conflict(f"The connector for {platform} is being ended.", key="connector_ending")
         return await self._answers.start(platform)
 
     async def updates(self, platform: str, updates: Updates) -> None:

@@ -113,7 +113,7 @@ class ConnectorUnits:
         try:
             target = addresses.parse(server).target
         except ValueError as error:
-            raise InvalidInput(f"server: {error}.") from error
+            raise InvalidInput(f"server: {error}.", key="invalid_server") from error
         if target.port in self._own_ports and is_this_machine(target.host):
             # Here it would be taken for a program of the owner.
             raise InvalidInput("server: it is this computer's own address.", key="own_address")

@@ -15,10 +15,10 @@ from parachute.base.replacing import Replacement
 from parachute.chat.agent_processes.models import OwnTool
 from parachute.chat.runs.preparation import ReadingTools
 from parachute.chat.sessions.models import Session
-from parachute.connectors.chats.models import LABELS, LinkedChat
+from parachute.connectors.chats.models import LinkedChat
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.deliveries.service import Deliveries
-from parachute.connectors.platforms.available import names, platform
+from parachute.connectors.platforms.available import label, names, platform
 from parachute.connectors.platforms.models import File, Outgoing
 from parachute.connectors.platforms.shared_files import has_room, seen
 from parachute.connectors.platforms.texts import file_name
@@ -58,7 +58,7 @@ class FileSending(ReadingTools):
         async def call(arguments: dict[str, Any]) -> str:
             return await self._send(identifier, directory, arguments)
 
-        prompt = tool.PROMPT.format(platform=LABELS[chat.platform], megabytes=_limit(chat) // 1024**2)
+        prompt = tool.PROMPT.format(platform=label(chat.platform), megabytes=_limit(chat) // 1024**2)
         return (OwnTool("core", tool.NAME, tool.DESCRIPTION, tool.SCHEMA, call=call, prompt=prompt, reads=tool.PATH),)
 
     async def _send(self, session: str, directory: str, arguments: Mapping[str, Any]) -> str:

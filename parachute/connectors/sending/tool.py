@@ -1,8 +1,9 @@
 """The tool `send_file` as agents are offered it, and the reading of what they ask."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 from parachute.security.permissions.models import Access
@@ -28,8 +29,7 @@ PROMPT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """A file that is to be sent: `parts` of its path below the working directory."""
 
     parts: tuple[str, ...]

@@ -3,11 +3,13 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+
+import msgspec
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.database import Database
-from parachute.base.records import record_of
 from parachute.connectors.platforms.models import Update
 
 _KEPT_IDS = 20_000
@@ -33,16 +35,14 @@ def create_updates(connection: sqlite3.Connection) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """An update with its number, in whose order its chat is answered."""
 
     number: int
     update: Update
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Updates of a chat that are answered together; `session` and `run` as soon as there is one, `tries` that were begun."""
 
     id: str
@@ -73,7 +73,7 @@ class UpdateStore:
         moment = now()
         async with self._database.transaction() as connection:
             for update, is_open in updates:
-                body = json.dumps(asdict(update), ensure_ascii=False) if is_open else ""
+                body = json.dumps(to_builtins(update), ensure_ascii=False) if is_open else ""
                 await connection.execute(
                     "INSERT OR IGNORE INTO updates (platform, id, chat, message, body, state, came_at) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -133,7 +133,7 @@ class UpdateStore:
         """Give a message that no agent has been asked the text it has now; to the agent of another one it is said."""
         found = await self._stored(_FIND_NOT_ASKED, (platform, update.chat.id, update.message))
         for each in found:
-            body = {**asdict(each.update), "text": update.text}
+            body = {**to_builtins(each.update), "text": update.text}
             await self._database.write(
                 "UPDATE updates SET body = ? WHERE number = ? AND body != ''",
                 (json.dumps(body, ensure_ascii=False), each.number),
@@ -166,7 +166,7 @@ class UpdateStore:
         if row is None or row[0] is None:
             return
         moment = str(row[0])[:16].replace("T", " ")
-        body = asdict(replace(update, text=f"[The message of {moment} UTC {sentence}]"))
+        body = to_builtins(replace(update, text=f"[The message of {moment} UTC {sentence}]"))
         async with self._database.transaction() as connection:
             await connection.execute(
                 "UPDATE updates SET state = 'done', body = '' WHERE platform = ? AND chat = ? AND message = ? AND state = 'note'",
@@ -240,4 +240,4 @@ class UpdateStore:
 
     async def _stored(self, query: str, parameters: Sequence[object]) -> list[Stored]:
         rows = await self._database.rows(query, parameters)
-        return [Stored(number, record_of(Update, json.loads(body))) for number, body in rows]
+        return [Stored(number, msgspec.json.decode(body, type=Update)) for number, body in rows]

@@ -105,7 +105,8 @@ def checked_name(name: str) -> str:
     if len(name) > _NAME_CHARACTERS or not _NAME.fullmatch(name):
         raise InvalidInput(
             f"event name: {name[:_NAME_CHARACTERS]!r} is not valid; write two or more parts of small letters, digits, `-` "
-            "and `_`, such as `daily.entry.created`."
+            "and `_`, such as `daily.entry.created`.",
+            key="event_name_invalid",
         )
     return name
 
@@ -113,11 +114,12 @@ def checked_name(name: str) -> str:
 def checked_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
     """Names of events and `prefix.*`, without repeats; error: InvalidInput."""
     if len(patterns) > _PATTERNS:
-        raise InvalidInput(f"events: at most {_PATTERNS} of them.")
+        raise InvalidInput(f"events: at most {_PATTERNS} of them.", key="too_many_events")
     for pattern in patterns:
         if len(pattern) > _NAME_CHARACTERS or not (_PATTERN.fullmatch(pattern) or _NAME.fullmatch(pattern)):
             raise InvalidInput(
-                f"events: {pattern[:_NAME_CHARACTERS]!r} is neither the name of an event nor a beginning such as `daily.*`."
+                f"events: {pattern[:_NAME_CHARACTERS]!r} is neither the name of an event nor a beginning such as `daily.*`.",
+                key="event_pattern_invalid",
             )
     return tuple(sorted(set(patterns)))
 
@@ -133,7 +135,9 @@ def encoded(data: dict[str, Any]) -> str:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"event data: it cannot be written as JSON ({error}).") from error
+        raise InvalidInput(f"event data: it cannot be written as JSON ({error}).", key="event_not_json") from error
     if size > DATA_LIMIT:
-        raise InvalidInput(f"event data: {size:,} bytes are more than the {DATA_LIMIT:,} allowed.")
+        raise InvalidInput(
+            f"event data: {size:,} bytes are more than the {DATA_LIMIT:,} allowed.", key="event_too_large"
+        )
     return text

@@ -116,7 +116,8 @@ class Events:
         store = self._durable()
         if kind not in self._kinds:
             raise InvalidInput(
-                f"kind: {kind!r} is unknown; allowed are {', '.join(sorted(self._kinds)) or 'those registered'}."
+                f"kind: {kind!r} is unknown; allowed are {', '.join(sorted(self._kinds)) or 'those registered'}.",
+                key="unknown_kind",
             )
         deliver, limits = self._kinds[kind]
         asked = checked_patterns(list(patterns() if callable(patterns) else patterns))
@@ -189,7 +190,7 @@ class Events:
         """Deliver the dead letters of an event again, and return how many; error: NotFound if there are none."""
         revived = await self._durable().revive(identifier)
         if not revived:
-            raise NotFound(f"There is no dead letter {identifier[:80]!r}.")
+            raise NotFound(f"There is no dead letter {identifier[:80]!r}.", key="no_such_dead_letter")
         for name, size in revived:
             if subscriber := self._subscribers.get(name):
                 self._count(subscriber, size)
@@ -248,7 +249,7 @@ class Events:
 
     def _durable(self) -> EventStore:
         if self._store is None:
-            raise Unavailable("Events are not kept here, so nothing can be delivered.")
+            raise Unavailable("Events are not kept here, so nothing can be delivered.", key="events_not_kept")
         return self._store
 
     async def _prune_for_ever(self) -> None:

@@ -90,7 +90,7 @@ def prepare(line: str, folder: Path, search_path: Sequence[str]) -> Command:
     if "/" not in words[0]:
         found = shutil.which(words[0], path=os.pathsep.join(search_path))
         if found is None:
-            raise CannotRun(f"There is no program {words[0]!r} in {', '.join(search_path)}.")
+            raise CannotRun(f"There is no program {words[0]!r} in {', '.join(search_path)}.", key="no_program")
         words[0] = found
     files: list[File] = []
     left = _FILES_LIMIT
@@ -109,9 +109,11 @@ def prepare(line: str, folder: Path, search_path: Sequence[str]) -> Command:
                 if prefix is not None:
                     break
     if "/" in words[0] and not (folder / words[0]).is_file():
-        raise CannotRun(f"{words[0]} does not exist.")
+        raise CannotRun(f"{words[0]} does not exist.", key="program_gone")
     if not os.access(folder / words[0], os.X_OK):
-        raise CannotRun(f"{words[0]} is not executable.", f"`chmod u+x {shlex.quote(words[0])}` makes it so.")
+        raise CannotRun(
+            f"{words[0]} is not executable.", f"`chmod u+x {shlex.quote(words[0])}` makes it so.", key="not_executable"
+        )
     words[0] = str(folder / words[0])
     return Command(line, tuple(words), tuple(files), is_built_in=False)
 
@@ -133,13 +135,14 @@ def split(line: str) -> list[str]:
             raise CannotRun(
                 f"The command {line[:100]!r} needs a shell, because of its {character!r}.",
                 "Quote that character, or write bash -c '…'.",
+                key="needs_a_shell",
             )
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise CannotRun(f"The command {line[:100]!r} cannot be read: {error}.") from error
+        raise CannotRun(f"The command {line[:100]!r} cannot be read: {error}.", key="command_unreadable") from error
     if not words or not words[0]:
-        raise CannotRun("The command is empty.")
+        raise CannotRun("The command is empty.", key="command_empty")
     home = str(Path.home())
     return [home + word[1:] if word.startswith("~/") else word for word in words]
 
@@ -184,7 +187,7 @@ def _read(index: int, path: Path, limit: int, prefix: str | None = "") -> File |
         # O_NONBLOCK: opening a named pipe would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except PermissionError as error:
-        raise CannotRun(f"{path} cannot be read, so the hook is not run.") from error
+        raise CannotRun(f"{path} cannot be read, so the hook is not run.", key="file_unreadable") from error
     except OSError:
         return None  # a word that names no file
     status = os.fstat(descriptor)
@@ -194,7 +197,9 @@ def _read(index: int, path: Path, limit: int, prefix: str | None = "") -> File |
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(limit + 1)
     if len(content) > limit:
-        raise CannotRun(f"The files that the command names have more than {_FILES_LIMIT >> 20} MB.")
+        raise CannotRun(
+            f"The files that the command names have more than {_FILES_LIMIT >> 20} MB.", key="files_too_large"
+        )
     return File(index, path.resolve(), content, status.st_mode, prefix)
 
 
@@ -212,7 +217,7 @@ def _module_file(name: str, folder: Path) -> Path:
                 return module
             if (package / "__main__.py").is_file():
                 return package / "__main__.py"
-    raise CannotRun(f"There is no Python module {name[:100]!r}.")
+    raise CannotRun(f"There is no Python module {name[:100]!r}.", key="no_python_module")
 
 
 def _is_of_system(path: Path) -> bool:

@@ -133,9 +133,11 @@ def _hooks(path: Path) -> list[Hook]:
     except FileNotFoundError:
         return []
     except DocumentInvalid as error:
-        raise InvalidInput(" ".join(f"{path}, {problem}" for problem in error.problems[:20])) from error
+        raise InvalidInput(
+            " ".join(f"{path}, {problem}" for problem in error.problems[:20]), key="hooks_invalid"
+        ) from error
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error}.") from error
+        raise InvalidInput(f"{path} cannot be read: {error}.", key="hooks_unreadable") from error
 
 
 def _read(root: Value) -> list[Hook]:

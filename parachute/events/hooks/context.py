@@ -25,13 +25,16 @@ def added(hook: str, output: dict[str, Any], before: Sequence[Added]) -> Added |
     notice = notice.strip()[:_NOTICE_CHARACTERS] if isinstance(notice, str) else ""
     text = "" if text is None else text
     if not isinstance(text, str):
-        raise InvalidInput(f"{_KEY} is not a text, so nothing was added.")
+        raise InvalidInput(f"{_KEY} is not a text, so nothing was added.", key="context_not_text")
     text = text.strip()
     if not text and not notice:
         return None
     left = LIMIT - sum(len(each.text.encode(errors="replace")) for each in before)
     if len(text.encode(errors="replace")) > left:
-        raise InvalidInput(f"{_KEY} was left out: all hooks together may add {LIMIT:,} bytes, and {left:,} are left.")
+        raise InvalidInput(
+            f"{_KEY} was left out: all hooks together may add {LIMIT:,} bytes, and {left:,} are left.",
+            key="context_too_long",
+        )
     return Added(hook, text, notice)
 
 

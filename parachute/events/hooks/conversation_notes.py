@@ -135,7 +135,9 @@ async def _answer(home: Home, method: str, path: str, body: bytes) -> Any:
         async with local_http.request(address, method, path, headers, body, seconds=_CALL_SECONDS) as response:
             answer = json.loads(await response.read(_ANSWER_LIMIT))
     except (OSError, ValueError) as error:
-        raise Unavailable(f"The server does not answer: {error}.", "See `parachute logs core`.") from error
+        raise Unavailable(
+            f"The server does not answer: {error}.", "See `parachute logs core`.", key="server_silent"
+        ) from error
     if response.status >= 400:
         raise ParachuteError(answer["detail"], answer.get("hint"), key=answer.get("key"), status=response.status)
     return answer
@@ -169,7 +171,9 @@ class _State:
         except FileNotFoundError:
             return {}
         except (ValueError, TypeError, AttributeError) as error:
-            raise ParachuteError(f"{self._path} cannot be read: {error}.", "Remove it to start over.") from error
+            raise ParachuteError(
+                f"{self._path} cannot be read: {error}.", "Remove it to start over.", key="notes_unreadable"
+            ) from error
 
 
 def _hash(words: str) -> str:

@@ -181,4 +181,3 @@ class CannotRun(ParachuteError):
     """A command that cannot be run as it is written, or of which it cannot be known what it would run."""
 
     status = 422
-    key = "hook_cannot_run"

@@ -91,7 +91,7 @@ class Inbox:
         """Answer one item, as it was shown with the hash `digest`, and return it.
 
         Errors: NotFound if it does not wait any more, Conflict if it has changed or is being answered, NotAllowed,
-        ConfirmationNeeded, InvalidInput for a word that is none of its answers, and what its source says.
+        ParachuteError (`confirmation_needed`), InvalidInput for a word that is none of its answers, and what its source says.
         """
         with self._taken(identifier):
             item = await self._item(identifier)
@@ -102,6 +102,7 @@ class Inbox:
                 raise InvalidInput(
                     f"answer: expected one of {known}." if known else f"answer: {item.title} cannot be answered here.",
                     item.command and f"Use `{item.command}`.",
+                    key="unknown_answer",
                 )
             if not item.may_answer(caller, is_owner=is_owner):
                 raise NotAllowed(f"{item.title} cannot be answered with this key.", key="not_owner")

@@ -74,9 +74,9 @@ def _write(
 
 def _check(home: Home, choice: ProviderChoice, source: CredentialSource) -> None:
     if choice.provider != "compatible" and (choice.base_url or choice.model):
-        raise InvalidInput("base_url, model: only a compatible server has these.")
+        raise InvalidInput("base_url, model: only a compatible server has these.", key="server_not_compatible")
     if choice.provider == "offline" and choice.secret is not None:
-        raise InvalidInput("secret: the offline model needs none.")
+        raise InvalidInput("secret: the offline model needs none.", key="secret_not_needed")
     _check_free(home, "provider", choice.provider)
     if choice.provider == "anthropic":
         _check_anthropic(choice, source)
@@ -108,9 +108,13 @@ def _check_anthropic(choice: ProviderChoice, source: CredentialSource) -> None:
 def _check_compatible(choice: ProviderChoice, source: CredentialSource) -> None:
     base_url = choice.base_url
     if not base_url:
-        raise InvalidInput("base_url: the address of the server is needed, such as http://192.168.1.5:11434.")
+        raise InvalidInput(
+            "base_url: the address of the server is needed, such as http://192.168.1.5:11434.", key="base_url_missing"
+        )
     if not base_url.isascii() or not base_url.isprintable() or set(base_url) & set(" \\@"):
-        raise InvalidInput("base_url: letters, digits and signs are allowed, without a name or password in it.")
+        raise InvalidInput(
+            "base_url: letters, digits and signs are allowed, without a name or password in it.", key="base_url_invalid"
+        )
     check_address(base_url)
     given = source.started_with
     if choice.secret is None and given is not None and not given.secret.startswith(ANTHROPIC_SECRET):
@@ -147,15 +151,20 @@ def _credential(choice: ProviderChoice) -> tuple[CredentialKind, str] | None:
     secret = choice.secret.strip()
     # As a header it must be printable ASCII, and a line break in it would begin another header.
     if not secret or len(secret) > _LONGEST or not secret.isascii() or not secret.isprintable() or " " in secret:
-        raise InvalidInput("secret: this is no key; it has no spaces, and letters, digits and signs only.")
+        raise InvalidInput(
+            "secret: this is no key; it has no spaces, and letters, digits and signs only.", key="secret_invalid"
+        )
     if choice.provider == "anthropic" and not secret.startswith(ANTHROPIC_SECRET):
         raise InvalidInput(
             f"secret: keys of Anthropic begin with {ANTHROPIC_SECRET}.",
             "Copy it from the console, or make a token with `claude setup-token`.",
+            key="secret_of_other",
         )
     if choice.provider == "compatible" and secret.startswith(ANTHROPIC_SECRET):
         raise InvalidInput(
-            "secret: this is a key of Anthropic, which no other server gets.", "Enter the other server's."
+            "secret: this is a key of Anthropic, which no other server gets.",
+            "Enter the other server's.",
+            key="secret_of_anthropic",
         )
     return (CredentialKind.OAUTH if secret.startswith(SUBSCRIPTION_TOKEN) else CredentialKind.API_KEY), secret
 

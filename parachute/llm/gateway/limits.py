@@ -59,7 +59,9 @@ def create_spending_limits(connection: sqlite3.Connection) -> None:
 def checked_subject(text: str) -> str:
     """The subject that a text names; error: InvalidInput."""
     if not _SUBJECT.fullmatch(text):
-        raise InvalidInput(f"subject: {text[:80]!r} is unknown.", f"Use one of: {', '.join(SUBJECTS)}.")
+        raise InvalidInput(
+            f"subject: {text[:80]!r} is unknown.", f"Use one of: {', '.join(SUBJECTS)}.", key="subject_unknown"
+        )
     return text
 
 
@@ -97,7 +99,7 @@ class SpendingLimits:
         """Set the limit of a subject; error: InvalidInput."""
         checked_subject(limit.subject)
         if limit.dollars is None and limit.tokens is None:
-            raise InvalidInput("dollars: a limit needs dollars, tokens or both.")
+            raise InvalidInput("dollars: a limit needs dollars, tokens or both.", key="limit_empty")
         await self._database.write(
             "INSERT OR REPLACE INTO spending_limits (subject, per, dollars, tokens) VALUES (?, ?, ?, ?)",
             (limit.subject, limit.per, limit.dollars, limit.tokens),
@@ -107,6 +109,8 @@ class SpendingLimits:
     async def remove(self, subject: str) -> None:
         """Take a limit away; error: NotFound."""
         if subject not in self._limits:
-            raise NotFound(f"{subject[:80]!r} has no limit.", "`parachute usage limits` shows all.")
+            raise NotFound(
+                f"{subject[:80]!r} has no limit.", "`parachute usage limits` shows all.", key="no_such_limit"
+            )
         await self._database.write("DELETE FROM spending_limits WHERE subject = ?", (subject,))
         self._limits.pop(subject, None)

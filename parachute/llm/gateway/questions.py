@@ -78,9 +78,9 @@ class Questions:
     `agent` asks where the credential is a subscription's.
     """
 
-    def __init__(self, gateway: Gateway) -> None:
-        self.agent: Asker | None = None
+    def __init__(self, gateway: Gateway, agent: Asker | None) -> None:
         self._gateway = gateway
+        self._agent = agent
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._named: dict[tuple[str, str], str] = {}
 
@@ -94,7 +94,7 @@ class Questions:
             model = await self._model(provider)
             question = Asked(prompt, system or "", max_tokens, model, source)
             wants_agent = provider.wants_agent(self._gateway.upstream.credential(provider))
-            asking = self.agent.ask(question) if self.agent and wants_agent else self._ask(question, provider)
+            asking = self._agent.ask(question) if self._agent and wants_agent else self._ask(question, provider)
             try:
                 async with asyncio.timeout(_SECONDS):
                     return await asking
@@ -116,7 +116,7 @@ class Questions:
             return "There are no credentials for the model."
         if credential is not None and credential.has_ended(upstream.clock):
             return f"The credential in {credential.source} has expired."
-        return await self.agent.reason_unavailable() if self.agent and provider.wants_agent(credential) else None
+        return await self._agent.reason_unavailable() if self._agent and provider.wants_agent(credential) else None
 
     async def _ask(self, question: Asked, provider: Provider) -> Answer:
         body: dict[str, Any] = {

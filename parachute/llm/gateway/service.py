@@ -81,7 +81,9 @@ class Gateway:
         if self._endpoints.get(session) is not endpoint:
             # Closed while it was being opened.
             endpoint.listener.close()
-            raise Unavailable(f"The model endpoint of session {session} was closed.", "Send the message again.")
+            raise Unavailable(
+                f"The model endpoint of session {session} was closed.", "Send the message again.", key="endpoint_closed"
+            )
         return endpoint
 
     async def close(self, session: str) -> None:

@@ -98,7 +98,9 @@ class Upstream:
         provider = self.provider
         credential = await self.fresh_credential(provider)
         if provider.name != "anthropic" or credential is None or credential.kind is not CredentialKind.OAUTH:
-            raise Unavailable("Limits are known only when you are signed in with a Claude subscription.")
+            raise Unavailable(
+                "Limits are known only when you are signed in with a Claude subscription.", key="no_subscription"
+            )
         with _provider_errors(provider):
             return await account.subscription(await self.client(provider), provider, credential)
 
@@ -151,7 +153,7 @@ def _provider_errors(provider: Provider) -> Iterator[None]:
             raise Unavailable(said, hint, key="invalid_credentials") from error
         raise Unavailable(f"{provider.base_url} answered {status}.", key="upstream_refused") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        raise Unavailable(f"{provider.base_url} does not answer: {reason_of(error)}.") from error
+        raise Unavailable(f"{provider.base_url} does not answer: {reason_of(error)}.", key="provider_silent") from error
 
 
 def reason_of(error: BaseException) -> str:

@@ -57,7 +57,7 @@ class IndexApp:
         try:
             route = self._routes.get((exchange.method, exchange.path))
             if route is None:
-                raise NotFound(f"Nothing answers {exchange.method} {exchange.path[:200]} here.")
+                raise NotFound(f"Nothing answers {exchange.method} {exchange.path[:200]} here.", key="nothing_here")
             body = object_of(value_of(await exchange.body())) if exchange.method == "POST" else {}
             await exchange.answer(200, await route(body))
         except ParachuteError as error:
@@ -71,7 +71,7 @@ class IndexApp:
     async def _put(self, body: Document) -> Document:
         texts, gone = object_field(body, "texts"), body.get("gone", [])
         if not all(isinstance(text, str) for text in texts.values()) or not all(isinstance(key, str) for key in gone):
-            raise InvalidInput("texts: texts by their keys are expected.")
+            raise InvalidInput("texts: texts by their keys are expected.", key="texts_invalid")
         collection, server, marks = text_field(body, "collection"), _server(body), _marks(body)
         return await asyncio.to_thread(self._index.put, collection, texts, gone, server, marks)
 
@@ -91,7 +91,7 @@ class IndexApp:
             or not 0 < seconds <= _MOST_SECONDS
             or not isinstance(keep, list | None)
         ):
-            raise InvalidInput("seconds: a number is expected.")
+            raise InvalidInput("seconds: a number is expected.", key="seconds_invalid")
         return await asyncio.to_thread(self._slowly, float(seconds), keep)
 
     def _slowly(self, seconds: float, keep: list[str] | None) -> Document:
@@ -103,7 +103,7 @@ class IndexApp:
     async def _wanted(self, body: Document) -> Document:
         keep, server = body.get("keep"), _server(body)
         if server is None or not isinstance(keep, list | None):
-            raise InvalidInput("server: the model of a server is expected.")
+            raise InvalidInput("server: the model of a server is expected.", key="server_model_missing")
         return await asyncio.to_thread(self._looked_up, server, keep)
 
     def _looked_up(self, server: ServerModel, keep: list[str] | None) -> Document:
@@ -115,14 +115,14 @@ class IndexApp:
     async def _vectors(self, body: Document) -> Document:
         server = _server(body)
         if server is None:
-            raise InvalidInput("server: the model of a server is expected.")
+            raise InvalidInput("server: the model of a server is expected.", key="server_model_missing")
         try:
             given = {
                 int(number): (bytes.fromhex(digest), [base64.b64decode(each, validate=True) for each in own])
                 for number, digest, own in body["texts"]
             }
         except (KeyError, ValueError, TypeError) as error:
-            raise InvalidInput("texts: numbers, hashes and vectors are expected.") from error
+            raise InvalidInput("texts: numbers, hashes and vectors are expected.", key="vectors_invalid") from error
         return await asyncio.to_thread(self._taken, server, given)
 
     def _taken(self, server: ServerModel, given: Vectors) -> Document:
@@ -138,7 +138,7 @@ class IndexApp:
             try:
                 vector = model, base64.b64decode(data, validate=True)
             except ValueError as error:
-                raise InvalidInput("vector: base64 is expected.") from error
+                raise InvalidInput("vector: base64 is expected.", key="vector_invalid") from error
         found = await asyncio.to_thread(self._index.find, collection, query, limit, _server(body), vector)
         return {**found, "results": [[near.key, near.score] for near in found["results"]]}
 
@@ -159,12 +159,12 @@ def _server(body: Document) -> ServerModel | None:
 def _limit(body: Document, most: int) -> int:
     limit = body.get("limit")
     if not isinstance(limit, int) or not 0 < limit <= most:
-        raise InvalidInput(f"limit: 1 to {most} is allowed.")
+        raise InvalidInput(f"limit: 1 to {most} is allowed.", key="limit_out_of_range")
     return limit
 
 
 def _marks(body: Document) -> dict[str, str]:
     marks = object_field(body, "marks")
     if not all(isinstance(mark, str) for mark in marks.values()):
-        raise InvalidInput("marks: texts by their keys are expected.")
+        raise InvalidInput("marks: texts by their keys are expected.", key="marks_invalid")
     return marks

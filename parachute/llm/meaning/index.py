@@ -111,6 +111,7 @@ class Index:
             raise Unavailable(
                 f"The table of words cannot be written: {error.strerror}.",
                 "Make room on the disk; it goes on by itself.",
+                key="table_not_written",
             ) from error
 
     def wanted(self, server: ServerModel) -> dict[str, Any]:

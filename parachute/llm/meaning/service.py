@@ -204,7 +204,9 @@ class MeaningIndex:
             asking = local_http.request(units.meaning_socket(self._home), method, path, headers, body)
             status, answer = await local_http.ask(asking, seconds, _LARGEST_ANSWER)
         except (TimeoutError, OSError, ValueError) as error:
-            raise Unavailable("The index of meanings does not answer.", "Its log is meaning.log.") from error
+            raise Unavailable(
+                "The index of meanings does not answer.", "Its log is meaning.log.", key="index_silent"
+            ) from error
         if status != 200 or not isinstance(answer, dict):
             raise _error(answer)
         return answer

@@ -277,5 +277,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 def disk_problem(error: sqlite3.Error) -> Unavailable:
     """The error of a database that cannot be written or read."""
     return Unavailable(
-        f"The index of meanings cannot be used: {error}.", "Make room on the disk; it goes on by itself."
+        f"The index of meanings cannot be used: {error}.",
+        "Make room on the disk; it goes on by itself.",
+        key="index_unusable",
     )

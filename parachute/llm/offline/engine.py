@@ -127,7 +127,7 @@ class Engine:
         await self._turn.acquire()
         if self._stopping:
             self._turn.release()
-            raise Unavailable("The offline model is being stopped.")
+            raise Unavailable("The offline model is being stopped.", key="model_stopping")
         self._stops.add(stop)
         work = asyncio.ensure_future(asyncio.to_thread(model.complete, prompt.turns, limit, receive, stop))
 
@@ -149,7 +149,7 @@ class Engine:
             stop.set()
             raise
         if usage is None:
-            raise Unavailable("The offline model is being stopped.")
+            raise Unavailable("The offline model is being stopped.", key="model_stopping")
         return usage
 
     def _load(self, path: Path) -> None:
@@ -161,7 +161,7 @@ class Engine:
         except ParachuteError as error:
             problem = error
         except Exception as error:
-            problem = ModelUnavailable(f"The offline model could not be loaded: {error!r}.")
+            problem = ModelUnavailable(f"The offline model could not be loaded: {error!r}.", key="model_not_loaded")
         try:
             self._loop.call_soon_threadsafe(self._loading_ended, model, problem)
         except RuntimeError:

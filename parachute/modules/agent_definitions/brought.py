@@ -1,13 +1,14 @@
 """The agents that a module brings in its folder `agents`: the same for the question before it is installed and for its runs."""
 
 import re
-import stat
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
 from msgspec import Struct
 
-from parachute.base.documents import NotYaml, child, compose, line_of
+from parachute.base.documents import NotYaml
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.core import front_matter
@@ -18,7 +19,7 @@ from parachute.modules.agent_definitions.models import Definition
 MOST = 50
 """Files of one folder that are looked at."""
 
-_FOLDER = "agents"
+_FOLDER = "agents/"
 _ENDING = ".md"
 _RESERVED = frozenset({"status"})
 """Names that are parts of addresses."""
@@ -50,30 +51,36 @@ def is_name(name: str) -> bool:
 
 def brought_agents(code: Path, module: str) -> tuple[BroughtAgent, ...]:
     """The agents in a module's folder, by name; no link is followed. Waits for the disk."""
-    names = [name for name in _names(code) if is_name(name)][:MOST]
-    found = (_brought(code, module, name) for name in names)
+    return tuple(agent for agent in agents_among(_texts(code), module) if is_name(agent.name))
+
+
+def is_agent_file(path: str) -> bool:
+    """True for the path of a file that may be an agent of its module."""
+    return path.startswith(_FOLDER) and path.endswith(_ENDING) and path.count("/") == 1
+
+
+def agents_among(texts: Mapping[str, bytes], module: str) -> tuple[BroughtAgent, ...]:
+    """The agents among the files of a module, by path and of each at most `FILE_LIMIT` bytes and one more, also broken ones."""
+    paths = sorted(filter(is_agent_file, texts))[:MOST]
+    found = (_brought(texts[path], module, path) for path in paths)
     return tuple(agent for agent in found if agent is not None)
 
 
-def problems_of(code: Path, module: str, write: tuple[str, ...], can_suggest: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Problems of a module's agent files, one sentence each; `write` are the patterns that the module may write. Waits for the disk.
+def problems_of(
+    agents: Iterable[BroughtAgent], files: Iterable[str], write: tuple[str, ...], can_suggest: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Problems of a module's agents, one sentence each; `write` are the patterns that the module may write.
 
-    `can_suggest` are the modules for which agents of the manifest may make suggestions.
+    `files` are the paths of its files, and `can_suggest` the modules for which agents of the manifest may make suggestions.
     """
-    names = _names(code)
-    if len(names) > MOST:
-        return (f"{_FOLDER}: there are more than {MOST} files in it, and no more are looked at.",)
+    if sum(map(is_agent_file, files)) > MOST:
+        return (f"agents: there are more than {MOST} files in it, and no more are looked at.",)
     problems: list[str] = []
     patterns = [Pattern.parse(text) for text in write]
-    for name in names:
-        agent = _brought(code, module, name)
-        if agent is None:
-            continue
+    for agent in agents:
         problem = agent.problem
-        if not is_name(name):
-            problem = (
-                f"An agent cannot be called {name!r}: 1 to 64 letters, digits, `-` and `_` are allowed, not `status`."
-            )
+        if not is_name(agent.name):
+            problem = f"An agent cannot be called {agent.name!r}: 1 to 64 letters, digits, `-` and `_` are allowed, not `status`."
         elif agent.definition and not matches_any(patterns, parts_of(agent.definition.output_on(_ANY_DAY))):
             problem = f"output: {agent.definition.output} is not within what the manifest lets the module write."
         elif agent.definition:
@@ -95,15 +102,9 @@ def suggestion_problem(definition: Definition, allowed: tuple[str, ...]) -> str 
     )
 
 
-def _brought(code: Path, module: str, name: str) -> BroughtAgent | None:
-    path = f"{_FOLDER}/{name}{_ENDING}"
-    try:
-        with Folder.open(code) as folder, folder.file(path) as file:
-            data = file.read(FILE_LIMIT + 1)
-    except (OSError, InvalidInput):
-        return None
-    text = data[:FILE_LIMIT].decode(errors="replace")
-    if not has_schedule(text):
+def _brought(data: bytes, module: str, path: str) -> BroughtAgent | None:
+    name = path.removeprefix(_FOLDER).removesuffix(_ENDING)
+    if not has_schedule(data[:FILE_LIMIT].decode(errors="replace")):
         return None  # it is no agent of ours: a module may keep prompts of other agents there
     if len(data) > FILE_LIMIT:
         return BroughtAgent(name, path, "", problem=f"The file is longer than {FILE_LIMIT:,} bytes.")
@@ -121,25 +122,18 @@ def _brought(code: Path, module: str, name: str) -> BroughtAgent | None:
         return BroughtAgent(name, path, content, problem=error.message, line=line)
 
 
-def _names(code: Path) -> list[str]:
-    """Names of all Markdown files of the folder, without their ending, in order."""
-    try:
-        with Folder.open(code) as root, root.folder(_FOLDER) as folder:
-            return sorted(
-                entry.name.removesuffix(_ENDING)
-                for entry in folder.entries()
-                if entry.name.endswith(_ENDING) and stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode)
-            )
-    except OSError:
-        return []  # there is no such folder, or a link in its place
+def _texts(code: Path) -> dict[str, bytes]:
+    """The beginnings of all Markdown files of the folder, by their paths in the module."""
+    found: dict[str, bytes] = {}
+    # There may be no such folder, or a link in its place.
+    with suppress(OSError), Folder.open(code) as root, root.folder(_FOLDER) as folder:
+        for name in sorted(entry.name for entry in folder.entries() if entry.name.endswith(_ENDING))[:MOST]:
+            with suppress(OSError, InvalidInput), folder.file(name) as file:
+                found[f"{_FOLDER}{name}"] = file.read(FILE_LIMIT + 1)
+    return found
 
 
 def _line_in_file(content: str, message: str) -> int:
     """The line of the file, from 1, that a message about its fields means; 1 if it is unknown."""
-    named, node, line = _FIELD.match(message), compose(front_matter.split(content).front or ""), 1
-    for name in named[1].split(".") if named else ():
-        if (found := child(node, name)) is None:
-            break
-        # The first line of the file is the `---`.
-        line, node = line_of(found[0]) + 1, found[1]
-    return line
+    named = _FIELD.match(message)
+    return front_matter.line_of(content, named[1].split(".")) if named else 1

@@ -32,13 +32,13 @@ _MINUTES = 24 * 60
 
 def has_schedule(text: str) -> bool:
     """True if a file is meant to be a scheduled agent, even if its schedule cannot be read."""
+    front = front_matter.split(text).front
     try:
         fields, _ = front_matter.read(text, BOUNDS)
     except InvalidInput:
         fields = None
     if fields is not None:
         return "schedule" in fields
-    front = front_matter.split(text).front
     return text.startswith("---") and bool(_SCHEDULE.search(text if front is None else front))
 
 
@@ -46,17 +46,17 @@ def read_definition(name: str, folder: str, content: str) -> Definition:
     """Read an agent file; `folder` is the module's in the vault, where the output goes. Error: InvalidInput."""
     fields, body = front_matter.read(content, BOUNDS)
     if fields is None:
-        raise InvalidInput("The file does not begin with lines of `field: value` between two ---.")
+        raise InvalidInput("The file does not begin with lines of `field: value` between two ---.", key="no_fields")
     if "name" in fields and fields["name"] != name:
-        raise InvalidInput(f"name: expected {name}, as the file is called.")
+        raise InvalidInput(f"name: expected {name}, as the file is called.", key="other_name")
     is_enabled, at, is_day_before = _schedule(fields.get("schedule"))
     capabilities, mcp_tools = _tools(fields)
     prompt = body.strip()
     if not prompt:
-        raise InvalidInput("Below the second --- there is no text that says what the agent shall do.")
+        raise InvalidInput("Below the second --- there is no text that says what the agent shall do.", key="no_text")
     model = _text(fields, "model") or None
     if model is not None and not _MODEL.fullmatch(model):
-        raise InvalidInput(f"model: {model[:60]!r} cannot be the name of a model.")
+        raise InvalidInput(f"model: {model[:60]!r} cannot be the name of a model.", key="invalid_model")
     return Definition(
         display_name=_text(fields, "displayName") or name.replace("-", " ").replace("_", " ").title(),
         description=_text(fields, "description"),
@@ -80,13 +80,15 @@ def _schedule(value: Any) -> tuple[bool, TimeOfDay, bool]:
         return True, _time(value, "schedule"), False
     for field in value:
         if field not in ("enabled", "time", "day"):
-            raise InvalidInput(f"schedule.{str(field)[:40]}: only enabled, time and day are known.")
+            raise InvalidInput(
+                f"schedule.{str(field)[:40]}: only enabled, time and day are known.", key="schedule_field_unknown"
+            )
     is_enabled = value.get("enabled", True)
     if not isinstance(is_enabled, bool):
-        raise InvalidInput("schedule.enabled: expected true or false.")
+        raise InvalidInput("schedule.enabled: expected true or false.", key="enabled_invalid")
     day = value.get("day", "same")
     if day not in ("same", "before"):
-        raise InvalidInput("schedule.day: expected same or before.")
+        raise InvalidInput("schedule.day: expected same or before.", key="day_invalid")
     return is_enabled, _time(value.get("time"), "schedule.time"), day == "before"
 
 
@@ -95,7 +97,7 @@ def _time(time: Any, field: str) -> TimeOfDay:
         # YAML takes 21:30 without quotes for a number of base 60.
         time = f"{time // 60:02}:{time % 60:02}"
     if not isinstance(time, str):
-        raise InvalidInput(f'{field}: expected a time of the day, such as "03:00".')
+        raise InvalidInput(f'{field}: expected a time of the day, such as "03:00".', key="time_invalid")
     return TimeOfDay.parse(time, field)
 
 
@@ -107,13 +109,13 @@ def _tools(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]
     for field in given:
         value = fields[field]
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            raise InvalidInput(f"{field}: expected a list of names, such as [Read, Glob].")
+            raise InvalidInput(f"{field}: expected a list of names, such as [Read, Glob].", key="tools_invalid")
         names += value
     own = tuple(dict.fromkeys(capability(name) for name in names if name.lower() in _KNOWN))
     others = tuple(dict.fromkeys(name for name in names if name.lower() not in _KNOWN))
     for name in others:
         if not TOOL_NAME.fullmatch(name):
-            raise InvalidInput(f"{given[0]}: {name[:60]!r} is no name of a tool.")
+            raise InvalidInput(f"{given[0]}: {name[:60]!r} is no name of a tool.", key="tool_name_invalid")
     return own, others
 
 
@@ -121,7 +123,7 @@ def _can_suggest(value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(name, str) and MODULE_NAME.fullmatch(name) for name in value):
-        raise InvalidInput("can_suggest: expected a list of modules, such as [brain].")
+        raise InvalidInput("can_suggest: expected a list of modules, such as [brain].", key="modules_invalid")
     return tuple(sorted(set(value)))
 
 
@@ -130,7 +132,9 @@ def _needs(pattern: str) -> str:
         return ""
     Pattern.parse(pattern, "needs")
     if DATE not in pattern:
-        raise InvalidInput(f"needs: {pattern[:80]!r} must contain {DATE}, since each run is about one day.")
+        raise InvalidInput(
+            f"needs: {pattern[:80]!r} must contain {DATE}, since each run is about one day.", key="needs_without_date"
+        )
     return pattern
 
 
@@ -138,16 +142,20 @@ def _output(value: Any, default: str) -> str:
     if isinstance(value, Mapping):
         for field in value:
             if field != "path":
-                raise InvalidInput(f"output.{field[:40]}: only path is known.")
+                raise InvalidInput(f"output.{field[:40]}: only path is known.", key="output_field_unknown")
         value = value.get("path")
     path = _text({"output": value}, "output") or default
     parts = parts_of(path, "output")
     if not parts or PurePosixPath(path).suffix != ".md" or any(part.startswith(".") for part in parts):
         raise InvalidInput(
-            f"output: {path[:80]!r} must be a file within the vault that is not hidden and ends with .md."
+            f"output: {path[:80]!r} must be a file within the vault that is not hidden and ends with .md.",
+            key="output_invalid",
         )
     if DATE not in path:
-        raise InvalidInput(f"output: {path[:80]!r} must contain {DATE}, so that each day has a file of its own.")
+        raise InvalidInput(
+            f"output: {path[:80]!r} must contain {DATE}, so that each day has a file of its own.",
+            key="output_without_date",
+        )
     return "/".join(parts)
 
 
@@ -156,5 +164,5 @@ def _text(fields: Mapping[str, Any], field: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > _TEXT:
-        raise InvalidInput(f"{field}: expected text of up to {_TEXT:,} characters.")
+        raise InvalidInput(f"{field}: expected text of up to {_TEXT:,} characters.", key="text_invalid")
     return " ".join(value.split())

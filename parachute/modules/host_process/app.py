@@ -151,13 +151,13 @@ class HostApp:
                 step = text_field(await _document(incoming), "step")
                 await (self._life_cycle.enable() if step == "enable" else self._life_cycle.disable(step))
                 return {"done": step}
-        raise NotFound(f"{method} {CONTROL}{name[:60]} does not exist.")
+        raise NotFound(f"{method} {CONTROL}{name[:60]} does not exist.", key="nothing_here")
 
     async def _event(self, document: dict[str, Any]) -> int:
         await self.refresh()
         timestamp = document.get("timestamp", "")
         if not isinstance(timestamp, str):
-            raise InvalidInput("timestamp: text is expected.")
+            raise InvalidInput("timestamp: text is expected.", key="timestamp_invalid")
         event = Event(
             text_field(document, "id"), text_field(document, "name"), object_field(document, "data"), timestamp
         )
@@ -198,7 +198,7 @@ async def _document(incoming: Incoming) -> dict[str, Any]:
     request = Request("POST", "/", chunks=incoming.chunks())
     document = await request.json()
     if not isinstance(document, dict):
-        raise InvalidInput("body: a JSON object is expected.")
+        raise InvalidInput("body: a JSON object is expected.", key="body_not_an_object")
     return document
 
 
@@ -208,4 +208,4 @@ def _caller(headers: dict[str, str]) -> Caller:
         document = json.loads(headers.pop("x-parachute-caller", "{}"))
         return Caller(str(document.get("kind", "local")), str(document.get("name", "")))
     except (ValueError, AttributeError) as error:
-        raise ModuleError("The header x-parachute-caller is not what core sends.") from error
+        raise ModuleError("The header x-parachute-caller is not what core sends.", key="caller_invalid") from error

@@ -46,7 +46,7 @@ class ApprovedChanges:
             return {"checked": True}
         identifier = document.get("id")
         if not isinstance(identifier, str) or not _ID.fullmatch(identifier):
-            raise InvalidInput("id: the id of a suggestion is expected.")
+            raise InvalidInput("id: the id of a suggestion is expected.", key="suggestion_id_missing")
         lock = self._locks.setdefault(identifier, asyncio.Lock())
         async with lock:
             record = await asyncio.to_thread(self._read, identifier)
@@ -149,7 +149,9 @@ class ApprovedChanges:
             for old in sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)[:-_MOST]:
                 old.unlink(missing_ok=True)
         except OSError as error:
-            raise Unavailable(f"What becomes of the suggestion {identifier} cannot be stored: {error}.") from error
+            raise Unavailable(
+                f"What becomes of the suggestion {identifier} cannot be stored: {error}.", key="change_not_stored"
+            ) from error
 
     def _forget(self, identifier: str) -> None:
         try:
@@ -163,7 +165,7 @@ def _change(document: Record) -> Record:
     action, payload = document.get("action"), document.get("payload")
     target, version = document.get("target_id"), document.get("expected_version")
     if not isinstance(action, str) or not isinstance(payload, dict):
-        raise InvalidInput("action, payload: text and an object are expected.")
+        raise InvalidInput("action, payload: text and an object are expected.", key="change_invalid")
     if not isinstance(target, str | None) or not isinstance(version, str | int | None):
-        raise InvalidInput("target_id, expected_version: text or null is expected.")
+        raise InvalidInput("target_id, expected_version: text or null is expected.", key="change_invalid")
     return {"action": action, "target_id": target, "payload": payload, "expected_version": version}

@@ -21,7 +21,7 @@ def check_class(module: type[Module], manifest: Manifest) -> None:
         module.optional_requires,
     )
     for problem in problems(claims, manifest):
-        raise ModuleError(problem, HINT)
+        raise ModuleError(problem, HINT, key="class_invalid")
     # What the manifest promises is what others see; the class need not repeat it.
     module.provides = tuple(sorted({entry.name for entry in manifest.provides}))
 
@@ -37,9 +37,14 @@ def check_application(application: Application, manifest: Manifest) -> None:
 def _check_same(what: str, where: str, own: Iterable[str], stated: Iterable[str]) -> None:
     own, stated = set(own), set(stated)
     if more := sorted(own - stated):
-        raise ModuleError(f"The code has the {what} {more[0]}, and manifest.yaml does not name it under {where}.", HINT)
+        raise ModuleError(
+            f"The code has the {what} {more[0]}, and manifest.yaml does not name it under {where}.",
+            HINT,
+            key="not_in_manifest",
+        )
     if less := sorted(stated - own):
         raise ModuleError(
             f"manifest.yaml names the {what} {less[0]} under {where}, and the code has no function for it.",
             "Mark a method with the decorator, or name a function as `handler: file:function`.",
+            key="not_in_code",
         )

@@ -11,7 +11,7 @@ from parachute.sandbox.engines.own_process import FIRST_FREE
 from parachute.supervisor.specifications.host import HostSpecification, specification_path
 
 # What the host process imports outside of Python's own library.
-_PACKAGES = ("parachute", "parachute_runner", "msgspec", "yaml", "uvicorn", "h11", "httptools", "click")
+_PACKAGES = ("parachute", "parachute_runner", "msgspec", "yaml", "uvicorn", "h11", "httptools", "click", "ijson")
 _COMPILED = "_yaml"  # only there where PyYAML has its part in C
 
 
@@ -53,13 +53,17 @@ def _vault(specification: HostSpecification) -> list[str]:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise InvalidInput(f"{path} cannot be given to the module: {error.strerror}.") from error
+                raise InvalidInput(
+                    f"{path} cannot be given to the module: {error.strerror}.", key="folder_not_given"
+                ) from error
         # After those that are read only, since they may lie inside of one.
         for path in specification.write:
             try:
                 arguments += ["--bind-fd", str(_opened(root, path, specification.vault, make=True)), path]
             except OSError as error:
-                raise InvalidInput(f"{path} cannot be given to the module: {error.strerror}.") from error
+                raise InvalidInput(
+                    f"{path} cannot be given to the module: {error.strerror}.", key="folder_not_given"
+                ) from error
     return arguments
 
 

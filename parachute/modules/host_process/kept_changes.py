@@ -56,7 +56,9 @@ class KeptChanges:
             for old in files[:-_MOST]:
                 old.unlink(missing_ok=True)
         except OSError as error:
-            raise Unavailable(f"What the suggestion {identifier} replaces cannot be stored: {error}.") from error
+            raise Unavailable(
+                f"What the suggestion {identifier} replaces cannot be stored: {error}.", key="replaced_not_stored"
+            ) from error
 
     def read(self, identifier: str) -> Record | None:
         """Return the record of a try; None if there is none, or it cannot be read."""

@@ -24,6 +24,7 @@ def main() -> None:
             raise Unavailable(
                 f"The module {specification.name} is not trusted, and without bubblewrap nothing can hold it back.",
                 "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu.",
+                key="no_confinement",
             )
     except (ParachuteError, OSError, IndexError) as error:
         print(f"This module cannot be started: {error}", file=sys.stderr)  # noqa: T201 - kept by the supervisor

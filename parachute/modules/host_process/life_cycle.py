@@ -36,7 +36,7 @@ class LifeCycle:
     async def disable(self, step: str) -> None:
         """Call on_disable, so that the next start enables the module again; error: InvalidInput for another step."""
         if step != "disable":
-            raise InvalidInput("step: enable or disable is expected.")
+            raise InvalidInput("step: enable or disable is expected.", key="unknown_step")
         await self._application.lifecycle("on_disable")
         self._mark.unlink(missing_ok=True)
 

@@ -54,7 +54,7 @@ def refuse_calls(*, programs: bool) -> None:
     try:
         calls.refuse(programs=programs)
     except calls.Unfiltered as error:
-        raise ModuleError(f"The module does not start: {error}.") from error
+        raise ModuleError(f"The module does not start: {error}.", key="calls_not_refused") from error
 
 
 def end_when_exhausted(loop: asyncio.AbstractEventLoop) -> None:

@@ -5,6 +5,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +24,7 @@ from parachute.modules.host_process import sources
 from parachute.modules.host_process.checks import check_application, check_class
 from parachute.modules.manifest.loading import load as load_manifest
 from parachute.modules.manifest.models import Manifest
-from parachute.modules.registry.hashing import TreeHash, hash_tree, verify
+from parachute.modules.trees.hashing import read_tree, verify
 from parachute.supervisor.specifications.host import HostSpecification
 
 STORAGE = "storage.db"
@@ -33,21 +34,37 @@ def verified(specification: HostSpecification) -> dict[Path, dict[str, str]]:
     """The SHA-256 of every file of each verified folder; error: HashDiffers, before anything of it was looked at."""
     found: dict[Path, dict[str, str]] = {}
     if not specification.dev:
-        found[Path(specification.code)] = verify(Path(specification.code), specification.hash).files
+        found[Path(specification.code)] = verify(Path(specification.code), specification.hash).hashes
     if specification.packages_hash is not None:
-        packages: TreeHash = hash_tree(Path(specification.packages), complete=True)
-        if packages.text != specification.packages_hash:
-            raise ModuleError(f"{specification.packages} is not what was installed: its hash is {packages.text}.")
-        found[Path(specification.packages)] = packages.files
+        packages = read_tree(Path(specification.packages), complete=True)
+        if packages.hash != specification.packages_hash:
+            raise ModuleError(
+                f"{specification.packages} is not what was installed: its hash is {packages.hash}.",
+                key="packages_changed",
+            )
+        found[Path(specification.packages)] = packages.hashes
     return found
 
 
-def load(specification: HostSpecification, connection: Connection, digests: dict[Path, dict[str, str]]) -> Application:
-    """Import the module and make its object; error: ParachuteError saying what the author has to change."""
+def load(
+    specification: HostSpecification,
+    connection: Connection,
+    digests: dict[Path, dict[str, str]],
+    busy: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Application:
+    """Import the module and make its object; error: ParachuteError saying what the author has to change.
+
+    Inside of a block of `busy` the process does not end, however long nobody asks it.
+    """
     code = Path(specification.code)
     manifest = load_manifest(code)
     if manifest.name != specification.name:
-        raise ModuleError(f"{code} holds the module {manifest.name}, and {specification.name} was to be started.")
+        raise ModuleError(
+            f"{code} holds the module {manifest.name}, and {specification.name} was to be started.", key="other_module"
+        )
+    if manifest.permissions.sessions == "create":
+        # Exports are read in a stream, and from the next line on nothing is found of our libraries that is not loaded.
+        importlib.import_module("ijson")
     process = os.getpid()
     package = sources.install(manifest.name, code, Path(specification.packages), digests)
     try:
@@ -55,7 +72,7 @@ def load(specification: HostSpecification, connection: Connection, digests: dict
         file = importlib.import_module(f"{package}.{manifest.module.removesuffix('.py').replace('/', '.')}")
         found = _module_class(file, manifest)
         check_class(found, manifest)
-        application = _application(found, file, package, manifest, _core(specification, manifest, connection))
+        application = _application(found, file, package, manifest, _core(specification, manifest, connection, busy))
     except ParachuteError:
         raise
     except BaseException as error:  # SystemExit as well: a module that ends the process while it loads is broken
@@ -80,6 +97,7 @@ def _module_class(file: ModuleType, manifest: Manifest) -> type[Module]:
         raise ModuleError(
             f"{manifest.module} must have exactly one class that inherits from Module; it has: {names}.",
             "Write `from parachute.core import Module` and `class MyModule(Module):`.",
+            key="module_class_missing",
         )
     return final[0]
 
@@ -102,7 +120,12 @@ def _application(
     return Application(module, tools, handlers, protocols)
 
 
-def _core(specification: HostSpecification, manifest: Manifest, connection: Connection) -> Core:
+def _core(
+    specification: HostSpecification,
+    manifest: Manifest,
+    connection: Connection,
+    busy: Callable[[], AbstractContextManager[None]],
+) -> Core:
     permissions = manifest.permissions
     return Core(
         manifest.name,
@@ -112,6 +135,7 @@ def _core(specification: HostSpecification, manifest: Manifest, connection: Conn
         Settings(manifest.defaults, connection),
         [entry.name for entry in manifest.optional_requires],
         permissions.mcp,
+        busy,
     )
 
 
@@ -119,7 +143,9 @@ def _function(package: str, handler: str) -> Callable[..., Any]:
     file, _, name = handler.partition(":")
     function = getattr(importlib.import_module(f"{package}.{file}"), name, None)
     if not callable(function):
-        raise ModuleError(f"manifest.yaml names the handler {handler}, and {file}.py has no function {name}.")
+        raise ModuleError(
+            f"manifest.yaml names the handler {handler}, and {file}.py has no function {name}.", key="handler_missing"
+        )
     found: Callable[..., Any] = function
     return found
 
@@ -130,9 +156,11 @@ def _is_protocol(value: type) -> bool:
 
 def _load_error(error: BaseException, manifest: Manifest) -> ModuleError:
     if isinstance(error, SystemExit):
-        return ModuleError(f"{manifest.module} ended the process while it was imported (sys.exit).")
+        return ModuleError(f"{manifest.module} ended the process while it was imported (sys.exit).", key="module_exits")
     hint = None
     if isinstance(error, ModuleNotFoundError):
         hint = "Add the package to dependencies in manifest.yaml, and approve the module again."
     sys.excepthook(type(error), error, error.__traceback__)
-    return ModuleError(f"{manifest.module} cannot be loaded: {type(error).__name__}: {error}", hint)
+    return ModuleError(
+        f"{manifest.module} cannot be loaded: {type(error).__name__}: {error}", hint, key="module_not_loaded"
+    )

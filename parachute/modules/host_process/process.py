@@ -54,7 +54,7 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
     # Kept by this name: a server that nobody refers to may be collected.
     proxy = await open_proxy(Path(specification.core_socket)) if confinement else None
     try:
-        application, life_cycle = await _loaded(specification, confinement)
+        application, life_cycle = await _loaded(specification, confinement, activity)
         app.open(application, life_cycle)
         await app.refresh()
         await life_cycle.start()
@@ -77,7 +77,9 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
             proxy.close()
 
 
-async def _loaded(specification: HostSpecification, confinement: str | None) -> tuple[Application, LifeCycle]:
+async def _loaded(
+    specification: HostSpecification, confinement: str | None, activity: Activity
+) -> tuple[Application, LifeCycle]:
     core = CoreClient(Path(specification.core_socket))
     if confinement == UNIT:
         check_confined(specification_path(specification.name).parents[3])
@@ -86,7 +88,7 @@ async def _loaded(specification: HostSpecification, confinement: str | None) -> 
     limits.take_on(specification.memory, specification.pids if confinement == SANDBOX else None)
     limits.end_when_exhausted(asyncio.get_running_loop())
     limits.refuse_calls(programs=specification.programs)
-    application = load(specification, core, verified(specification))
+    application = load(specification, core, verified(specification), activity.under_way)
     runtime.enter(application.module.core, whole_process=True)
     return application, LifeCycle(application, Path(specification.data), specification.hash)
 
@@ -110,7 +112,10 @@ def main() -> int:
     try:
         *options, name = sys.argv[1:] or [""]
         if options not in ([], [SANDBOX], [UNIT]):
-            raise InvalidInput("The name of a module is expected: `python -m parachute.modules.host_process NAME`.")
+            raise InvalidInput(
+                "The name of a module is expected: `python -m parachute.modules.host_process NAME`.",
+                key="name_expected",
+            )
         specification = HostSpecification.load(name)
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201 - this is where the supervisor keeps what a process says

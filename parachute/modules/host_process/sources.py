@@ -13,7 +13,7 @@ from types import CodeType, ModuleType
 
 PREFIX = "parachute_module_"
 
-_OURS = ("yaml", "_yaml", "msgspec", "uvicorn", "h11", "click", "httptools")
+_OURS = ("yaml", "_yaml", "msgspec", "uvicorn", "h11", "click", "httptools", "ijson")
 
 
 def package_name(name: str) -> str:

@@ -76,4 +76,5 @@ def _not_held(what: str, problem: str) -> NotAllowed:
     return NotAllowed(
         f"The {what} is not started, since systemd does not hold it back as its unit says: {problem}.",
         "systemd 254 or newer is needed; `parachute service uninstall` and `parachute start` go on without it.",
+        key="not_held_back",
     )

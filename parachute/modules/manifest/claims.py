@@ -8,14 +8,25 @@ from msgspec import Struct, field
 from parachute.base.errors import ParachuteError
 from parachute.core.agents import AgentConfig, commands
 from parachute.core.patterns import Pattern
-from parachute.modules.manifest.models import ConversationAccess, InterfaceName, JournalAccess, Manifest, Permissions
+from parachute.modules.manifest.models import (
+    ConversationAccess,
+    InterfaceName,
+    JournalAccess,
+    Manifest,
+    Permissions,
+    SessionAccess,
+)
 
 HINT = "manifest.yaml decides, since it is what people see before they install a module; write it there."
 UNKNOWN = object()
 """A value that only running the module would tell."""
 
 _ACCESS = ("none", "ro", "rw")
-_LEVELS = {"conversations": get_args(ConversationAccess), "journal": get_args(JournalAccess)}
+_LEVELS = {
+    "conversations": get_args(ConversationAccess),
+    "journal": get_args(JournalAccess),
+    "sessions": get_args(SessionAccess),
+}
 
 
 class Claims(Struct, frozen=True):

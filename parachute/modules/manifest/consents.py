@@ -1,11 +1,11 @@
 """The consent screen of a module as data, JSON and lines, and the difference that an update makes."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from msgspec import Struct, field, to_builtins
+from msgspec import field
 from msgspec.structs import replace
 
+from parachute.base.answers import Answer
 from parachute.core.agents import WORKING_DIRECTORY, AgentConfig
 from parachute.core.patterns import Pattern
 from parachute.modules.manifest.effects import without_effect
@@ -21,6 +21,7 @@ _LONGEST = 200
 # Invisible letters, and the quotes that the screen itself uses.
 _BLANKS = dict.fromkeys((0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0), " ") | dict.fromkeys((0x201C, 0x201D), '"')
 _PROGRAMS = "Start programs of this computer, which reach what the module reaches ({})"
+_CREATES = "Bring conversations and files that you upload for it into this computer, each conversation in a sandbox; nothing is replaced"
 _KINDS = {
     "default": "conversations without a folder",
     "workspace": "conversations in a folder",
@@ -28,7 +29,14 @@ _KINDS = {
 }
 
 
-class AgentConsent(Struct, frozen=True):
+class ToolConsent(Answer, frozen=True, forbid_unknown_fields=True):
+    """A tool that a module offers, in its author's words."""
+
+    name: str
+    description: str
+
+
+class AgentConsent(Answer, frozen=True, forbid_unknown_fields=True):
     """The rights of one agent, in words; `skills`: it gets those of the user, `interfaces` narrows the tools that it gets."""
 
     name: str
@@ -44,7 +52,7 @@ class AgentConsent(Struct, frozen=True):
     skills: bool = False
 
 
-class ScheduledConsent(Struct, frozen=True):
+class ScheduledConsent(Answer, frozen=True, forbid_unknown_fields=True):
     """A scheduled agent, in words; `time` is local time, `HH:MM`.
 
     `by_itself` is whether the schedule is switched on; if not, it runs when the user says so.
@@ -61,8 +69,11 @@ class ScheduledConsent(Struct, frozen=True):
     can_suggest: tuple[str, ...] = ()
 
 
-class Consent(Struct, frozen=True):
-    """The rights that a module gets by its approval; `from_json` reads what `as_json` gave."""
+class Consent(Answer, frozen=True, forbid_unknown_fields=True):
+    """The rights that a module gets by its approval.
+
+    `modules.yaml` holds what was approved: one with fields of another version of this program is refused, and asked about again.
+    """
 
     name: str
     version: str
@@ -73,7 +84,7 @@ class Consent(Struct, frozen=True):
     network: tuple[str, ...]
     commands: tuple[str, ...]
     agents: tuple[AgentConsent, ...]
-    mcp_tools: tuple[tuple[str, str], ...]
+    mcp_tools: tuple[ToolConsent, ...]
     mcp_used: tuple[str, ...]
     hooks: tuple[str, ...]
     provides: tuple[str, ...]
@@ -91,22 +102,6 @@ class Consent(Struct, frozen=True):
     without_effect: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
     """Lines about the rights that its interfaces and `conversations` give."""
-
-    def as_json(self) -> dict[str, Any]:
-        """As JSON, for an API and for `modules.yaml`."""
-        document = to_builtins(self)
-        document["mcp_tools"] = [{"name": name, "description": text} for name, text in self.mcp_tools]
-        listed: dict[str, Any] = _lists(document)
-        return listed
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> "Consent":
-        """Read back what `as_json` gave, now or in an earlier version; errors: KeyError, TypeError, ValueError."""
-        values = _tuples(document)
-        values["mcp_tools"] = tuple((tool["name"], tool["description"]) for tool in document["mcp_tools"])
-        values["agents"] = tuple(AgentConsent(**_tuples(agent)) for agent in document["agents"])
-        values["scheduled"] = tuple(ScheduledConsent(**_tuples(agent)) for agent in document.get("scheduled", ()))
-        return cls(**values)
 
     def as_text(self) -> list[str]:
         """Lines for a terminal."""
@@ -145,7 +140,7 @@ class Consent(Struct, frozen=True):
             ("Network", [f"Reach {host}{why(host)}" for host in self.network] or ["none"]),
             (_AGENTS, [line for agent in self.agents for line in _agent_lines(agent)]),
             (_SCHEDULED, [line for agent in self.scheduled for line in _scheduled_lines(agent)]),
-            ("MCP tools provided", [f"{name}: {_quoted(text)}" for name, text in self.mcp_tools]),
+            ("MCP tools provided", [f"{tool.name}: {_quoted(tool.description)}" for tool in self.mcp_tools]),
             ("Reacts to", list(self.hooks)),
             ("Interfaces provided", list(self.provides)),
             ("Packages it brings", list(self.dependencies)),
@@ -153,7 +148,7 @@ class Consent(Struct, frozen=True):
         ]
 
 
-class ConsentDifference(Struct, frozen=True):
+class ConsentDifference(Answer, frozen=True):
     """Lines `section: line` that an update adds to a consent and removes from it."""
 
     added: tuple[str, ...]
@@ -161,10 +156,6 @@ class ConsentDifference(Struct, frozen=True):
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed)
-
-    def as_json(self) -> dict[str, list[str]]:
-        """As JSON."""
-        return {"added": list(self.added), "removed": list(self.removed)}
 
     def as_text(self) -> list[str]:
         """Lines for a terminal: `+` what comes, `-` what goes."""
@@ -199,7 +190,7 @@ def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...], *, untr
         commands=() if bash is False else ("any",) if bash is True else bash,
         prompts=tuple(manifest.prompts),
         agents=tuple(agent_consent(name, agent) for name, agent in manifest.agents.items()),
-        mcp_tools=tuple((tool.name, tool.description) for tool in manifest.mcp_tools),
+        mcp_tools=tuple(ToolConsent(tool.name, tool.description) for tool in manifest.mcp_tools),
         mcp_used=permissions.mcp,
         hooks=tuple(dict.fromkeys(hook.event for hook in manifest.hooks)),
         provides=tuple(map(str, manifest.provides)),
@@ -225,6 +216,8 @@ def _gives(manifest: Manifest) -> tuple[str, ...]:
     )
     said = [in_words(name, level_of(manifest, name)) for name in names]
     said.append(in_words("ConversationInterface", manifest.permissions.conversations))
+    if manifest.permissions.sessions == "create":
+        said.append(_CREATES)
     return tuple(line for line in said if line)
 
 
@@ -242,6 +235,8 @@ def summary(asked: Consent) -> list[str]:
     files += [f"reads {', '.join(asked.read)}"] if asked.read else []
     if asked.conversations != "none":
         files.append("reads your conversations" + (" and answers in them" if asked.conversations == "write" else ""))
+    if _CREATES in asked.gives:
+        files.append("brings conversations and files that you upload")
     if asked.commands:
         files.append(f"starts programs ({', '.join(asked.commands)})")
     network = f"reaches {', '.join(asked.network)}" if asked.network else "no network"
@@ -370,14 +365,3 @@ def _scheduled_lines(agent: ScheduledConsent) -> list[str]:
 def _folder(pattern: str) -> str:
     literal = Pattern.parse(pattern).literal
     return "/".join(literal) + "/" if literal else ""
-
-
-def _tuples(document: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
-
-
-def _lists(value: Any) -> Any:
-    """Tuples as lists, as they come back from JSON."""
-    if isinstance(value, dict):
-        return {name: _lists(item) for name, item in value.items()}
-    return [_lists(item) for item in value] if isinstance(value, tuple | list) else value

@@ -53,7 +53,7 @@ _FIELDS = (
     *("agents", "prompts", "hooks", "mcp_tools", "accepts", "routes", "service", "ui", "settings"),
 )
 _STARTS: tuple[Literal["socket-activated"], Literal["always"]] = ("socket-activated", "always")
-_BOUNDS = Bounds(depth=12)
+BOUNDS = Bounds(depth=12)
 
 
 class ManifestInvalid(InvalidInput):
@@ -74,11 +74,9 @@ def load(path: Path) -> Manifest:
     """Read a manifest, or the one in a folder; errors: NotFound, ManifestInvalid."""
     file = path / FILE_NAME if path.is_dir() else path
     try:
-        return parse(read_regular(file, _BOUNDS.size), file)
+        return parse(read_regular(file, BOUNDS.size), file)
     except FileNotFoundError as error:
-        raise NotFound(
-            f"{file} does not exist.", "A module is a folder with a manifest.yaml.", key="no_manifest"
-        ) from error
+        raise no_manifest(file) from error
     except (InvalidInput, OSError) as error:
         if isinstance(error, ManifestInvalid):
             raise
@@ -86,10 +84,15 @@ def load(path: Path) -> Manifest:
         raise ManifestInvalid(file, (f"line 1: manifest: The file cannot be read: {said}",)) from error
 
 
+def no_manifest(file: Path) -> NotFound:
+    """The error for a folder without a manifest."""
+    return NotFound(f"{file} does not exist.", "A module is a folder with a manifest.yaml.", key="no_manifest")
+
+
 def parse(data: bytes, path: Path = Path(FILE_NAME)) -> Manifest:
     """Read the text of a manifest; error: ManifestInvalid."""
     try:
-        return read_document(data, "manifest", _manifest, _BOUNDS)
+        return read_document(data, "manifest", _manifest, BOUNDS)
     except DocumentInvalid as error:
         raise ManifestInvalid(path, tuple(map(str, error.problems))) from error
 

@@ -1,7 +1,7 @@
 """Every field of a manifest, checked and immutable."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -28,6 +28,7 @@ INTERFACE = re.compile(r"([A-Z][A-Za-z0-9]{2,59})(?:@([0-9]{1,4})\.([0-9]{1,4}))
 SettingType = Literal["string", "integer", "number", "boolean", "choice", "secret"]
 ConversationAccess = Literal["none", "read", "write"]
 JournalAccess = Literal["read", "write"]
+SessionAccess = Literal["none", "create"]
 Start = Literal["socket-activated", "always"]
 
 CONVERSATION_KINDS = ("default", "workspace", "trusted")
@@ -46,7 +47,10 @@ class InterfaceName(Struct, frozen=True):
         """Read `Name` or `Name@1.2`; error: InvalidInput."""
         match = INTERFACE.fullmatch(text)
         if not match:
-            raise InvalidInput(f"{text[:60]!r} must be a name such as BrainInterface or BrainInterface@1.2.")
+            raise InvalidInput(
+                f"{text[:60]!r} must be a name such as BrainInterface or BrainInterface@1.2.",
+                key="interface_name_invalid",
+            )
         return cls(match[1], *(int(part) for part in match.groups()[1:] if part is not None))
 
     def satisfies(self, wanted: "InterfaceName") -> bool:
@@ -61,7 +65,7 @@ class Permissions(Struct, frozen=True):
     """The rights of the module's own process. `read` and `write` are patterns of paths within the vault; writing includes
     reading. `bash`: programs it starts, none if False; `mcp`: tools that its agents may use; `network`: hosts, exact or
     `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading; `journal`: what it may do
-    by JournalInterface. `reasons` are the author's, by pattern or host."""
+    by JournalInterface; `sessions`: whether it may bring chats and files from elsewhere. `reasons` are the author's, by pattern or host."""
 
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
@@ -70,6 +74,7 @@ class Permissions(Struct, frozen=True):
     network: tuple[str, ...] = ()
     conversations: ConversationAccess = "none"
     journal: JournalAccess = "read"
+    sessions: SessionAccess = "none"
     reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -131,7 +136,7 @@ class Setting(Struct, frozen=True):
         if is_right:
             return value
         allowed = f"one of {', '.join(self.choices)}" if self.type == "choice" else _TYPES[self.type]
-        raise InvalidInput(f"{self.name}: {allowed} is allowed.")
+        raise InvalidInput(f"{self.name}: {allowed} is allowed.", key="field_invalid")
 
 
 _LONGEST_VALUE = 10_000
@@ -181,8 +186,8 @@ class Manifest(Struct, frozen=True):
         """Every setting with its default."""
         return {setting.name: setting.default for setting in self.settings}
 
-    def missing_files(self, folder: Path) -> tuple[str, ...]:
-        """A sentence for each file that the manifest names and the folder of the module lacks."""
+    def missing_files(self, files: Collection[str]) -> tuple[str, ...]:
+        """A sentence for each file that the manifest names and that is not among those of the module."""
         named = {"module": self.module}
         named |= {f"agents.{name}.system_prompt": agent.system_prompt for name, agent in self.agents.items()}
         named |= {f"prompts.{kind}": file for kind, file in self.prompts.items()}
@@ -195,9 +200,7 @@ class Manifest(Struct, frozen=True):
         return tuple(
             f"{where}: the module has no file {name}."
             for where, name in named.items()
-            if name
-            and not (folder / name).is_file()
-            and not (folder / name.removesuffix(".py") / "__init__.py").is_file()
+            if name and name not in files and f"{name.removesuffix('.py')}/__init__.py" not in files
         )
 
 

@@ -55,7 +55,8 @@ def _asked(manifest: Manifest) -> Iterator[str]:
     }
     for place, values in lists.items():
         yield from (f"{place}: {value}" for value in values)
-    for name, level in (("conversations", permissions.conversations), ("journal", permissions.journal)):
+    for name in ("conversations", "journal", "sessions"):
+        level = getattr(permissions, name)
         if level != getattr(Permissions(), name):
             yield f"permissions.{name}: {level}"
     for name, agent in manifest.agents.items():

@@ -38,7 +38,9 @@ async def mcp(
 ) -> Response:
     """Answer a message of the Model Context Protocol; the key's scopes say which tools there are."""
     if mcp_protocol_version is not None and mcp_protocol_version not in VERSIONS:
-        raise InvalidInput(f"MCP-Protocol-Version: expected one of {', '.join(VERSIONS)}.", status=400)
+        raise InvalidInput(
+            f"MCP-Protocol-Version: expected one of {', '.join(VERSIONS)}.", status=400, key="unknown_version"
+        )
     caller: Caller = request.scope["state"]["caller"]
     # A program of the owner's own user may do everything, but its caller says so only where a route asks for more.
     everything = caller.kind == "local" and await is_owner(request)

@@ -29,13 +29,6 @@ _INTRODUCTION = {
 May = Callable[[str, Capability], bool]
 
 
-class Busy(ParachuteError):
-    """A program has asked for too much at once."""
-
-    status = 429
-    key = "too_many_calls"
-
-
 class McpEndpoint:
     """Keeps nothing between two messages: whoever asks shows its key each time, and has the tools that its scopes allow."""
 
@@ -46,7 +39,7 @@ class McpEndpoint:
         self._calls: Counter[str] = Counter()
 
     async def answer(self, message: Mapping[str, Any], caller: Caller, may: May) -> dict[str, Any] | None:
-        """The answer to one message, None to one that wants none; error: Busy."""
+        """The answer to one message, None to one that wants none; error: ParachuteError (`too_many_calls`)."""
 
         def listed() -> list[dict[str, Any]]:
             return [_described(tool) for tool in self._tools(may)]
@@ -66,7 +59,12 @@ class McpEndpoint:
             raise Wrong(INVALID_PARAMS, f"There is no tool {str(name)[:80]!r} for this key.")
         who = f"{caller.kind} {caller.key or caller.name}"
         if self._calls[who] >= _AT_ONCE:
-            raise Busy(f"{_AT_ONCE} calls of this program are not answered yet.", "Wait for one of them.")
+            raise ParachuteError(
+                f"{_AT_ONCE} calls of this program are not answered yet.",
+                "Wait for one of them.",
+                status=429,
+                key="too_many_calls",
+            )
         self._calls[who] += 1
         problem: ParachuteError | None = None
         try:

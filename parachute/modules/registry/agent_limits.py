@@ -2,52 +2,49 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
+from parachute.base.answers import Answer
 from parachute.base.document_values import Value
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.core.agents import WORKING_DIRECTORY, AgentConfig, SandboxConfig, capability
 from parachute.core.patterns import Pattern
+from parachute.modules.manifest.consents import AgentConsent
 from parachute.modules.manifest.models import Manifest
 
 _WRITING = frozenset({"Write", "Edit", "NotebookEdit", "Bash"})
 _MOST = 100
 
 
-@dataclass(frozen=True, slots=True)
-class AgentLimit:
-    """The limit of one agent: only these paths and tools, where they are given, and `is_offline` no network."""
+class AgentLimit(Answer, frozen=True):
+    """The limit of one agent: only these paths and tools, where they are given, and no network."""
 
     paths: tuple[str, ...] | None = None
     capabilities: tuple[str, ...] | None = None
-    is_offline: bool = False
+    network: Literal["none"] | None = None
 
     def __post_init__(self) -> None:
         """Every value checked; error: InvalidInput."""
         for listed in (self.paths, self.capabilities):
             if listed is not None and len(listed) > _MOST:
-                raise InvalidInput(f"At most {_MOST} paths and tools are allowed.")
+                raise InvalidInput(f"At most {_MOST} paths and tools are allowed.", key="too_many_limits")
         # It has the rules for paths of agents.
         SandboxConfig(allowed_paths=self.paths or ())
         if self.capabilities is not None:
-            object.__setattr__(self, "capabilities", tuple(map(capability, self.capabilities)))
+            force_setattr(self, "capabilities", tuple(map(capability, self.capabilities)))
 
     def __bool__(self) -> bool:
-        return self.paths is not None or self.capabilities is not None or self.is_offline
+        return self.paths is not None or self.capabilities is not None or self.network is not None
 
-    def as_json(self) -> dict[str, Any]:
-        """The form of `modules.yaml` and of the API."""
-        found: dict[str, Any] = {}
-        if self.paths is not None:
-            found["paths"] = list(self.paths)
-        if self.capabilities is not None:
-            found["capabilities"] = list(self.capabilities)
-        if self.is_offline:
-            found["network"] = "none"
-        return found
+
+class LimitedAgent(Answer, frozen=True):
+    """An agent of a module, what the owner has taken from it, and what it may do now."""
+
+    name: str
+    limit: AgentLimit | None
+    allowed: AgentConsent
 
 
 def read_limit(value: Value) -> AgentLimit:
@@ -58,9 +55,8 @@ def read_limit(value: Value) -> AgentLimit:
         return listed.each(lambda item: item.text(1_000))
 
     network = fields.read("network", lambda word: word.one_of(("none",)), "")
-    return AgentLimit(
-        fields.read("paths", texts, None), fields.read("capabilities", texts, None), is_offline=network == "none"
-    )
+    paths, tools = fields.read("paths", texts, None), fields.read("capabilities", texts, None)
+    return AgentLimit(paths, tools, "none" if network else None)
 
 
 def check_limit(manifest: Manifest, agent: str, limit: AgentLimit) -> None:
@@ -68,7 +64,9 @@ def check_limit(manifest: Manifest, agent: str, limit: AgentLimit) -> None:
     config = manifest.agents.get(agent)
     if config is None:
         known = ", ".join(sorted(manifest.agents)) or "none"
-        raise NotFound(f"The module {manifest.name} has no agent {agent[:40]!r}; there are: {known}.")
+        raise NotFound(
+            f"The module {manifest.name} has no agent {agent[:40]!r}; there are: {known}.", key="no_such_agent"
+        )
     for path in limit.paths or ():
         if config.sandbox is not None and not any(_covers(other, path) for other in config.sandbox.allowed_paths):
             allowed = ", ".join(config.sandbox.allowed_paths) or "none"
@@ -104,7 +102,7 @@ def _narrowed(config: AgentConfig, limit: AgentLimit) -> AgentConfig:
     sandbox = config.sandbox or unlimited
     if limit.paths is not None and config.sandbox is not None:
         sandbox = dataclasses.replace(sandbox, allowed_paths=_common(sandbox.allowed_paths, limit.paths))
-    if limit.is_offline:
+    if limit.network == "none":
         sandbox = dataclasses.replace(sandbox, network="none")
     if sandbox.workspace_access == "rw" and not (_WRITING & set(config.capabilities) or config.bash):
         sandbox = dataclasses.replace(sandbox, workspace_access="ro")

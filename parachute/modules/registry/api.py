@@ -6,15 +6,17 @@ from contextlib import ExitStack
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
-from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base.answers import Answer, Done
 from parachute.base.errors import ParachuteError
 from parachute.base.services import provided, services_of
 from parachute.modules.manifest.consents import agent_consent
-from parachute.modules.registry.agent_limits import AgentLimit, narrowed
+from parachute.modules.registry.agent_limits import AgentLimit, LimitedAgent, narrowed
+from parachute.modules.registry.consent import Review
 from parachute.modules.registry.models import ModuleStatus, RunningModules
 from parachute.modules.registry.service import Modules
+from parachute.modules.registry.settings import SettingRow
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +34,8 @@ class Live:
         if self._hosts is not None:
             await self._hosts.restart(name)
 
-    async def with_units(self, found: list[ModuleStatus]) -> list[dict[str, Any]]:
-        """Modules as JSON, each with the state of its unit."""
+    async def with_units(self, found: list[ModuleStatus]) -> "ModuleList":
+        """The modules, each with the state of its unit."""
         units: dict[str, dict[str, Any]] = {}
         if self._hosts is not None:
             try:
@@ -42,11 +44,11 @@ class Live:
                 # What is installed is known without a supervisor, too.
                 log.warning("The units of modules are unknown: %s", error)
         pairs = [(status, units.get(status.name, {})) for status in found]
-        return [status.with_unit(unit, unit.get("confinement") or ()).as_json() for status, unit in pairs]
+        return ModuleList(tuple(status.with_unit(unit, unit.get("confinement") or ()) for status, unit in pairs))
 
-    async def one(self, service: Modules, name: str) -> dict[str, Any]:
-        """One module as JSON; error: NotFound."""
-        (found,) = await self.with_units([await asyncio.to_thread(service.status, name)])
+    async def one(self, service: Modules, name: str) -> ModuleStatus:
+        """One module; error: NotFound."""
+        (found,) = (await self.with_units([await asyncio.to_thread(service.status, name)])).modules
         return found
 
 
@@ -88,99 +90,112 @@ class SettingValue(BaseModel):
     value: Any
 
 
+class ModuleList(Answer, frozen=True):
+    """Modules."""
+
+    modules: tuple[ModuleStatus, ...]
+
+
+class SettingList(Answer, frozen=True):
+    """The settings of a module."""
+
+    settings: tuple[SettingRow, ...]
+
+
+class LimitList(Answer, frozen=True):
+    """The agents of a module."""
+
+    agents: tuple[LimitedAgent, ...]
+
+
 @router.get("")
-async def list_modules(service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
+async def list_modules(service: ModulesDependency, live: LiveDependency) -> ModuleList:
     """All modules, also those that wait for an approval, and what runs of them."""
-    found = await asyncio.to_thread(service.list)
-    return {"modules": await live.with_units(found)}
+    return await live.with_units(await asyncio.to_thread(service.list))
 
 
 @router.post("/reload")
-async def reload(service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
+async def reload(service: ModulesDependency, live: LiveDependency) -> ModuleList:
     """Take up what the command line changed."""
     found = await asyncio.to_thread(service.list)
     await service.changed()
-    return {"modules": await live.with_units(found)}
+    return await live.with_units(found)
 
 
 @router.get("/{name}")
-async def get_module(name: str, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
+async def get_module(name: str, service: ModulesDependency, live: LiveDependency) -> ModuleStatus:
     """One module."""
     return await live.one(service, name)
 
 
 @router.get("/{name}/settings")
-def get_settings(name: str, service: ModulesDependency) -> dict[str, Any]:
+def get_settings(name: str, service: ModulesDependency) -> SettingList:
     """The settings of a module with their values; of a secret only whether it is set."""
-    rows = service.settings.shown(name, service.manifest(name))
-    return {"settings": [{"name": setting, **row} for setting, row in rows.items()]}
+    return SettingList(service.settings.shown(name, service.manifest(name)))
 
 
 @router.put("/{name}/settings/{setting}")
-def set_setting(name: str, setting: str, body: SettingValue, service: ModulesDependency) -> dict[str, Any]:
+def set_setting(name: str, setting: str, body: SettingValue, service: ModulesDependency) -> SettingList:
     """Change a setting of a module."""
     service.settings.set(name, service.manifest(name), setting, body.value)
     return get_settings(name, service)
 
 
 @router.delete("/{name}/settings/{setting}")
-def delete_setting(name: str, setting: str, service: ModulesDependency) -> dict[str, Any]:
+def delete_setting(name: str, setting: str, service: ModulesDependency) -> SettingList:
     """Go back to the default of a setting."""
     service.settings.delete(name, service.manifest(name), setting)
     return get_settings(name, service)
 
 
 @router.get("/{name}/limits")
-async def get_limits(name: str, service: ModulesDependency) -> dict[str, Any]:
+async def get_limits(name: str, service: ModulesDependency) -> LimitList:
     """The agents of a module's manifest: what the owner has taken from each, and what it may do now."""
-    return {"agents": await asyncio.to_thread(_limits, service, name)}
+    return await asyncio.to_thread(_limits, service, name)
 
 
 @router.put("/{name}/limits/{agent}")
-async def limit_agent(name: str, agent: str, body: NewLimit, service: ModulesDependency) -> dict[str, Any]:
+async def limit_agent(name: str, agent: str, body: NewLimit, service: ModulesDependency) -> LimitList:
     """Limit an agent to some of its paths and tools, or take the network from it; ends what its module runs."""
     limit = AgentLimit(
         None if body.paths is None else tuple(body.paths),
         None if body.capabilities is None else tuple(body.capabilities),
-        is_offline=body.network == "none",
+        body.network,
     )
     await asyncio.to_thread(service.limit, name, agent, limit)
     await service.changed()
-    return {"agents": await asyncio.to_thread(_limits, service, name)}
+    return await asyncio.to_thread(_limits, service, name)
 
 
 @router.delete("/{name}/limits/{agent}")
-async def unlimit_agent(name: str, agent: str, service: ModulesDependency) -> dict[str, Any]:
+async def unlimit_agent(name: str, agent: str, service: ModulesDependency) -> LimitList:
     """Let an agent do again all that was approved at the installation."""
     await asyncio.to_thread(service.limit, name, agent, None)
     await service.changed()
-    return {"agents": await asyncio.to_thread(_limits, service, name)}
+    return await asyncio.to_thread(_limits, service, name)
 
 
-def _limits(service: Modules, name: str) -> list[dict[str, Any]]:
+def _limits(service: Modules, name: str) -> LimitList:
     limits = service.registry.module(name).agents
     manifest = narrowed(service.manifest(name), limits)
-    return [
-        {
-            "name": agent,
-            "limit": limits[agent].as_json() if agent in limits else None,
-            "allowed": to_builtins(agent_consent(agent, config)),
-        }
-        for agent, config in manifest.agents.items()
-    ]
+    return LimitList(
+        tuple(
+            LimitedAgent(agent, limits.get(agent), agent_consent(agent, config))
+            for agent, config in manifest.agents.items()
+        )
+    )
 
 
 @router.get("/{name}/approval")
-def get_approval(name: str, service: ModulesDependency) -> dict[str, Any]:
+def get_approval(name: str, service: ModulesDependency) -> Review:
     """The consent to approve with its changes, and the files that changed."""
     with service.approving(name, seconds=_busy_seconds(service)) as installation:
         # Of what is staged: the vault may have changed since.
-        files = [change.as_json() for change in installation.changes()]
-        return {**installation.question.as_json(), "files": files, "unchanged": installation.is_unchanged}
+        return installation.question.review(installation.changes(), unchanged=installation.is_unchanged)
 
 
 @router.post("/{name}/approve")
-async def approve(name: str, body: Approval, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
+async def approve(name: str, body: Approval, service: ModulesDependency, live: LiveDependency) -> ModuleStatus:
     """Approve what is in the vault, if it is still what the caller saw."""
     await asyncio.to_thread(service.approve, name, body.hash, _busy_seconds(service))
     await service.changed()
@@ -188,7 +203,7 @@ async def approve(name: str, body: Approval, service: ModulesDependency, live: L
 
 
 @router.post("/{name}/enable")
-async def enable(name: str, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
+async def enable(name: str, service: ModulesDependency, live: LiveDependency) -> ModuleStatus:
     """Let a module start again."""
     await asyncio.to_thread(service.enable, name)
     await service.changed(name)
@@ -196,14 +211,14 @@ async def enable(name: str, service: ModulesDependency, live: LiveDependency) ->
 
 
 @router.post("/{name}/restart")
-async def restart(name: str, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
+async def restart(name: str, service: ModulesDependency, live: LiveDependency) -> ModuleStatus:
     """End a module's process; the next request starts it again, with the settings and files as they are then."""
     await live.restart(name)
     return await live.one(service, name)
 
 
 @router.post("/{name}/disable")
-async def disable(name: str, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
+async def disable(name: str, service: ModulesDependency, live: LiveDependency) -> ModuleStatus:
     """Keep a module from starting, and end it."""
     await asyncio.to_thread(service.disable, name)
     await service.changed()
@@ -211,7 +226,7 @@ async def disable(name: str, service: ModulesDependency, live: LiveDependency) -
 
 
 @router.delete("/{name}")
-async def remove(name: str, service: ModulesDependency, purge: bool = False) -> dict[str, Any]:
+async def remove(name: str, service: ModulesDependency, purge: bool = False) -> Done:
     """Remove a module; its data in the vault stays, its private data and settings too unless `purge`."""
     stack = ExitStack()
     try:
@@ -220,4 +235,4 @@ async def remove(name: str, service: ModulesDependency, purge: bool = False) -> 
         await service.changed()
     finally:
         await asyncio.to_thread(stack.close)
-    return {"success": True}
+    return Done()

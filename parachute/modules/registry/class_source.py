@@ -2,8 +2,9 @@
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from parachute.base.errors import ParachuteError
 from parachute.core.agents import AgentConfig, SandboxConfig, agent
@@ -13,8 +14,7 @@ _MAKERS: Mapping[str, Callable[..., Any]] = {"AgentConfig": AgentConfig, "Sandbo
 _FIELDS = ("permissions", "agents", "provides", "optional_requires")
 
 
-@dataclass(frozen=True, slots=True)
-class ClassSource:
+class ClassSource(Struct, frozen=True):
     """A class that inherits from Module: what it says of itself, and its methods by name, those of its bases included.
 
     The value of a method is None where it is made by something else than `def`. `is_whole`: every base is known.

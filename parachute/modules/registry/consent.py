@@ -2,20 +2,44 @@
 
 import shutil
 import sys
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from parachute.modules.agent_definitions.brought import BroughtAgent, brought_agents
+from msgspec import Struct, ValidationError, convert, json
+
+from parachute.base.answers import Answer
+from parachute.modules.agent_definitions.brought import BroughtAgent
 from parachute.modules.manifest.consents import Consent, ConsentDifference, ScheduledConsent, consent, difference
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry.models import InstalledModule, Trust
-from parachute.modules.registry.requirements import Lock
+from parachute.modules.registry.requirements import Lock, Package
+from parachute.modules.trees.changes import FileChange
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The question about a staged module, as lines for a terminal and as JSON for an app."""
+class Review(Answer, frozen=True):
+    """The question about a staged module, for an app; `files` are those that an update changes, without the `more_files`."""
+
+    name: str
+    version: str
+    previous_version: str | None
+    question: str
+    source: str
+    path: str | None
+    dev: bool
+    trust_level: Trust
+    hash: str
+    enforced: bool
+    permissions: Consent
+    changes: ConsentDifference | None
+    packages: tuple[Package, ...]
+    text: str
+    files: tuple[FileChange, ...]
+    more_files: int
+    unchanged: bool
+
+
+class Question(Struct, frozen=True):
+    """The question about a staged module, for a terminal and for apps."""
 
     asked: Consent
     module: InstalledModule
@@ -31,33 +55,36 @@ class Question:
 
     def permissions(self) -> dict[str, Any]:
         """The consent to store as approved."""
-        return self.asked.as_json()
+        stored: dict[str, Any] = json.decode(json.encode(self.asked))
+        return stored
 
     def difference(self) -> ConsentDifference | None:
         """The difference to the approved consent; None if there is none to compare with."""
         old = approved_consent(self.previous)
         return None if old is None else difference(old, self.asked)
 
-    def as_json(self) -> dict[str, Any]:
-        """The JSON of the API and of `--json`."""
-        changes = self.difference()
-        return {
-            "name": self.module.name,
-            "version": self.module.version,
-            "previous_version": self.previous.version if self.previous else None,
-            "question": self.sentence,
-            "source": self.module.source,
-            "path": self.module.path,
-            "dev": bool(self.module.dev),
-            "trust_level": str(self.module.trust),
-            "hash": self.module.hash,
-            "enforced": is_enforced(),
-            "permissions": self.permissions(),
-            "changes": changes.as_json() if changes is not None else None,
-            "packages": [
-                {"name": each.name, "version": each.version, "sha256": each.sha256} for each in self.lock.packages
-            ],
-        }
+    def review(self, files: Sequence[FileChange] = (), most: int | None = None, *, unchanged: bool = False) -> "Review":
+        """Everything that a person sees before an approval, with at most so many of the files that change."""
+        module = self.module
+        return Review(
+            name=module.name,
+            version=module.version,
+            previous_version=self.previous.version if self.previous else None,
+            question=self.sentence,
+            source=module.source,
+            path=module.path,
+            dev=bool(module.dev),
+            trust_level=module.trust,
+            hash=module.hash,
+            enforced=is_enforced(),
+            permissions=self.asked,
+            changes=self.difference(),
+            packages=self.lock.packages,
+            text=self.as_text(),
+            files=tuple(files[:most]),
+            more_files=max(0, len(files) - most) if most else 0,
+            unchanged=unchanged,
+        )
 
     def as_text(self) -> str:
         """Lines for a terminal: everything about a new module, and only what changes about one that is there."""
@@ -93,9 +120,8 @@ class Question:
         return lines
 
 
-def consent_of(folder: Path, manifest: Manifest, trust: Trust) -> Consent:
-    """The consent that the module in a folder asks for, scheduled agents included; waits for the disk."""
-    agents = brought_agents(folder, manifest.name)
+def consent_of(manifest: Manifest, agents: Iterable[BroughtAgent], trust: Trust) -> Consent:
+    """The consent that a module asks for, the scheduled agents that it brings included."""
     scheduled = tuple(found for agent in agents if (found := _scheduled(agent)) is not None)
     return consent(manifest, scheduled, untrusted=trust is Trust.UNTRUSTED)
 
@@ -122,8 +148,8 @@ def approved_consent(module: InstalledModule | None) -> Consent | None:
     if module is None or module.permissions is None:
         return None
     try:
-        return Consent.from_json(module.permissions)
-    except (KeyError, TypeError, ValueError):
+        return convert(module.permissions, Consent)
+    except ValidationError:
         return None
 
 

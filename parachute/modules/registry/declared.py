@@ -1,6 +1,6 @@
 """Declared modules: what the user cannot change, and how far reconciliation is."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.config.declared.models import Declaration, DeclaredModule

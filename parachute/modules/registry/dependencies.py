@@ -10,10 +10,10 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
 from parachute.base.files import atomic_write, remove_tree
-from parachute.modules.registry.hashing import hash_tree
-from parachute.modules.registry.models import Limits, Progress
 from parachute.modules.registry.requirements import Lock, check_requirements, interpreter_tag, locked_wheels
-from parachute.modules.registry.tree import remove_bytecode
+from parachute.modules.trees.hashing import read_tree
+from parachute.modules.trees.models import Limits, Progress
+from parachute.modules.trees.tree import remove_bytecode
 from parachute.supervisor.command_runner import children
 
 LOCK, WHEELS, PACKAGES = "lock.txt", "wheels", "packages"
@@ -90,7 +90,7 @@ def install(folder: Path, limits: Limits) -> str | None:
                 "Remove it from the dependencies.",
                 key="package_replaces_ours",
             )
-    return hash_tree(target, complete=True).text
+    return read_tree(target, complete=True).hash
 
 
 def rebuild(folder: Path, work: Path, limits: Limits) -> str | None:
@@ -165,7 +165,9 @@ def _pip(
     said: Callable[[str], None] = lambda line: None,
 ) -> children.Finished:
     if find_spec("pip") is None:
-        raise Unavailable("pip is not installed with this program.", f"Install it: {sys.executable} -m ensurepip")
+        raise Unavailable(
+            "pip is not installed with this program.", f"Install it: {sys.executable} -m ensurepip", key="pip_missing"
+        )
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
     common = ["--disable-pip-version-check", "--no-input", "--no-color"]

@@ -79,7 +79,7 @@ def _rendered(module: InstalledModule) -> dict[str, Any]:
         "packages_hash": module.packages_hash,
         "approved_at": module.approved_at.astimezone(UTC).isoformat() if module.approved_at else None,
         "permissions": module.permissions,
-        "agents": {name: limit.as_json() for name, limit in module.agents.items()} or None,
+        "agents": {name: _limit(limit) for name, limit in module.agents.items()} or None,
     }
     return {
         "enabled": module.enabled,
@@ -87,6 +87,13 @@ def _rendered(module: InstalledModule) -> dict[str, Any]:
         "trust": str(module.trust),
         "hash": module.hash,
         **{name: value for name, value in optional.items() if value is not None},
+    }
+
+
+def _limit(limit: AgentLimit) -> dict[str, Any]:
+    values = {"paths": limit.paths, "capabilities": limit.capabilities, "network": limit.network}
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in values.items() if value is not None
     }
 
 

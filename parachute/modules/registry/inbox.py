@@ -46,7 +46,7 @@ def _item(status: ModuleStatus) -> Item:
         kind="module",
         key=status.name,
         title=f"Module {status.name}",
-        source=status.module.source if status.module else status.name,
+        source=status.source or status.name,
         details={
             "reason": status.reason,
             "pending_hash": status.pending_hash,
@@ -59,18 +59,19 @@ def _item(status: ModuleStatus) -> Item:
 
 
 def _staged_item(staged: StagedModule) -> Item:
-    shown = staged.shown or {}
+    shown = staged.shown
+    assert shown is not None
     return Item(
         kind="module",
         key=f"staged {staged.id}",
-        title=f"{'Update' if shown.get('previous_version') else 'Install'} module {shown.get('name')}",
+        title=f"{'Update' if shown.previous_version else 'Install'} module {shown.name}",
         source=staged.source,
         since=staged.since,
         # The files are left out: they may be long, and the hash stands for them.
         details={
             "staged": staged.id,
             "hash": staged.hash,
-            "text": shown.get("text"),
+            "text": shown.text,
             "approval": f"/api/modules/staged/{staged.id}",
         },
         answers=(APPROVE, REJECT),

@@ -2,22 +2,20 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.config.declared.models import DeclaredModule
 from parachute.modules.manifest.consents import Consent
-from parachute.modules.manifest.loading import load
 from parachute.modules.manifest.models import Manifest
-from parachute.modules.registry import dependencies, sources
-from parachute.modules.registry.changes import FileChange, file_changes
-from parachute.modules.registry.check import check_agents, check_code, check_entry
+from parachute.modules.registry import dependencies
+from parachute.modules.registry.check import ModuleFiles, wanted
 from parachute.modules.registry.consent import Question, consent_of
-from parachute.modules.registry.hashing import copy_verified, tree_hash
-from parachute.modules.registry.models import InstalledModule, Limits, Places, Progress, Trust
-from parachute.modules.registry.names import check_name
+from parachute.modules.registry.models import InstalledModule, Places, Trust
 from parachute.modules.registry.placement import (
     check_lies_outside,
     check_place_is_free,
@@ -30,13 +28,15 @@ from parachute.modules.registry.placement import (
 from parachute.modules.registry.registry import Modules, Registry
 from parachute.modules.registry.requirements import Lock
 from parachute.modules.registry.settings import ModuleSettings, NotAsDeclared
-from parachute.modules.registry.tree import check_tree
 from parachute.modules.registry.verification import CODE, check_fits_installed, is_intact
 from parachute.modules.registry.verified import trust_of, verified_hashes
+from parachute.modules.trees import sources
+from parachute.modules.trees.changes import FileChange, file_changes
+from parachute.modules.trees.hashing import Tree, copy_tree, read_tree, tree_hash
+from parachute.modules.trees.models import Limits, Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Staging:
+class Staging(Struct, frozen=True):
     """Dependencies of every installation step; `folder` is the staging folder of this one."""
 
     places: Places
@@ -51,18 +51,21 @@ class Staging:
         return self.folder / "version"
 
     @property
+    def code(self) -> Path:
+        """The files in it, which run once they are approved."""
+        return self.version / CODE
+
+    @property
     def files(self) -> Path:
         """The staged source for the vault."""
         return self.folder / "source"
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """A staged module: nothing of it has run, and nothing of it is in place."""
 
     staging: Staging
-    manifest: Manifest
-    asked: Consent
+    files: ModuleFiles
     module: InstalledModule
     previous: InstalledModule | None
     lock: Lock
@@ -83,6 +86,11 @@ class Installation:
         )
 
     @property
+    def asked(self) -> Consent:
+        """The rights of the module once it is approved."""
+        return consent_of(self.files.manifest, self.files.agents, self.module.trust)
+
+    @property
     def question(self) -> Question:
         """The question for the user."""
         return Question(self.asked, self.module, self.previous, self.lock)
@@ -92,7 +100,7 @@ class Installation:
         if self.previous is None or self.module.dev or self.previous.hash == self.module.hash:
             return []
         approved = self.staging.places.copy(self.previous.name, self.previous.digest)
-        return file_changes(approved / CODE, self.staging.version / CODE)
+        return file_changes(approved / CODE, self.staging.code)
 
     def check_seen(self, seen: str) -> None:
         """Error: Conflict if what is staged is not the content whose hash somebody saw."""
@@ -113,10 +121,14 @@ class Installation:
         if self.lock.packages:
             staging.progress.step("Installing dependencies...")
         packages_hash = dependencies.install(staging.version, staging.limits)
-        digest = self.module.hash if self.module.dev else tree_hash(staging.version / CODE)
+        digest = self.module.hash if self.module.dev else tree_hash(staging.code)
         staging.progress.step(f"Computing hash: {digest}")
         if digest != self.module.hash:
-            raise Conflict("The staged files changed while you were asked.", "Something writes into ~/.parachute.")
+            raise Conflict(
+                "The staged files changed while you were asked.",
+                "Something writes into ~/.parachute.",
+                key="staged_changed",
+            )
         module = replace(
             self.module,
             packages_hash=packages_hash,
@@ -137,7 +149,7 @@ class Installation:
                 # What the owner took from its agents stays taken.
                 new = replace(new, agents=now.agents)
             if new.enabled:
-                check_fits_installed(staging.places, entries.values(), self.manifest)
+                check_fits_installed(staging.places, entries.values(), self.files.manifest)
             return {**entries, new.name: new}
 
         return staging.registry.change(enter)[module.name]
@@ -158,24 +170,27 @@ def stage_install(
     `check_free` raises an error for names that are not the user's to install.
     """
     source = sources.parse(source_text, folder)
-    if dev:
-        return _stage_dev(staging, source, subfolder, untrusted, check_free)
-    in_place = _in_place(staging, source, subfolder)
+    runs_in = _dev_folder(staging, source, subfolder) if dev else None
+    in_place = None if dev else _in_place(staging, source, subfolder)
     if in_place is not None and in_place in staging.registry.load():
         check_free(in_place)
         return stage_approval(staging, in_place, untrusted=untrusted)
-    _obtain(staging, source, subfolder)
-    manifest = _validated(staging, staging.files)
-    check_free(manifest.name)
-    previous = staging.registry.load().get(manifest.name)
-    if in_place is None:
-        _check_replaces(staging, manifest.name, previous, source.text, subfolder)
-    elif in_place != manifest.name:
+    tree = _read_in_place(staging, runs_in) if runs_in else _obtained(staging, source, subfolder)
+    files = _validated(staging, tree)
+    name = files.manifest.name
+    check_free(name)
+    previous = staging.registry.load().get(name)
+    if runs_in:
+        _check_runs_in_place(staging, name, previous)
+    elif in_place is None:
+        _check_replaces(staging, name, previous, source.text, subfolder)
+    elif in_place != name:
         raise InvalidInput(
-            f"The folder is called {in_place!r} and the module in it {manifest.name!r}.", "Rename one of them."
+            f"The folder is called {in_place!r} and the module in it {name!r}.", "Rename one of them.", key="other_name"
         )
-    entry = _entry(manifest, source.text, path=subfolder)
-    return _staged(staging, manifest, entry, previous, untrusted, brings_source=in_place is None)
+    entry = replace(_entry(files, source.text, path=subfolder), dev=runs_in)
+    brings_source = in_place is None and runs_in is None
+    return _staged(staging, files, entry, previous, untrusted, brings_source=brings_source)
 
 
 def staged_before(
@@ -185,37 +200,35 @@ def staged_before(
 
     Error: Conflict if the folder is not as it was left, and those of `stage_install`.
     """
-    manifest = _validated(staging, staging.version / CODE)
-    check_free(manifest.name)
-    previous = staging.registry.load().get(manifest.name)
+    files = _validated(staging, read_tree(staging.code, wanted=wanted))
+    name = files.manifest.name
+    check_free(name)
+    previous = staging.registry.load().get(name)
     brings_source = _in_place(staging, sources.parse(source), subfolder) is None
     if brings_source:
-        _check_replaces(staging, manifest.name, previous, source, subfolder)
-    if previous is None or previous.enabled:
-        check_fits_installed(staging.places, staging.registry.load().values(), manifest)
-    digest = tree_hash(staging.version / CODE)
-    if tree_hash(staging.files) != digest:
-        raise Conflict("The staged files changed.", "Something writes into ~/.parachute.")
-    entry = _entry(manifest, source, path=subfolder)
+        _check_replaces(staging, name, previous, source, subfolder)
+    if tree_hash(staging.files) != files.tree.hash:
+        raise Conflict("The staged files changed.", "Something writes into ~/.parachute.", key="staged_files_changed")
+    entry = _entry(files, source, path=subfolder)
     lock = Lock.read(staging.version / dependencies.LOCK)
-    return _entered(staging, manifest, entry, previous, untrusted, digest, lock, brings_source=brings_source)
+    return _staged(staging, files, entry, previous, untrusted, brings_source=brings_source, lock=lock)
 
 
-def stage_declared(staging: Staging, wanted: DeclaredModule, settings: ModuleSettings) -> Installation:
+def stage_declared(staging: Staging, declared: DeclaredModule, settings: ModuleSettings) -> Installation:
     """Fetch a module that the system's configuration declares: that its hash is the declared one is the approval.
 
     Whatever has its name now gives way. Errors: NotAsDeclared, and those of any other installation.
     """
-    _obtain(staging, sources.parse(wanted.source), None)
+    tree = _obtained(staging, sources.parse(declared.source), None)
     # Before anything in it is read.
-    check_declared_hash(wanted, tree_hash(staging.files))
-    manifest = _validated(staging, staging.files)
-    if manifest.name != wanted.name:
-        raise NotAsDeclared(f"{wanted.source} holds the module {manifest.name}, and not {wanted.name}.")
-    settings.declared(wanted.name, manifest)
-    entry = replace(_entry(manifest, wanted.source), declared=True)
-    previous = staging.registry.load().get(manifest.name)
-    return _staged(staging, manifest, entry, previous, untrusted=False, brings_source=True)
+    check_declared_hash(declared, tree.hash)
+    files = _validated(staging, tree)
+    name = files.manifest.name
+    if name != declared.name:
+        raise NotAsDeclared(f"{declared.source} holds the module {name}, and not {declared.name}.", key="other_name")
+    settings.declared(name, files.manifest)
+    entry = replace(_entry(files, declared.source), declared=True)
+    return _staged(staging, files, entry, staging.registry.load().get(name), untrusted=False, brings_source=True)
 
 
 def check_declared_hash(wanted: DeclaredModule, found: str) -> None:
@@ -233,16 +246,26 @@ def check_declared_hash(wanted: DeclaredModule, found: str) -> None:
         )
 
 
-def _entry(manifest: Manifest, source: str, path: str | None = None) -> InstalledModule:
-    """The registry's entry of a module from a source; its hash and trust come when it is staged."""
-    return InstalledModule(manifest.name, True, source, Trust.TRUSTED, hash="", version=manifest.version, path=path)
+def _entry(files: ModuleFiles, source: str, path: str | None = None) -> InstalledModule:
+    """The registry's entry of a module from a source; its trust comes when it is staged."""
+    manifest = files.manifest
+    return InstalledModule(
+        manifest.name, True, source, Trust.TRUSTED, files.tree.hash, version=manifest.version, path=path
+    )
 
 
-def _obtain(staging: Staging, source: sources.Source, subfolder: str | None) -> None:
+def _obtained(staging: Staging, source: sources.Source, subfolder: str | None) -> Tree:
     work = staging.folder / "work"
     work.mkdir()
     sources.obtain(source, subfolder, staging.files, work, staging.limits, staging.progress)
     shutil.rmtree(work)
+    return _verified_copy(staging)
+
+
+def _verified_copy(staging: Staging) -> Tree:
+    """Copy the staged source; what is read from here on, shown and approved is the copy."""
+    staging.version.mkdir()
+    return copy_tree(staging.files, staging.code, wanted=wanted)
 
 
 def stage_approval(staging: Staging, name: str, *, untrusted: bool = False) -> Installation:
@@ -261,20 +284,18 @@ def stage_approval(staging: Staging, name: str, *, untrusted: bool = False) -> I
             f"Install it again: parachute modules install {previous.source}",
             key="no_folder",
         )
-    check_tree(source, staging.limits)
-    copy_verified(source, staging.files)
-    manifest = _validated(staging, staging.files)
-    if manifest.name != name:
+    copy_tree(source, staging.files, limits=staging.limits)
+    files = _validated(staging, _verified_copy(staging))
+    found = files.manifest
+    if found.name != name:
         raise InvalidInput(
-            f"{source}: the manifest says that the module is called {manifest.name!r}, not {name!r}.", key="other_name"
+            f"{source}: the manifest says that the module is called {found.name!r}, not {name!r}.", key="other_name"
         )
-    entry = replace(previous, version=manifest.version)
-    return _staged(staging, manifest, entry, previous, untrusted, brings_source=False)
+    entry = replace(previous, version=found.version, hash=files.tree.hash)
+    return _staged(staging, files, entry, previous, untrusted, brings_source=False)
 
 
-def _stage_dev(
-    staging: Staging, source: sources.Source, subfolder: str | None, untrusted: bool, check_free: Callable[[str], None]
-) -> Installation:
+def _dev_folder(staging: Staging, source: sources.Source, subfolder: str | None) -> Path:
     if source.kind != "folder":
         raise InvalidInput(
             "--dev: only a folder of this computer can run in place.",
@@ -283,73 +304,56 @@ def _stage_dev(
         )
     folder = sources.inner_folder(Path(source.where), subfolder)
     check_lies_outside(staging.places, folder)
-    check_tree(folder, staging.limits)
-    manifest = _validated(staging, folder)
-    check_free(manifest.name)
-    previous = staging.registry.load().get(manifest.name)
-    if previous is None:
-        check_place_is_free(staging.places, manifest.name)
-    elif previous.dev is None:
-        raise _taken(manifest.name, previous)
-    check_fits_installed(staging.places, staging.registry.load().values(), manifest)
-    trust = Trust.UNTRUSTED if untrusted else Trust.TRUSTED
-    entry = replace(_entry(manifest, source.text, path=subfolder), trust=trust, hash=tree_hash(folder), dev=folder)
+    return folder
+
+
+def _read_in_place(staging: Staging, folder: Path) -> Tree:
     staging.version.mkdir()
-    lock = _locked(staging, manifest, previous)
-    return Installation(
-        staging, manifest, consent_of(folder, manifest, trust), entry, previous, lock, brings_source=False
-    )
+    return read_tree(folder, limits=staging.limits, wanted=wanted)
+
+
+def _check_runs_in_place(staging: Staging, name: str, previous: InstalledModule | None) -> None:
+    if previous is None:
+        check_place_is_free(staging.places, name)
+    elif previous.dev is None:
+        raise _taken(name, previous)
 
 
 def _staged(
     staging: Staging,
-    manifest: Manifest,
+    files: ModuleFiles,
     entry: InstalledModule,
     previous: InstalledModule | None,
     untrusted: bool,
     *,
     brings_source: bool,
+    lock: Lock | None = None,
 ) -> Installation:
-    if previous is None or previous.enabled or entry.declared:
-        check_fits_installed(staging.places, staging.registry.load().values(), manifest)
-    staging.version.mkdir()
-    digest = copy_verified(staging.files, staging.version / CODE)
-    lock = _locked(staging, manifest, previous)
-    return _entered(staging, manifest, entry, previous, untrusted, digest, lock, brings_source=brings_source)
+    name = files.manifest.name
+    # What is declared or runs in place is as its author says; nothing was shut in or disabled for it.
+    is_new = previous is None or entry.declared or entry.dev is not None
+    if previous is not None and not is_new:
+        # What was shut in stays so: to let it out is a new installation, not an update.
+        untrusted = untrusted or previous.trust is Trust.UNTRUSTED
+        entry = entry.switched(previous.enabled)
+    if entry.enabled:
+        check_fits_installed(staging.places, staging.registry.load().values(), files.manifest)
+    # What runs in place may be other files tomorrow, whatever their hash is today.
+    trust = trust_of(name, entry.hash, untrusted) if untrusted or entry.dev is None else Trust.TRUSTED
+    lock = lock or _locked(staging, files.manifest, previous)
+    return Installation(staging, files, replace(entry, trust=trust), previous, lock, brings_source)
 
 
-def _entered(
-    staging: Staging,
-    manifest: Manifest,
-    entry: InstalledModule,
-    previous: InstalledModule | None,
-    untrusted: bool,
-    digest: str,
-    lock: Lock,
-    *,
-    brings_source: bool,
-) -> Installation:
-    # What was shut in stays so: to let it out is a new installation, not an update. What is declared was never shut in.
-    untrusted = untrusted or (not entry.declared and previous is not None and previous.trust is Trust.UNTRUSTED)
-    module = replace(entry, hash=digest, trust=trust_of(manifest.name, digest, untrusted))
-    if previous is not None and not entry.declared:
-        module = module.switched(previous.enabled)
-    asked = consent_of(staging.version / CODE, manifest, module.trust)
-    return Installation(staging, manifest, asked, module, previous, lock, brings_source)
-
-
-def _validated(staging: Staging, folder: Path) -> Manifest:
+def _validated(staging: Staging, tree: Tree) -> ModuleFiles:
     staging.progress.step("Validating manifest.yaml...")
-    manifest = load(folder)
-    check_name(manifest.name)
-    check_entry(folder, manifest)
-    check_code(folder, manifest)
-    check_agents(folder, manifest)
+    files = ModuleFiles.read(tree)
+    files.check_installable()
+    manifest = files.manifest
     staging.progress.step(f"  Name: {manifest.name}")
     staging.progress.step(f"  Version: {manifest.version}")
     if manifest.provides:
         staging.progress.step(f"  Provides: {', '.join(map(str, manifest.provides))}")
-    return manifest
+    return files
 
 
 def _locked(staging: Staging, manifest: Manifest, previous: InstalledModule | None) -> Lock:

@@ -1,15 +1,20 @@
 """Installed modules, their status and the paths of their files."""
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from msgspec import Struct, convert, field
+from msgspec.structs import replace
+
+from parachute.base.answers import Answer
 from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
+from parachute.modules.manifest.consents import Consent
 from parachute.modules.registry.agent_limits import AgentLimit
 
 
@@ -40,8 +45,7 @@ class State(StrEnum):
     """A folder in the vault that nobody approved on this computer, such as after a restore."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledModule:
+class InstalledModule(Struct, frozen=True):
     """One entry of the registry; `hash` and `packages_hash` have the form `sha256:<64 hex digits>`.
 
     `permissions` is the consent as it was approved, `path` the folder inside of the source, `dev` the folder in which
@@ -70,11 +74,10 @@ class InstalledModule:
 
     def switched(self, enabled: bool) -> "InstalledModule":
         """The same, enabled or disabled."""
-        return replace(self, enabled=enabled)
+        return dataclasses.replace(self, enabled=enabled)
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleUnit:
+class ModuleUnit(Answer, frozen=True):
     """The unit of a module; `state` is the supervisor's word, `backlog` counts events that wait for it."""
 
     state: str
@@ -83,31 +86,34 @@ class ModuleUnit:
     process: int | None = None
     backlog: int = 0
 
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> "ModuleUnit":
-        """Out of what core says; whatever else that holds is left out."""
-        return cls(**{name: document[name] for name in cls.__slots__ if name in document})
 
-    def as_json(self) -> dict[str, Any]:
-        """The JSON of the API and of `--json`."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleStatus:
+class ModuleStatus(Answer, frozen=True):
     """The status of a module; `folder` is its source, `reason` why it does not start.
 
-    `unit` is None where nothing runs it, `confinement` holds a sentence for each limit that is not enforced. `declared`: the
-    system's configuration says whether it is there, `problem` why it is not as that says. `not_given` holds a sentence for each folder
-    that was agreed to and that the settings do not give to agents; only of a module that is asked for by its name.
+    `permissions` is what was approved. `unit` is None where nothing runs it, `confinement` holds a sentence for each limit that is
+    not enforced. `declared`: the system's configuration says whether it is there, `problem` why it is not as that says.
+    `not_given` holds a sentence for each folder that was agreed to and that the settings do not give to agents; only of a module
+    that is asked for by its name.
     """
 
     name: str
     state: State
-    folder: Path
-    reason: str | None = None
-    module: InstalledModule | None = None
+    reason: str | None
+    folder: str
+    enabled: bool = False
+    version: str | None = None
+    trust_level: Trust = Trust.UNTRUSTED
+    source: str | None = None
+    path: str | None = None
+    dev: bool = False
+    hash: str | None = None
     pending_hash: str | None = None
+    author: str | None = None
+    title: str | None = None
+    icon: str | None = None
+    permissions: Consent | None = None
+    agent_limits: Mapping[str, AgentLimit] = {}
+    approved_at: str | None = None
     unit: ModuleUnit | None = None
     confinement: tuple[str, ...] = ()
     declared: bool = False
@@ -123,81 +129,10 @@ class ModuleStatus:
 
     def with_unit(self, unit: Mapping[str, Any] | None, confinement: Iterable[str] = ()) -> "ModuleStatus":
         """The status with the unit's state."""
-        return replace(self, unit=ModuleUnit.from_json(unit) if unit else None, confinement=tuple(confinement))
-
-    def _said(self, name: str) -> str | None:
-        """Return a field of the approved manifest about its author or its looks."""
-        permissions = self.module and self.module.permissions
-        return str(permissions.get(name) or "") or None if permissions else None
-
-    def as_json(self) -> dict[str, Any]:
-        """The JSON of the API and of `--json`; the app reads the trust as `trust_level`."""
-        module = self.module
-        return {
-            "name": self.name,
-            "state": str(self.state),
-            "reason": self.reason,
-            "folder": str(self.folder),
-            "enabled": bool(module and module.enabled),
-            "version": module.version if module else None,
-            "trust_level": str(module.trust) if module else str(Trust.UNTRUSTED),
-            "source": module.source if module else None,
-            "path": module.path if module else None,
-            "dev": bool(module and module.dev),
-            "hash": module.hash if module else None,
-            "pending_hash": self.pending_hash,
-            "author": self._said("author"),
-            "title": self._said("title"),
-            "icon": self._said("icon"),
-            "permissions": module.permissions if module else None,
-            "agent_limits": {name: limit.as_json() for name, limit in module.agents.items()} if module else {},
-            "approved_at": module.approved_at.isoformat() if module and module.approved_at else None,
-            "unit": self.unit.as_json() if self.unit else None,
-            "confinement": list(self.confinement),
-            "declared": self.declared,
-            "problem": self.problem,
-            "not_given": list(self.not_given),
-        }
+        return replace(self, unit=convert(unit, ModuleUnit) if unit else None, confinement=tuple(confinement))
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of an installation; sizes in bytes."""
-
-    files: int = 20_000
-    source_bytes: int = 200 * 1024 * 1024
-    """Of the module itself, without the history of its repository."""
-    clone_bytes: int = 500 * 1024 * 1024
-    """Of what git fetches, in packed form."""
-    clone_seconds: float = 600
-    packages_bytes: int = 2 * 1024 * 1024 * 1024
-    packages_seconds: float = 1800
-    wait_seconds: float = 600
-    """For another installation to end."""
-
-
-class Progress(Protocol):
-    """Progress of an installation, for whoever watches."""
-
-    def step(self, text: str) -> None:
-        """One line that stays."""
-
-    def detail(self, text: str) -> None:
-        """A line that the next one replaces."""
-
-
-class Silent:
-    """A progress that nobody watches."""
-
-    def step(self, text: str) -> None:
-        """Say nothing."""
-
-    def detail(self, text: str) -> None:
-        """Say nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Paths of modules: sources in the vault, everything that runs in the state directory."""
 
     home: Home

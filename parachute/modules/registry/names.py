@@ -8,7 +8,7 @@ from parachute.modules.manifest.models import NAME
 
 _ROUTES = (
     "agent-runs agents ask audit auth backups bots claude-code config containers contexts doctor events export files git health hooks "
-    "import imports inbox logs ls maintenance mcps memory modules "
+    "import inbox logs ls maintenance mcps memory modules "
     "network pairing panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
     "supervisor sync tls trust updates usage voice workspaces write"
 )

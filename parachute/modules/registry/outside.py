@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.core.patterns import Pattern
@@ -16,7 +17,7 @@ def with_not_given(
     status: ModuleStatus, manifest: Callable[[str], Manifest], projects: Sequence[Path] | None
 ) -> ModuleStatus:
     """The status of a module with these folders, where the `projects` of the settings are known; waits for the disk."""
-    if projects is None or status.module is None or status.module.trust is Trust.UNTRUSTED:
+    if projects is None or status.trust_level is Trust.UNTRUSTED:
         return status
     with suppress(ParachuteError, OSError):  # one that cannot be read does not start, and says itself why
         return replace(status, not_given=not_given(manifest(status.name), projects))

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import private_folder, remove_tree, sync_names, sync_tree
-from parachute.modules.registry.hashing import copy_verified, tree_hash
 from parachute.modules.registry.models import InstalledModule, Places
 from parachute.modules.registry.staging import INCOMING, PREVIOUS, Journal, opened_sources, token_of
+from parachute.modules.trees.hashing import copy_verified, tree_hash
 
 REPLACED = ".replaced-"
 """Beginning of the name of a source that gave way to a declared one."""

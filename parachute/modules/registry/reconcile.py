@@ -1,32 +1,30 @@
 """Reconciling installed modules with the declared configuration, one after the other."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.config.declared.models import DeclaredModule
-from parachute.modules.registry import sources
-from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.installation import check_declared_hash
 from parachute.modules.registry.interfaces import DoesNotFit
-from parachute.modules.registry.models import InstalledModule, Progress, State, Trust
+from parachute.modules.registry.models import InstalledModule, State, Trust
 from parachute.modules.registry.registry import Modules as Entries
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.verification import approved_manifest, check_fits_installed
+from parachute.modules.trees import sources
+from parachute.modules.trees.hashing import tree_hash
+from parachute.modules.trees.models import Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The result for a module: a word such as `installed`, or the problem; neither if it was as declared already."""
 
     name: str
     done: str | None = None
     problem: str | None = None
-
-    def as_json(self) -> dict[str, str | None]:
-        """The JSON of `--json`."""
-        return {"name": self.name, "done": self.done, "problem": self.problem}
 
 
 def is_needed(modules: Modules) -> bool:

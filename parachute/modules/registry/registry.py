@@ -10,7 +10,7 @@ from parachute.base.private_files import NotPrivate, check_private_folder, read_
 from parachute.base.signatures import Signature, current_signature
 from parachute.modules.registry.document import RegistryUnreadable, parse_document, render_document
 from parachute.modules.registry.models import InstalledModule
-from parachute.modules.registry.sources import official_names
+from parachute.modules.trees.sources import official_names
 
 MAXIMUM_BYTES = 4 * 1024 * 1024
 MAXIMUM_MODULES = 500
@@ -62,7 +62,9 @@ class Registry:
             text = render_document(after)
             if len(after) > MAXIMUM_MODULES or len(text.encode()) > MAXIMUM_BYTES:
                 raise Conflict(
-                    f"There are already {len(before)} modules.", "Remove one first: parachute modules remove NAME"
+                    f"There are already {len(before)} modules.",
+                    "Remove one first: parachute modules remove NAME",
+                    key="too_many_modules",
                 )
             # What could not be read back would stop every module at the next start.
             parse_document(text.encode(), self.path)

@@ -4,9 +4,11 @@ import hashlib
 import re
 import sys
 import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
+
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.base.files import read_regular
 from parachute.modules.manifest.models import REQUIREMENT
@@ -17,8 +19,7 @@ _MAXIMUM = 100
 _LOCK_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(Answer, frozen=True):
     """One wheel: the name and version in its file name, and the digest of its content in hex."""
 
     name: str
@@ -26,8 +27,7 @@ class Package:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(Struct, frozen=True):
     """The exact packages that answer `requires` on the interpreter with this tag."""
 
     requires: tuple[str, ...]
@@ -52,7 +52,7 @@ class Lock:
             elif match := _LINE.fullmatch(line):
                 packages.append(Package(*match.groups()))
             else:
-                raise InvalidInput(f"{path}, line {number}: this is no line of a lock.")
+                raise InvalidInput(f"{path}, line {number}: this is no line of a lock.", key="lock_invalid")
         return cls(tuple(requires), interpreter, tuple(packages))
 
 
@@ -64,7 +64,7 @@ def interpreter_tag() -> str:
 def check_requirements(requires: tuple[str, ...]) -> None:
     """Error: InvalidInput for the first that is more than a name with versions."""
     if len(requires) > _MAXIMUM:
-        raise InvalidInput(f"dependencies: at most {_MAXIMUM} are allowed.")
+        raise InvalidInput(f"dependencies: at most {_MAXIMUM} are allowed.", key="too_many_dependencies")
     for text in requires:
         if len(text) > 300 or not REQUIREMENT.fullmatch(text):
             raise InvalidInput(
@@ -83,6 +83,7 @@ def locked_wheels(requires: tuple[str, ...], wheels: Path) -> Lock:
             raise InvalidInput(
                 f"dependencies: {path.name[:80]} is not a wheel.",
                 "Only wheels are installed: building a package runs its code before you approved it.",
+                key="not_a_wheel",
             )
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

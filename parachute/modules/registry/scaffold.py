@@ -16,10 +16,12 @@ def create_module(name: str, parent: Path) -> Path:
     """Write a module into the new folder `parent/name` and return that; errors: NameNotAllowed, Conflict, InvalidInput."""
     check_name(name)
     if not parent.is_dir():
-        raise InvalidInput(f"There is no folder {parent}.")
+        raise InvalidInput(f"There is no folder {parent}.", key="no_such_folder")
     target = parent / name
     if target.exists() or target.is_symlink():
-        raise Conflict(f"{target} is there already.", "Choose another name, or another folder with --into.")
+        raise Conflict(
+            f"{target} is there already.", "Choose another name, or another folder with --into.", key="exists"
+        )
     words = [word for word in name.replace("_", "-").split("-") if word]
     title = " ".join(word.capitalize() for word in words)
     values = {

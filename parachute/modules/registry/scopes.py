@@ -5,7 +5,7 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.modules.registry.registry import Registry
-from parachute.modules.registry.sources import official_names
+from parachute.modules.trees.sources import official_names
 from parachute.security.keys.models import EVERY_MODULE, Scope, ScopeNames
 from parachute.web.access.routing import SCOPES
 

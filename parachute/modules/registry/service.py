@@ -1,29 +1,27 @@
 """The service of installed modules: their state and every change of it."""
 
 import os
-import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from parachute.base.answers import Answer
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.base.files import remove_tree
-from parachute.base.signatures import Signature
 from parachute.config.declared.file import load as load_declaration
 from parachute.config.declared.models import DeclaredModule
 from parachute.config.settings.home import Home
+from parachute.modules.agent_definitions.brought import brought_agents
 from parachute.modules.manifest.consents import ConsentDifference, difference
 from parachute.modules.manifest.loading import load
 from parachute.modules.manifest.models import NAME, Manifest
 from parachute.modules.registry import dependencies
 from parachute.modules.registry.agent_limits import AgentLimit, check_limit
-from parachute.modules.registry.changes import FileChange, file_changes
-from parachute.modules.registry.check import check_agents
+from parachute.modules.registry.check import ModuleFiles, wanted
 from parachute.modules.registry.consent import approved_consent, consent_of
 from parachute.modules.registry.declared import Declarations
-from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.installation import (
     Installation,
     Staging,
@@ -31,15 +29,18 @@ from parachute.modules.registry.installation import (
     stage_declared,
     stage_install,
 )
-from parachute.modules.registry.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
+from parachute.modules.registry.models import InstalledModule, ModuleStatus, Places, State
 from parachute.modules.registry.names import check_name
 from parachute.modules.registry.outside import with_not_given
 from parachute.modules.registry.registry import Modules as Entries
 from parachute.modules.registry.registry import Registry, entry_of, not_installed
 from parachute.modules.registry.settings import ModuleSettings
 from parachute.modules.registry.staging import one_at_a_time, opened_sources, staging_folder
-from parachute.modules.registry.tree import check_tree, is_unchanged, signatures
 from parachute.modules.registry.verification import CODE, Runnable, approved_manifest, check_fits_installed, verify
+from parachute.modules.trees.changes import FileChange, file_changes
+from parachute.modules.trees.hashing import read_tree
+from parachute.modules.trees.known import KnownTrees
+from parachute.modules.trees.models import Limits, Progress, Silent
 from parachute.supervisor.logs import log_path, older
 
 # Inside of the class below, `list` is a method.
@@ -77,7 +78,7 @@ class Modules:
         self.listeners: list[Callable[[str | None], Awaitable[None]]] = []
         """Callbacks of core after a change; they get the name of a module that the user has just enabled."""
         self._projects = projects
-        self._hashes: dict[str, tuple[dict[str, Signature], str]] = {}
+        self._sources = KnownTrees()
 
     def recover(self) -> bool:
         """Undo what was killed in the middle, unless another program is at it: False then. Error: RegistryUnreadable.
@@ -244,7 +245,6 @@ class Modules:
                     self.settings.forget(name)
                     for path in self.private(name):
                         remove_tree(path)
-                self._hashes.pop(name, None)
 
     def private(self, name: str) -> tuple[Path, ...]:
         """Private files of a module, which only a removal with `purge` removes."""
@@ -279,8 +279,6 @@ class Modules:
         if module.dev:
             return []
         source = self.places.source(name)
-        if source.is_dir() and not source.is_symlink():
-            check_tree(source, self.limits)
         return file_changes(self.places.copy(name, module.digest) / CODE, source)
 
     def permission_changes(self, name: str) -> tuple[ConsentDifference | None, str | None]:
@@ -290,9 +288,9 @@ class Modules:
         if source.is_symlink() or not source.is_dir():
             return None, f"There is no folder {source}."
         try:
-            manifest = load(source)
-            check_agents(source, manifest)
-            now = consent_of(source, manifest, module.trust)
+            found = ModuleFiles.read(read_tree(source, limits=self.limits, wanted=wanted))
+            found.check_installable()
+            now = consent_of(found.manifest, found.agents, module.trust)
         except ParachuteError as error:
             return None, error.message
         before = approved_consent(module)
@@ -322,9 +320,9 @@ class Modules:
             found = self._status(installed[name])
         elif name in folders:
             reason = f"It was not approved on this computer. To install it: parachute modules install {folder}; or delete it."
-            found = ModuleStatus(name, State.NOT_INSTALLED, folder, reason)
+            found = ModuleStatus(name, State.NOT_INSTALLED, reason, str(folder))
         elif self.declared.find(name):
-            found = ModuleStatus(name, State.NOT_INSTALLED, folder)
+            found = ModuleStatus(name, State.NOT_INSTALLED, None, str(folder))
         else:
             raise not_installed(name)
         return self.declared.with_declaration(found, installed)
@@ -336,7 +334,27 @@ class Modules:
         if not module.enabled:
             word = "declared as disabled" if self.declared.find(module.name) else "disabled"
             state, reason = State.DISABLED, reason or f"It is {word}."
-        return ModuleStatus(module.name, state, folder, reason, module, pending)
+        approved, when = approved_consent(module), module.approved_at
+        return ModuleStatus(
+            name=module.name,
+            state=state,
+            reason=reason,
+            folder=str(folder),
+            enabled=module.enabled,
+            version=module.version,
+            trust_level=module.trust,
+            source=module.source,
+            path=module.path,
+            dev=module.dev is not None,
+            hash=module.hash,
+            pending_hash=pending,
+            author=(approved and approved.author) or None,
+            title=(approved and approved.title) or None,
+            icon=(approved and approved.icon) or None,
+            permissions=approved,
+            agent_limits=module.agents,
+            approved_at=when.isoformat() if when else None,
+        )
 
     def _state(self, module: InstalledModule, folder: Path) -> tuple[State, str | None, str | None]:
         name = module.name
@@ -346,7 +364,7 @@ class Modules:
             return State.PENDING, f"The module {name} was never approved on this computer.", None
         if module.dev is None:
             try:
-                current = self._source_hash(name, folder)
+                current = self._sources.tree(folder, lambda path: read_tree(path, limits=self.limits)).hash
             except (ParachuteError, OSError) as error:
                 return State.PENDING, f"The folder {folder} cannot be read: {error}", None
             if current != module.hash:
@@ -357,19 +375,6 @@ class Modules:
         if not copy.is_dir():
             return State.DAMAGED, f"The verified copy {copy} of the module {name} is gone.", None
         return State.READY, None, None
-
-    def _source_hash(self, name: str, folder: Path) -> str:
-        known = self._hashes.get(name)
-        if known and is_unchanged(folder, known[0]):
-            return known[1]
-        moment, now = time.time_ns(), signatures(folder)
-        check_tree(folder, self.limits)
-        digest = tree_hash(folder)
-        # What is being written at this moment is hashed again the next time.
-        settled = all(signature.differs_later(moment) for signature in now.values())
-        if settled and is_unchanged(folder, now):
-            self._hashes[name] = (now, digest)
-        return digest
 
     def _rebuilt(self, name: str) -> InstalledModule:
         """Unpack the packages again, for another interpreter than that of the last start."""
@@ -391,7 +396,8 @@ def _other_rights(module: InstalledModule, folder: Path) -> str | None:
     if before is None:
         return f"What the module {module.name} may do was approved in another version of this program. {again}"
     try:
-        changes = difference(before, consent_of(folder, load(folder), module.trust))
+        agents = brought_agents(folder, module.name)
+        changes = difference(before, consent_of(load(folder), agents, module.trust))
     except (ParachuteError, OSError):
         return None  # then it does not start either, and says itself why
     if not changes:

@@ -8,11 +8,12 @@ import math
 from pathlib import Path
 from typing import Any
 
+from parachute.base.answers import Answer
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.files import atomic_write, locked, private_folder, remove_tree
 from parachute.base.private_files import NotPrivate, check_private_folder, read_private
 from parachute.config.declared.models import NOTHING, Declaration
-from parachute.modules.manifest.models import NAME, Manifest, Setting
+from parachute.modules.manifest.models import NAME, Manifest, Setting, SettingType
 from parachute.modules.registry.models import Places
 
 MAXIMUM_BYTES = 4 * 1024 * 1024
@@ -34,6 +35,19 @@ class NotAsDeclared(Conflict):
     key = "not_as_declared"
 
 
+class SettingRow(Answer, frozen=True):
+    """A setting with its value, of a secret without it; `declared`: the system's configuration has set it."""
+
+    name: str
+    type: SettingType
+    description: str
+    choices: tuple[str, ...]
+    default: Any
+    is_set: bool
+    value: Any
+    declared: bool
+
+
 class ModuleSettings:
     """Reads and changes values, checked against the manifest that the user approved; call it outside of an event loop.
 
@@ -51,12 +65,22 @@ class ModuleSettings:
         fitting = self._fitting(name, manifest)
         return {setting.name: fitting.get(setting.name, setting.default) for setting in manifest.settings}
 
-    def shown(self, name: str, manifest: Manifest) -> dict[str, dict[str, Any]]:
-        """Every setting for a person, by name: `type`, `description`, `choices`, `default`, `is_set`, `value` unless it
-        is a secret, and `declared` if it is."""
+    def shown(self, name: str, manifest: Manifest) -> tuple["SettingRow", ...]:
+        """Every setting, for a person."""
         fitting, declared = self._fitting(name, manifest), self.declared(name, manifest)
-        rows = {setting.name: _shown(setting, fitting) for setting in manifest.settings}
-        return {setting: {**row, "declared": True} if setting in declared else row for setting, row in rows.items()}
+        return tuple(
+            SettingRow(
+                name=setting.name,
+                type=setting.type,
+                description=setting.description,
+                choices=setting.choices,
+                default=setting.default,
+                is_set=setting.name in fitting,
+                value=None if setting.type == "secret" else fitting.get(setting.name, setting.default),
+                declared=setting.name in declared,
+            )
+            for setting in manifest.settings
+        )
 
     def declared(self, name: str, manifest: Manifest) -> dict[str, Any]:
         """Declared settings of a module; error: NotAsDeclared."""
@@ -105,7 +129,10 @@ class ModuleSettings:
         try:
             setting = setting_of(manifest, name)
             if setting.type == "secret":
-                raise InvalidInput(f"{name} is a secret, and everybody on this machine can read what is declared.")
+                raise InvalidInput(
+                    f"{name} is a secret, and everybody on this machine can read what is declared.",
+                    key="secret_declared",
+                )
             return _checked(setting, value)
         except ParachuteError as error:
             raise NotAsDeclared(f"{self._declaration.path}: {key}: {error.message}", error.hint) from error
@@ -130,7 +157,10 @@ class ModuleSettings:
             if text == before:
                 return
             if len(text) > MAXIMUM_BYTES:
-                raise InvalidInput(f"{setting.name}: {name} would have more than {MAXIMUM_BYTES:,} bytes of settings.")
+                raise InvalidInput(
+                    f"{setting.name}: {name} would have more than {MAXIMUM_BYTES:,} bytes of settings.",
+                    key="settings_too_large",
+                )
             check_private_folder(private_folder(self._folder))
             atomic_write(path, text, 0o600)
 
@@ -184,7 +214,7 @@ def from_text(setting: Setting, text: str) -> object:
 def _checked(setting: Setting, value: object) -> Any:
     checked = setting.check(value)
     if isinstance(checked, float) and not math.isfinite(checked):
-        raise InvalidInput(f"{setting.name}: a number is allowed.")
+        raise InvalidInput(f"{setting.name}: a number is allowed.", key="not_a_number")
     if isinstance(checked, str):
         try:
             checked.encode()
@@ -193,19 +223,10 @@ def _checked(setting: Setting, value: object) -> Any:
                 f"{setting.name}: an incomplete character is not valid text.", key="half_a_character"
             ) from error
         if setting.type == "secret" and not checked:
-            raise InvalidInput(f"{setting.name}: a secret cannot be empty.", "Remove it instead, to set none.")
+            raise InvalidInput(
+                f"{setting.name}: a secret cannot be empty.", "Remove it instead, to set none.", key="secret_empty"
+            )
     return checked
-
-
-def _shown(setting: Setting, fitting: dict[str, Any]) -> dict[str, Any]:
-    row = {
-        "type": setting.type,
-        "description": setting.description,
-        "choices": list(setting.choices),
-        "default": setting.default,
-        "is_set": setting.name in fitting,
-    }
-    return row if setting.type == "secret" else {**row, "value": fitting.get(setting.name, setting.default)}
 
 
 def _part(setting: Setting) -> str:

@@ -1,23 +1,26 @@
 """Modules that are fetched and shown to the owner first, and installed when the owner has approved exactly that."""
 
-import json
 import re
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from msgspec import Struct, field, json
+from msgspec.structs import asdict
+
+from parachute.base.answers import Answer
 from parachute.base.clock import SYSTEM, Clock, now
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
-from parachute.modules.registry import sources
+from parachute.modules.registry.consent import Review
 from parachute.modules.registry.installation import Installation, Staging, stage_install, staged_before
-from parachute.modules.registry.models import Progress
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.staging import kept_folder, one_at_a_time
+from parachute.modules.trees import sources
+from parachute.modules.trees.models import Progress
 
 Status = Literal["fetching", "waiting", "failed", "installing", "installed"]
 
@@ -37,9 +40,8 @@ class _Dropped(Exception):
     """Staging that was given up by its caller, or by the end of the server."""
 
 
-@dataclass(slots=True, eq=False)
-class StagedModule:
-    """One of them; `shown` is the consent with its hash and the files that would change, once it is known."""
+class StagedModule(Struct, eq=False):
+    """One of them; `shown` is what its owner approves, once it is known."""
 
     source: str
     path: str | None
@@ -50,30 +52,58 @@ class StagedModule:
     status: Status = "fetching"
     steps: list[str] = field(default_factory=list)
     detail: str = ""
-    shown: dict[str, Any] | None = None
+    shown: Review | None = None
     error: str | None = None
     is_dropped: bool = False
 
     @property
     def hash(self) -> str | None:
         """The hash of what is shown."""
-        return str(self.shown["hash"]) if self.shown else None
+        return self.shown.hash if self.shown else None
 
-    def as_json(self) -> dict[str, Any]:
-        """The form for apps."""
-        return {
-            "id": self.id,
-            "source": self.source,
-            "path": self.path,
-            "untrusted": self.untrusted,
-            "since": self.since,
-            "status": self.status,
-            "steps": list(self.steps),
-            "detail": self.detail,
-            "hash": self.hash,
-            "consent": self.shown,
-            "error": self.error,
-        }
+    def answer(self) -> "Staged":
+        """The state of it at this moment, for apps."""
+        return Staged(
+            id=self.id,
+            source=self.source,
+            path=self.path,
+            untrusted=self.untrusted,
+            since=self.since,
+            status=self.status,
+            steps=tuple(self.steps),
+            detail=self.detail,
+            hash=self.hash,
+            consent=self.shown,
+            error=self.error,
+        )
+
+
+class Staged(Answer, frozen=True):
+    """A staged module; `consent` is what is approved with the `hash`, once it is known."""
+
+    id: str
+    source: str
+    path: str | None
+    untrusted: bool
+    since: str
+    status: Status
+    steps: tuple[str, ...]
+    detail: str
+    hash: str | None
+    consent: Review | None
+    error: str | None
+
+
+class _Stored(Struct):
+    """A module that waits, as it is kept in its folder."""
+
+    source: str
+    path: str | None
+    untrusted: bool
+    since: str
+    until: float
+    steps: list[str]
+    shown: Review
 
 
 class StagedModules:
@@ -115,7 +145,11 @@ class StagedModules:
     def stage(self, source: str, path: str | None = None, *, untrusted: bool = False) -> StagedModule:
         """Begin to fetch a module; errors: InvalidInput, NotFound, Conflict when too many are staged."""
         if "://" not in source and not source.startswith(("/", "~")) and ":" not in source:
-            raise InvalidInput("source: a folder is named by its whole path here.", "Such as /home/you/books.")
+            raise InvalidInput(
+                "source: a folder is named by its whole path here.",
+                "Such as /home/you/books.",
+                key="source_not_absolute",
+            )
         text = sources.parse(source).text
         others = self.list()
         with self._lock:
@@ -201,11 +235,11 @@ class StagedModules:
                 folder=None,
                 check_free=self._modules.declared.check_free,
             )
-            staged.shown = _shown(installation)
+            shown = _shown(installation)
             with Folder.open(folder) as opened:
-                opened.write(_DOCUMENT, json.dumps(_stored(staged)))
+                opened.write(_DOCUMENT, json.encode(_stored(staged, shown)))
             with self._lock:
-                staged.status, staged.detail = "waiting", ""
+                staged.shown, staged.status, staged.detail = shown, "waiting", ""
                 if staged.is_dropped:
                     raise _Dropped
         except _Dropped:
@@ -247,11 +281,11 @@ class StagedModules:
             identifier = folder.name.removeprefix(_WAITING)
             try:
                 if not _ID.fullmatch(identifier):
-                    raise InvalidInput("This is not a valid name of a staged module.")
+                    raise InvalidInput("This is not a valid name of a staged module.", key="invalid_name")
                 with Folder.open(folder) as opened:
-                    document = json.loads(opened.read(_DOCUMENT, _DOCUMENT_BYTES))
-                self._staged[identifier] = StagedModule(**document, id=identifier, status="waiting")
-            except (OSError, ValueError, TypeError, ParachuteError):
+                    stored = json.decode(opened.read(_DOCUMENT, _DOCUMENT_BYTES), type=_Stored)
+                self._staged[identifier] = StagedModule(**asdict(stored), id=identifier, status="waiting")
+            except (OSError, ValueError, ParachuteError):
                 self._remove(folder)
 
 
@@ -281,20 +315,9 @@ class _Steps:
             raise _Dropped
 
 
-def _shown(installation: Installation) -> dict[str, Any]:
-    question = installation.question
-    files = [change.as_json() for change in installation.changes()]
-    document = {
-        **question.as_json(),
-        "text": question.as_text(),
-        "files": files[:_FILES],
-        "more_files": max(0, len(files) - _FILES),
-        "unchanged": installation.is_unchanged,
-    }
-    # As it comes back from the disk.
-    shown: dict[str, Any] = json.loads(json.dumps(document))
-    return shown
+def _shown(installation: Installation) -> Review:
+    return installation.question.review(installation.changes(), _FILES, unchanged=installation.is_unchanged)
 
 
-def _stored(staged: StagedModule) -> dict[str, Any]:
-    return {name: getattr(staged, name) for name in ("source", "path", "untrusted", "since", "until", "steps", "shown")}
+def _stored(staged: StagedModule, shown: Review) -> _Stored:
+    return _Stored(staged.source, staged.path, staged.untrusted, staged.since, staged.until, list(staged.steps), shown)

@@ -5,12 +5,15 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
+from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base.answers import Answer, Done
 from parachute.base.errors import NotFound
 from parachute.base.services import provided
 from parachute.modules.registry.api import Approval, LiveDependency, ModulesDependency
-from parachute.modules.registry.staged import StagedModules
+from parachute.modules.registry.models import ModuleStatus
+from parachute.modules.registry.staged import Staged, StagedModules
 from parachute.modules.registry.staged_changes import StagedChanges
 from parachute.web.http.event_stream import EventStream
 
@@ -30,22 +33,28 @@ class NewStaged(BaseModel):
     untrusted: bool = False
 
 
+class StagedList(Answer, frozen=True):
+    """All staged modules."""
+
+    staged: tuple[Staged, ...]
+
+
 @router.get("")
-async def list_staged(staged: StagedDependency) -> dict[str, Any]:
+async def list_staged(staged: StagedDependency) -> StagedList:
     """Modules that are being fetched, wait for an approval, or could not be fetched, for a day."""
-    return {"staged": [each.as_json() for each in await asyncio.to_thread(staged.list)]}
+    return StagedList(tuple(each.answer() for each in await asyncio.to_thread(staged.list)))
 
 
 @router.post("")
-async def stage(body: NewStaged, staged: StagedDependency) -> dict[str, Any]:
+async def stage(body: NewStaged, staged: StagedDependency) -> Staged:
     """Begin to fetch a module: a git address, the path of a folder here, or parachute://NAME; nothing of it runs."""
-    return (await asyncio.to_thread(staged.stage, body.source, body.path, untrusted=body.untrusted)).as_json()
+    return (await asyncio.to_thread(staged.stage, body.source, body.path, untrusted=body.untrusted)).answer()
 
 
 @router.get("/{identifier}")
-async def get_staged(identifier: str, staged: StagedDependency) -> dict[str, Any]:
+async def get_staged(identifier: str, staged: StagedDependency) -> Staged:
     """One staged module: how far it is, and once it waits the consent with its hash and the files that would change."""
-    return (await asyncio.to_thread(staged.get, identifier)).as_json()
+    return (await asyncio.to_thread(staged.get, identifier)).answer()
 
 
 @router.get("/{identifier}/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
@@ -58,12 +67,12 @@ async def staged_events(identifier: str, staged: StagedDependency, changes: Chan
         async for _ in changes.follow():
             seq += 1
             try:
-                found = (await asyncio.to_thread(staged.get, identifier)).as_json()
+                found = (await asyncio.to_thread(staged.get, identifier)).answer()
             except NotFound:
                 yield seq, {"type": "staged", "id": identifier, "status": "deleted"}
                 return
-            yield seq, {"type": "staged", **found}
-            if found["status"] not in ("fetching", "installing"):
+            yield seq, {"type": "staged", **to_builtins(found)}
+            if found.status not in ("fetching", "installing"):
                 return
 
     return EventStream(pages())
@@ -72,7 +81,7 @@ async def staged_events(identifier: str, staged: StagedDependency, changes: Chan
 @router.post("/{identifier}/approve")
 async def approve_staged(
     identifier: str, body: Approval, staged: StagedDependency, service: ModulesDependency, live: LiveDependency
-) -> dict[str, Any]:
+) -> ModuleStatus:
     """Install what is staged, if it is what the caller saw; 409 if it is not."""
     name = await asyncio.to_thread(staged.approve, identifier, body.hash)
     await service.changed(name)
@@ -80,7 +89,7 @@ async def approve_staged(
 
 
 @router.delete("/{identifier}")
-async def delete_staged(identifier: str, staged: StagedDependency) -> dict[str, Any]:
+async def delete_staged(identifier: str, staged: StagedDependency) -> Done:
     """Drop what is staged, also while it is being fetched."""
     await asyncio.to_thread(staged.delete, identifier)
-    return {"success": True}
+    return Done()

@@ -8,15 +8,17 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import atomic_write, private_folder, read_regular, remove_tree
 from parachute.base.folders import Folder
-from parachute.modules.registry.models import InstalledModule, Places, Progress
+from parachute.modules.registry.models import InstalledModule, Places
 from parachute.modules.registry.registry import Registry
+from parachute.modules.trees.models import Progress
 
 INCOMING, PREVIOUS = ".incoming-", ".previous-"
 """Beginnings of names in the folder of sources, while one folder takes the place of another."""
@@ -30,8 +32,7 @@ _PAUSE = 0.1
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(Struct, frozen=True):
     """The journal of an installation's changes in the vault; times in ISO 8601.
 
     `approved_at` is what the registry says of `name` once everything is done. `inode` is that of the folder that comes.
@@ -46,7 +47,7 @@ class Journal:
 
     def write(self, staging: Path) -> None:
         """Keep it in the folder of the installation."""
-        atomic_write(staging / _JOURNAL, json.dumps(asdict(self)))
+        atomic_write(staging / _JOURNAL, json.dumps(to_builtins(self)))
 
     @classmethod
     def read(cls, staging: Path) -> "Journal | None":

@@ -1,16 +1,17 @@
 """Approved copies: verification before every start, their manifests, and the check that they can be enabled together."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.modules.manifest.loading import load
 from parachute.modules.manifest.models import Manifest
-from parachute.modules.registry import hashing
 from parachute.modules.registry.dependencies import PACKAGES, fits
 from parachute.modules.registry.interfaces import check_fits
 from parachute.modules.registry.models import InstalledModule, Places
+from parachute.modules.trees import hashing
 
 CODE = "code"
 
@@ -21,8 +22,7 @@ class Damaged(Conflict):
     key = "module_damaged"
 
 
-@dataclass(frozen=True, slots=True)
-class Runnable:
+class Runnable(Struct, frozen=True):
     """A module ready to run: absolute paths of its verified files and of its data."""
 
     module: InstalledModule

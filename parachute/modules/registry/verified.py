@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 
 from parachute.base.files import atomic_write
-from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.models import Trust
-from parachute.modules.registry.sources import NOT_INSTALLED, official_folder
+from parachute.modules.trees.hashing import tree_hash
+from parachute.modules.trees.sources import NOT_INSTALLED, official_folder
 
 _FILE = Path(__file__).with_name("verified.json")
 

@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -20,7 +21,7 @@ from parachute.events.bus.service import Events
 from parachute.llm.meaning.service import MeaningIndex
 from parachute.modules.registry.settings import ModuleSettings
 from parachute.modules.runtime.interfaces import Interfaces
-from parachute.modules.runtime.models import ModuleAgents, ModuleConversations, ModuleSuggestions
+from parachute.modules.runtime.models import ModuleAgents, ModuleConversations, ModuleSessions, ModuleSuggestions
 from parachute.modules.runtime.service import Hosts
 from parachute.web.http.event_stream import encoded
 from parachute.web.http.incoming import Gone, while_connected
@@ -35,13 +36,6 @@ Document = dict[str, Any]
 Answer = Callable[[str, Document, Request], Coroutine[Any, Any, Document]]
 
 
-class TooManyEvents(ParachuteError):
-    """A module publishes so much that the disk would suffer."""
-
-    status = 429
-    key = "too_many_events"
-
-
 class CoreApi:
     """The routes; `self.application` is their ASGI application, with the name of the module in `scope["state"]["module"]`."""
 
@@ -54,6 +48,7 @@ class CoreApi:
         agents: ModuleAgents,
         conversations: ModuleConversations,
         suggestions: ModuleSuggestions,
+        sessions: ModuleSessions,
         meaning: MeaningIndex,
     ) -> None:
         self._hosts = hosts
@@ -62,6 +57,7 @@ class CoreApi:
         self._agents = agents
         self._conversations = conversations
         self._suggestions = suggestions
+        self._sessions = sessions
         self._meaning = meaning
         self._interfaces = interfaces
         self._rates: dict[str, tuple[Rate, Rate]] = {}
@@ -77,16 +73,23 @@ class CoreApi:
             ("POST", "/suggest", self._suggest),
             ("POST", "/run-agent", self._run_agent),
             ("POST", "/conversations/{what}", self._conversation),
+            ("POST", "/sessions/{what}", self._session),
             ("POST", "/meaning/put", self._put_texts),
             ("POST", "/meaning/find", self._find_texts),
         )
         routes = [Route(path, _answering(answer), methods=[method]) for method, path, answer in answers]
-        self.application = Starlette(routes=[*routes, Route("/query", self._query, methods=["POST"])])
+        self.application = Starlette(
+            routes=[
+                *routes,
+                Route("/sessions/{what}", self._bring, methods=["PUT"]),
+                Route("/query", self._query, methods=["POST"]),
+            ]
+        )
 
     async def _start(self, module: str, body: Document, _: Request) -> Document:
         folders = body.get("folders")
         if not isinstance(folders, dict):
-            raise InvalidInput("folders: an object is expected.")
+            raise InvalidInput("folders: an object is expected.", key="folders_invalid")
         await self._hosts.may_start(module, text_field(body, "hash"), folders)
         return {"started": True}
 
@@ -120,11 +123,19 @@ class CoreApi:
     async def _publish(self, module: str, body: Document, request: Request) -> Document:
         name = text_field(body, "name")
         if not name.startswith(f"{module}."):
-            raise NotAllowed(f"name: {name[:100]!r} belongs to another module; {module} may publish {module}.* only.")
+            raise NotAllowed(
+                f"name: {name[:100]!r} belongs to another module; {module} may publish {module}.* only.",
+                key="event_of_other",
+            )
         data = object_field(body, "data")
         count, size = self._rates.setdefault(module, (Rate(*EVENTS), Rate(*EVENT_BYTES)))
         if not count.take() or not size.take(int(request.headers.get("content-length") or _BODY_LIMIT)):
-            raise TooManyEvents(f"{module} publishes more than events may take.", "Publish less, or more slowly.")
+            raise ParachuteError(
+                f"{module} publishes more than events may take.",
+                "Publish less, or more slowly.",
+                status=429,
+                key="too_many_events",
+            )
         event = await self._events.publish(name, data, source=module)
         return {"id": event.id}
 
@@ -138,19 +149,39 @@ class CoreApi:
     async def _conversation(self, module: str, body: Document, request: Request) -> Document:
         return await self._conversations.answer(self._hosts.approved(module), request.path_params["what"], body)
 
+    async def _session(self, module: str, body: Document, request: Request) -> Document:
+        return await self._sessions.answer(self._hosts.approved(module), request.path_params["what"], body)
+
+    async def _bring(self, request: Request) -> Response:
+        module: str = request.scope["state"]["module"]
+        body = request.stream()
+        try:
+            query = parse_qs(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+            found = await self._sessions.take(self._hosts.approved(module), request.path_params["what"], query, body)
+        except ParachuteError as error:
+            # Its sender would see a broken connection and not the answer.
+            with contextlib.suppress(ClientDisconnect, RuntimeError):
+                async for _ in request.stream():
+                    pass
+            return JSONResponse(error_document(error), error.status)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        return JSONResponse(found)
+
     async def _put_texts(self, module: str, body: Document, _: Request) -> Document:
         texts, gone = object_field(body, "texts"), body.get("gone", [])
         keys = [*texts, *gone] if isinstance(gone, list) else [None]
         if not all(isinstance(each, str) for each in (*keys, *texts.values())) or len(keys) > _TEXTS:
             raise InvalidInput(
-                f"texts: up to {_TEXTS:,} texts by their keys, and a list of keys that are gone, are expected."
+                f"texts: up to {_TEXTS:,} texts by their keys, and a list of keys that are gone, are expected.",
+                key="texts_invalid",
             )
         return {"index": await self._meaning.put(collection_of(module), texts, gone)}
 
     async def _find_texts(self, module: str, body: Document, _: Request) -> Document:
         limit = body.get("limit")
         if not isinstance(limit, int) or not 1 <= limit <= _NEAR:
-            raise InvalidInput(f"limit: 1 to {_NEAR} is allowed.")
+            raise InvalidInput(f"limit: 1 to {_NEAR} is allowed.", key="limit_out_of_range")
         index, found = await self._meaning.find(collection_of(module), text_field(body, "query"), limit)
         return {"index": index, "results": [[near.key, near.score] for near in found]}
 
@@ -162,9 +193,16 @@ class CoreApi:
             if servers is not None and not (
                 isinstance(servers, list) and all(isinstance(each, str) for each in servers)
             ):
-                raise InvalidInput("mcp_servers: a list of names is expected.")
+                raise InvalidInput("mcp_servers: a list of names is expected.", key="mcp_servers_invalid")
+            approved = self._hosts.approved(module)
+            if body.get("agent") is None and approved.manifest.permissions.sessions == "create":
+                raise NotAllowed(
+                    "A module that reads what strangers wrote asks only agents that its manifest names.",
+                    "Write one under agents in manifest.yaml, and name it.",
+                    key="agent_not_named",
+                )
             events = self._agents.query(
-                self._hosts.approved(module),
+                approved,
                 message=text_field(body, "message"),
                 session_id=None if body.get("session_id") is None else text_field(body, "session_id"),
                 mcp_servers=servers,

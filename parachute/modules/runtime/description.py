@@ -73,7 +73,9 @@ def read(value: Any, manifest: Manifest) -> Description:
         )
         return Description(tools, methods, routes, changes)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModuleError(f"The module {manifest.name} describes itself wrongly: {error!r}.") from error
+        raise ModuleError(
+            f"The module {manifest.name} describes itself wrongly: {error!r}.", key="description_invalid"
+        ) from error
 
 
 def _route(module: str, said: dict[str, Any]) -> OfferedRoute:

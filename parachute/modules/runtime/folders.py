@@ -19,7 +19,7 @@ def make(specification: HostSpecification) -> None:
             _identity(specification.vault, path, make=True)
         except OSError as error:
             raise InvalidInput(
-                f"{path} cannot be given to the module {specification.name}: {error.strerror}."
+                f"{path} cannot be given to the module {specification.name}: {error.strerror}.", key="folder_not_given"
             ) from error
 
 
@@ -40,6 +40,7 @@ def check(specification: HostSpecification, seen: Mapping[str, Any]) -> None:
                 f"{path} is not a folder of the vault itself but a link, or was replaced just now, so that the module "
                 f"{specification.name} does not start.",
                 "Move the link away, or write the folder that it leads to into the vault.",
+                key="folder_is_a_link",
             )
 
 

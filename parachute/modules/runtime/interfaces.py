@@ -92,9 +92,13 @@ class Interfaces:
     ) -> Any:
         provider = self._provider(wanted)
         if provider is None:
-            raise Unavailable(f"No module provides {wanted}.", "Install or enable a module that does.")
+            raise Unavailable(
+                f"No module provides {wanted}.", "Install or enable a module that does.", key="no_provider"
+            )
         if self._calls[caller] >= _AT_ONCE:
-            raise Unavailable(f"The module {caller} has made {_AT_ONCE} calls that are not answered yet.")
+            raise Unavailable(
+                f"The module {caller} has made {_AT_ONCE} calls that are not answered yet.", key="too_many_calls"
+            )
         self._calls[caller] += 1
         started, error = time.monotonic(), "It did not end well."
         try:
@@ -110,7 +114,7 @@ class Interfaces:
             await self._hosts.origins.has_read(caller, self._hosts.origins.of_words(provider.module))
             self._record(caller, provider.module.name, f"{wanted.name}.{method}", para_ids(arguments), started, error)
         if not isinstance(answer, dict) or "result" not in answer:
-            raise ParachuteError(f"The module {provider.module.name} gave no result.")
+            raise ParachuteError(f"The module {provider.module.name} gave no result.", key="no_result")
         return answer["result"]
 
     def _record(self, caller: str, module: str, endpoint: str, involved: list[str], started: float, error: str) -> None:

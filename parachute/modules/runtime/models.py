@@ -1,10 +1,11 @@
 """Modules that may run, and what the wings above offer them."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.manifest.untrusted import shut_in
@@ -60,7 +61,7 @@ class ApprovedModule(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.trust is Trust.UNTRUSTED:
-            object.__setattr__(self, "manifest", shut_in(self.manifest))
+            force_setattr(self, "manifest", shut_in(self.manifest))
 
 
 class ModuleConversations(Protocol):
@@ -68,6 +69,18 @@ class ModuleConversations(Protocol):
 
     async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
         """One question of a module: `list`, `messages` or `send`; errors: NotAllowed, NotFound, Conflict, InvalidInput."""
+
+
+class ModuleSessions(Protocol):
+    """Chats and files from elsewhere, for modules that may bring some."""
+
+    async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
+        """One question of a module; errors: NotAllowed, NotFound, Conflict, InvalidInput, DiskFull."""
+
+    async def take(
+        self, module: ApprovedModule, what: str, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]
+    ) -> dict[str, Any]:
+        """Place what a module sends, `conversations` or a `file`; errors: NotAllowed, NotFound, InvalidInput, DiskFull."""
 
 
 class ModuleSuggestions(Protocol):

@@ -38,6 +38,8 @@ class ModuleOrigins:
         permissions = module.manifest.permissions
         if module.trust is Trust.UNTRUSTED:
             return Origin.UNTRUSTED_MODULE
+        if permissions.sessions == "create":
+            return Origin.IMPORT
         if permissions.network:
             return Origin.WEB
         return Origin.OWN_FILE if permissions.conversations == "none" else Origin.AGENT_FILE

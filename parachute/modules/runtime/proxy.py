@@ -13,6 +13,7 @@ from parachute.core.errors import ModuleError
 from parachute.modules.manifest.models import NAME
 from parachute.modules.registry.names import RESERVED
 from parachute.modules.runtime.client import HostDown
+from parachute.modules.runtime.requests import HEADER, Asking
 from parachute.modules.runtime.service import Hosts
 from parachute.security.keys.models import Caller
 from parachute.web.http.incoming import Gone, Incoming, while_connected
@@ -21,8 +22,8 @@ from parachute.web.http.refusals import refuse
 OWN = RESERVED | {"chat"}
 """Core answers these itself, also what it has no route for: `chat` belongs to it, whether or not the module is there."""
 
-ALIASES = {"sync": "daily"}
-"""Paths of the app (contract, section 10) that a module answers below a part of the same name: /api/sync/push is
+ALIASES = {"sync": "daily", "import": "imports"}
+"""Paths of the app (contract, sections 7 and 10) that a module answers below a part of the same name: /api/sync/push is
 /api/daily/sync/push."""
 
 _PREFIX = b"/api/"
@@ -81,12 +82,14 @@ class ModuleProxy:
                 error = await self._hosts.explained(name, error)
             if started:
                 # The status has been sent: only an early end of the connection shows the error.
-                raise ModuleError(f"An answer broke off: {error.message}", error.hint) from error
+                raise ModuleError(
+                    f"An answer broke off: {error.message}", error.hint, key="answer_broke_off"
+                ) from error
             await refuse(scope, send, error)
 
     async def _pass_on(self, name: str, path: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         if path.startswith(_CONTROL):
-            raise NotFound("This path belongs to the computer itself.")
+            raise NotFound("This path belongs to the computer itself.", key="computers_own_path")
         host = await self._hosts.host(name)
         incoming = Incoming(receive, _has_body(scope))
         query: bytes = scope["query_string"]
@@ -95,10 +98,14 @@ class ModuleProxy:
         caller: Caller = scope["state"]["caller"]
         headers.append((b"x-parachute-caller", json.dumps({"kind": caller.kind, "name": caller.name}).encode()))
         body = incoming.chunks() if incoming.has_body else b""
-        # Closing the connection to the host ends what it does for a client that has left.
-        await while_connected(
-            self._exchange(host.client, scope["method"], target, headers, body, send), incoming.gone()
-        )
+        with contextlib.ExitStack() as held:
+            if host.manifest.permissions.sessions == "create":
+                word = held.enter_context(self._hosts.requests.answering(await Asking.of(name, scope)))
+                headers.append((HEADER, word.encode()))
+            # Closing the connection to the host ends what it does for a client that has left.
+            await while_connected(
+                self._exchange(host.client, scope["method"], target, headers, body, send), incoming.gone()
+            )
 
     @staticmethod
     async def _exchange(

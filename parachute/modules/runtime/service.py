@@ -20,6 +20,7 @@ from parachute.modules.runtime.client import HostClient, HostDown
 from parachute.modules.runtime.host import Host
 from parachute.modules.runtime.models import AcceptedChange, ApprovedModule, ModuleAgents, OfferedRoute, OfferedTool
 from parachute.modules.runtime.origins import ModuleOrigins
+from parachute.modules.runtime.requests import Requests
 from parachute.modules.runtime.specifications import Wanted, wanted
 from parachute.modules.runtime.units import HostUnits
 from parachute.sandbox.egress.service import Egress
@@ -63,6 +64,7 @@ class Hosts(RunningModules):
         self._descriptions: set[asyncio.Task[None]] = set()
         self._agents: ModuleAgents | None = None
         self.origins = ModuleOrigins(home.root / "module-origins.json")
+        self.requests = Requests()
         self.answering: Callable[[str, str], Awaitable[None]] | None = None
         """Is called with whom a tool answers and the module, before the answer is passed on."""
         self.after_changes: list[Callable[[], Awaitable[None]]] = []
@@ -119,9 +121,9 @@ class Hosts(RunningModules):
             if host := self._hosts.get(name):
                 return host
             if status.state is State.INSTALLING:
-                raise Unavailable(status.reason or "", "Try again in a minute.")
+                raise Unavailable(status.reason or "", "Try again in a minute.", key="module_down")
             if status.state is State.NOT_INSTALLED:
-                raise NotFound(f"The module {name} is not installed.", status.reason)
+                raise NotFound(f"The module {name} is not installed.", status.reason, key="module_not_installed")
             if status.state is State.DISABLED:
                 hint = f"parachute modules enable {name}"
                 raise Conflict(f"The module {name} is disabled.", hint, key="module_disabled")
@@ -129,7 +131,7 @@ class Hosts(RunningModules):
                 raise NotApproved(status.reason, f"`parachute modules diff {name}` shows what changed.")
             reason = self._problems.get(name) or f"The module {name} is being replaced."
             raise Conflict(reason, key="module_cannot_run")
-        raise NotFound(f"There is no module {name[:60]!r}.")
+        raise NotFound(f"There is no module {name[:60]!r}.", key="no_such_module")
 
     async def explained(self, name: str, error: HostDown) -> ParachuteError:
         """The error with the reason why a module did not answer, if it is known."""
@@ -157,7 +159,7 @@ class Hosts(RunningModules):
         """
         host = self._known(name)
         if host is None or host.wanted.specification.hash != digest:
-            raise Conflict(f"The module {name} is being replaced.", "Try again.")
+            raise Conflict(f"The module {name} is being replaced.", "Try again.", key="module_replaced")
         try:
             if name not in self._leaving:
                 # The host verifies every file as well, but this way a person reads why it does not start.
@@ -180,7 +182,7 @@ class Hosts(RunningModules):
         """A module that runs; error: Unavailable."""
         if host := self._known(name):
             return host.module
-        raise Unavailable(f"The module {name} is being ended.")
+        raise Unavailable(f"The module {name} is being ended.", key="module_ending")
 
     def running(self) -> tuple[Host, ...]:
         """All modules with a unit, by name."""
@@ -210,7 +212,7 @@ class Hosts(RunningModules):
                     if self.answering is not None:
                         await self.answering(caller, tool.module)
                 return str(answer.get("content", "")) if isinstance(answer, dict) else ""
-        raise NotFound(f"There is no tool {name[:64]!r}.")
+        raise NotFound(f"There is no tool {name[:64]!r}.", key="no_such_tool")
 
     async def ask(self, name: str, what: str, document: Any, seconds: float = 60) -> Any:
         """Ask a module something other than its routes; errors: NotFound, Conflict, HostDown, and what it answers."""

@@ -4,10 +4,9 @@
 """
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
-from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.services import provided
@@ -18,7 +17,7 @@ from parachute.ops.backup.choosing import change_credentials, make_repository
 from parachute.ops.backup.jobs import BackupJobs, Job
 from parachute.ops.backup.kit import protection
 from parachute.ops.backup.models import NotSetUp
-from parachute.ops.backup.state import State
+from parachute.ops.backup.state import CREATE, DRILL, VERIFY, State
 
 router = APIRouter(prefix="/api/backups", tags=["backups"])
 
@@ -26,19 +25,36 @@ JobsDependency = Annotated[BackupJobs, Depends(provided(BackupJobs))]
 HomeDependency = Annotated[Home, Depends(provided(Home))]
 
 
-class Running(BaseModel):
-    """A backup (`create`), a drill or a restore under way; `step` is what it does just now, `part` how far that is, 0 to 1."""
+class Operation(BaseModel):
+    """The last backup, verification or drill; `last` is the backup with which one came to an end, `succeeded_at` when one was well."""
 
-    kind: str
-    since: str
-    step: str | None
-    part: float | None
+    at: str
+    result: Literal["ok", "incomplete", "failed"]
+    message: str | None = None
+    hint: str | None = None
+    backup: str | None = None
+    last: str | None = None
+    succeeded_at: str | None = None
+    files: int | None = None
+    bytes: int | None = None
 
 
-class Status(BaseModel):
+class Verification(Operation):
+    """The last verification; a `quick` one has not read all data."""
+
+    quick: bool | None = None
+
+
+class Drill(Operation):
+    """The last drill: `started` is whether the computer has started from the backup, `not_started` why that could not be tried."""
+
+    started: bool | None = None
+    not_started: str | None = None
+
+
+class BackupStatus(BaseModel):
     """Status of backups: problems as sentences, and the result of the last of each operation.
 
-    `started` of `drill` is whether the computer has started from the backup, `not_started` why that could not be tried.
     `concerns` has nothing of the kit: they are `protected` since `kit_opened_at`, when the emergency kit has opened them; `credentials` are the names of those of the place.
     """
 
@@ -48,10 +64,10 @@ class Status(BaseModel):
     kit_opened_at: str | None
     credentials: list[str]
     concerns: list[str]
-    create: dict[str, Any] | None
-    verify: dict[str, Any] | None
-    drill: dict[str, Any] | None
-    running: Running | None
+    create: Operation | None
+    verify: Verification | None
+    drill: Drill | None
+    running: Job | None
     problem: str | None
 
 
@@ -100,14 +116,14 @@ class NewCredentials(BaseModel):
 
 
 @router.put("/repository")
-async def put_repository(body: Wanted, home: HomeDependency, jobs: JobsDependency) -> Status:
+async def put_repository(body: Wanted, home: HomeDependency, jobs: JobsDependency) -> BackupStatus:
     """Make a repository for backups, with a password unless there is one, and have them go there; if it fails nothing changes."""
     await make_repository(home, jobs, body.repository, body.credentials)
     return await backup_status(home, jobs)
 
 
 @router.put("/credentials")
-async def put_credentials(body: NewCredentials, home: HomeDependency, jobs: JobsDependency) -> Status:
+async def put_credentials(body: NewCredentials, home: HomeDependency, jobs: JobsDependency) -> BackupStatus:
     """Open the place of the backups with these credentials from now on, if they do open it; else nothing changes."""
     await check_set_up(home)
     await change_credentials(home, jobs, body.credentials)
@@ -115,7 +131,7 @@ async def put_credentials(body: NewCredentials, home: HomeDependency, jobs: Jobs
 
 
 @router.get("")
-async def backup_status(home: HomeDependency, jobs: JobsDependency) -> Status:
+async def backup_status(home: HomeDependency, jobs: JobsDependency) -> BackupStatus:
     """Status of the last backup, verification and drill, and of the running operation; `problem` is why the last one here failed."""
     return await asyncio.to_thread(_status, home, jobs)
 
@@ -128,17 +144,17 @@ async def list_backups(home: HomeDependency, jobs: JobsDependency) -> Backups:
 
 
 @router.post("", status_code=202)
-async def make_backup(home: HomeDependency, jobs: JobsDependency) -> Running:
+async def make_backup(home: HomeDependency, jobs: JobsDependency) -> Job:
     """Begin to make a backup; the stream of changes tells each step and the end. 409 while one is under way."""
     await check_set_up(home)
-    return running(jobs.begin("create"))
+    return jobs.begin("create")
 
 
 @router.post("/drill", status_code=202)
-async def drill_backup(home: HomeDependency, jobs: JobsDependency) -> Running:
+async def drill_backup(home: HomeDependency, jobs: JobsDependency) -> Job:
     """Begin to restore the newest backup into a place of its own, to see that it could be; it is removed again."""
     await check_set_up(home)
-    return running(jobs.begin("drill"))
+    return jobs.begin("drill")
 
 
 async def check_set_up(home: Home) -> None:
@@ -149,28 +165,23 @@ async def check_set_up(home: Home) -> None:
         )
 
 
-def running(job: Job) -> Running:
-    """Return the running operation, as the API has it."""
-    return Running.model_validate(to_builtins(job))
-
-
-def _status(home: Home, jobs: BackupJobs) -> Status:
+def _status(home: Home, jobs: BackupJobs) -> BackupStatus:
     state = State.read(home.root)
     # As the program reads it: it may have been set since the server has started.
     settings = load(home)
     repository = settings.backup.repository
     opened = protection.opened(home, settings)
-    last = {name: dict(entry) for name, entry in state.operations.items()}
-    return Status(
+    last = state.operations
+    return BackupStatus(
         configured=repository is not None,
         repository=Access(repository, home.root).shown if repository else None,
         protected=opened is not None,
         kit_opened_at=opened.at if opened is not None else None,
         credentials=protection.named_credentials(home, settings),
         concerns=[each for each in protection.concerns(home, settings) if each != protection.NOT_PROTECTED],
-        create=last.get("create"),
-        verify=last.get("verify"),
-        drill=last.get("drill"),
-        running=running(jobs.running) if jobs.running else None,
+        create=Operation.model_validate(last[CREATE]) if CREATE in last else None,
+        verify=Verification.model_validate(last[VERIFY]) if VERIFY in last else None,
+        drill=Drill.model_validate(last[DRILL]) if DRILL in last else None,
+        running=jobs.running,
         problem=jobs.problem,
     )

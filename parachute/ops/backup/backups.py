@@ -115,4 +115,6 @@ def chosen(backups: Sequence[Backup], name: str, installation: str, last: str | 
         return next((backup for backup in own if backup.id == last), (own or finished)[-1])
     if found := next((backup for backup in finished if backup.id == name), None):
         return found
-    raise NotFound(f"There is no finished backup {name!r}.", "`parachute backup list` shows them all.")
+    raise NotFound(
+        f"There is no finished backup {name!r}.", "`parachute backup list` shows them all.", key="no_such_backup"
+    )

@@ -43,7 +43,9 @@ async def open_repository(
     place or a password that is none, Conflict, WrongPassword, and those of restic.
     """
     if not password.strip().isprintable():
-        raise InvalidInput("The password must be a single line.", "You find it on the emergency kit.")
+        raise InvalidInput(
+            "The password must be a single line.", "You find it on the emergency kit.", key="password_of_lines"
+        )
     await _chosen(jobs, lambda: _open(home, repository, password.strip(), variables))
 
 
@@ -161,9 +163,13 @@ def _write(home: Home, variables: Mapping[str, str]) -> Path:
     for name, value in variables.items():
         if name not in SECRETS:
             hint = f"These are {', '.join(sorted(SECRETS))}. A file that a place needs is named on the computer itself."
-            raise InvalidInput(f"{name[:60]!r} is not a credential of this kind of place.", hint)
+            raise InvalidInput(
+                f"{name[:60]!r} is not a credential of this kind of place.", hint, key="unknown_credential"
+            )
         if not value.strip() or not value.isprintable() or len(value) > _LONGEST:
-            raise InvalidInput(f"{name}: enter a single line.", "The provider of the storage names it.")
+            raise InvalidInput(
+                f"{name}: enter a single line.", "The provider of the storage names it.", key="credential_of_lines"
+            )
     file = private_folder(home.root / FOLDER) / f"{_TYPED}{secrets.token_hex(4)}"
     # In quotes, as a value may begin and end with them.
     atomic_write(file, "".join(f'{name}="{value.strip()}"\n' for name, value in sorted(variables.items())), 0o600)

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec.structs import replace
 
+from parachute.base.answers import Answer
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.config.settings.home import Home
@@ -39,7 +40,7 @@ _ERROR = "Error: "
 _CALLED = {"create": "backup", "drill": "drill", "restore": "restore"}
 
 
-class Job(Struct):
+class Job(Answer, frozen=True):
     """A backup, a drill or a restore under way: when it began, its present step as a sentence, and how far that is, 0 to 1."""
 
     kind: Kind
@@ -113,9 +114,9 @@ class BackupJobs:
     async def _run(self, job: Job, program: list[str], then: Callable[[], Awaitable[object]] | None) -> None:
         def said(line: str) -> None:
             if line.endswith(_STEP):
-                job.step, job.part = line.removesuffix(_STEP), None
+                self.running = replace(job, step=line.removesuffix(_STEP))
             elif match := _PERCENT.fullmatch(line):
-                job.part = int(match[1]) / 100
+                self.running = replace(self.running or job, part=int(match[1]) / 100)
             else:
                 return
             self._changed()

@@ -13,20 +13,14 @@ from parachute.ops.backup.backups import Backup
 from parachute.ops.backup.kit import models
 from parachute.ops.backup.kit.opening import opened_alone
 from parachute.ops.backup.kit.service import kit_of
-from parachute.ops.backup.models import PARTS, TRUST, VAULT, Damaged, Progress
+from parachute.ops.backup.models import PARTS, TRUST, VAULT, Progress
 from parachute.ops.backup.places import DRILLED, Places
 from parachute.ops.backup.rebuild import Rebuilt, damaged, rebuilt
 from parachute.ops.backup.repository import Repository
 from parachute.ops.recovery.inspection import problem
 
 Start = Callable[[Path, Path], str | None]
-"""Starts the computer from a restored state directory and vault; the reason why that is not possible on this machine. Error: DoesNotStart."""
-
-
-class DoesNotStart(Damaged):
-    """Restored state that is whole, but with which no computer starts."""
-
-    key = "backup_does_not_start"
+"""Starts the computer from a restored state directory and vault; the reason why that is not possible on this machine. Error: Damaged."""
 
 
 class Proved(Struct):
@@ -67,7 +61,7 @@ def drill(
 ) -> Proved:
     """Show that the newest backup can be restored with the emergency kit alone, in a folder of `place`, and `start` from it.
 
-    How it ended is recorded; errors: Damaged, DoesNotStart.
+    How it ended is recorded; error: Damaged.
     """
     about: dict[str, str] = {}
     # Under a name of its own: what a killed drill has left is removed, and nothing else.
@@ -79,7 +73,9 @@ def drill(
             if folder.stat().st_mode & 0o077:
                 disk = f"{folder.parent} is on a disk that knows no rights"
                 hint = "Name a folder on another disk."
-                raise InvalidInput(f"{disk}: others could read the keys that are restored there.", hint)
+                raise InvalidInput(
+                    f"{disk}: others could read the keys that are restored there.", hint, key="disk_read_by_others"
+                )
             progress.step("Opening the backups with the emergency kit")
             # By way of its text: what is not on it must not be missed first on the day.
             kit = models.parse(kit_of(repository).text)

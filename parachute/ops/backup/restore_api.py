@@ -10,16 +10,15 @@ from parachute.base.answers import Done
 from parachute.base.services import provided
 from parachute.base.swap_note import Note
 from parachute.ops.backup.api import (
+    BackupStatus,
     Credentials,
     HomeDependency,
     JobsDependency,
-    Running,
-    Status,
     backup_status,
     check_set_up,
-    running,
 )
 from parachute.ops.backup.choosing import open_repository
+from parachute.ops.backup.jobs import Job
 from parachute.ops.backup.kit.models import Kit, parse
 from parachute.ops.backup.restoring import Restores
 from parachute.security.keys.models import Caller
@@ -79,7 +78,7 @@ class Restored(BaseModel):
 
 
 @router.put("/access")
-async def put_access(body: Opened, home: HomeDependency, jobs: JobsDependency) -> Status:
+async def put_access(body: Opened, home: HomeDependency, jobs: JobsDependency) -> BackupStatus:
     """Use a repository that is there already: it opens with this kit or password, or nothing changes."""
     kit = parse(body.kit) if body.kit is not None else Kit(body.repository or "", body.password or "", body.credentials)
     await open_repository(home, jobs, kit.repository, kit.password, kit.variables)
@@ -89,10 +88,10 @@ async def put_access(body: Opened, home: HomeDependency, jobs: JobsDependency) -
 @router.post("/restore", status_code=202)
 async def restore_backup(
     request: Request, body: WantedRestore, home: HomeDependency, service: RestoresDependency
-) -> Running:
+) -> Job:
     """Begin to restore a backup: it is fetched and compared beside what is there, then the computer starts anew with it."""
     await check_set_up(home)
-    return running(service.begin(body.backup, _caller(request), trust=body.trust))
+    return service.begin(body.backup, _caller(request), trust=body.trust)
 
 
 @router.get("/restore")

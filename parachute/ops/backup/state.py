@@ -94,4 +94,4 @@ def recorded(home: Path, operation: str, about: dict[str, str]) -> Iterator[None
 def _is_sound(entry: Mapping[str, Any]) -> bool:
     times = (entry.get("at"), entry.get("succeeded_at") or entry.get("at"))
     are_times = all(isinstance(time, str) and datetime.fromisoformat(time).tzinfo for time in times)
-    return are_times and isinstance(entry.get("result"), str)
+    return are_times and entry.get("result") in (OK, INCOMPLETE, FAILED)

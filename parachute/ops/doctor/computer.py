@@ -112,4 +112,6 @@ def _supervisor(home: Home) -> tuple[dict[str, Any] | None, ParachuteError | Non
     except ParachuteError as error:
         return None, None if error.key == "not_running" else error
     except OSError as error:
-        return None, ParachuteError(f"The supervisor cannot be asked: {error.strerror or error}.")
+        return None, ParachuteError(
+            f"The supervisor cannot be asked: {error.strerror or error}.", key="supervisor_silent"
+        )

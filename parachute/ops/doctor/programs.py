@@ -41,7 +41,9 @@ def ask(computer: Computer, *command: str, seconds: float = _SECONDS) -> Answer:
             env={**computer.environment, "LC_ALL": "C.UTF-8"},
         )
     except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"{command[0]} did not answer within {seconds:g} seconds.") from error
+        raise Unavailable(f"{command[0]} did not answer within {seconds:g} seconds.", key="program_silent") from error
     except OSError as error:
-        raise Unavailable(f"{command[0]} cannot be started: {error.strerror or error}.") from error
+        raise Unavailable(
+            f"{command[0]} cannot be started: {error.strerror or error}.", key="program_not_started"
+        ) from error
     return Answer(done.returncode, done.stdout.strip(), done.stderr.strip())

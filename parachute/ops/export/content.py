@@ -7,26 +7,23 @@ from collections.abc import AsyncGenerator, Generator, Iterator
 from datetime import datetime
 from pathlib import Path
 
+from parachute.automation.suggestions.models import document_of
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.base.steering.judging import is_told_in_vault
-from parachute.chat.imports.reading.brain import (
-    ABOUT,
-    CONTEXTS,
-    CONVERSATIONS,
-    FOLDERS,
-    FORMAT,
-    MEMORY,
-    README,
-    SUGGESTIONS,
-    VERSION,
-)
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.config.vault.service import Vault
 from parachute.ops.export import conversations
 from parachute.ops.export.readme import TEXT
 from parachute.ops.export.zip_stream import Part
+
+# The module `imports` knows these, too (`imports/reading/brain.py`): what is written here it reads again.
+ABOUT, README = "parachute-brain.json", "README.txt"
+FORMAT, VERSION = "parachute-brain", 1
+FOLDERS = {"journal": "Daily", "brain": "Brain"}
+CONTEXTS, CONVERSATIONS, SUGGESTIONS = "contexts", "conversations", "suggestions"
+MEMORY = "parachute/memory.md"
 
 _PIECE = 256 * 1024
 _MESSAGES = 1_000_000
@@ -83,7 +80,7 @@ class Content:
             for each in found:
                 # An entry of several is only a way to decide about them together.
                 for one in each.members if each.is_batch else (each,):
-                    shown = {**one.as_json(), "source_module": one.source_module, "batch": None}
+                    shown = {**document_of(one), "source_module": one.source_module, "batch": None}
                     document = json.dumps(shown, ensure_ascii=False, indent=1) + "\n"
                     content = document.encode("utf-8", "replace")
                     yield Part(f"{SUGGESTIONS}/{one.id}.json", [content], _moment(one.timestamp))

@@ -4,36 +4,64 @@ import json
 import re
 import unicodedata
 
-from parachute.chat.imports.reading.brain import document
-from parachute.chat.imports.reading.conversation import Conversation, moment, name_of
-from parachute.chat.sessions.messages import Message
+from msgspec import Struct, to_builtins
+
+from parachute.chat.sessions.messages import Message as Said
 from parachute.chat.sessions.models import Session
 
 _WORDS = re.compile(r"[^\w]+")
 _NAMED = {"user": "You", "assistant": "Agent"}
+_TITLE = 80
 
 
-def conversation_of(session: Session, messages: list[Message]) -> Conversation:
-    """A conversation as an import would read it again."""
-    found = Conversation(
-        source=session.source or "parachute",
-        original=session.original_id or session.id,
-        title=session.title,
-        created=moment(session.created_at),
-        updated=moment(session.updated_at),
-        archived=session.archived,
-        session=session.id,
-    )
+class Message(Struct, frozen=True):
+    """One thing that was said; `time` is ISO 8601 in UTC."""
+
+    role: str
+    text: str
+    time: str | None
+    model: str | None
+
+
+class Conversation(Struct, frozen=True):
+    """A conversation as it stands in the archive, and as an import reads it again."""
+
+    id: str
+    title: str | None
+    created: str
+    updated: str
+    archived: bool
+    source: str
+    original: str
+    messages: tuple[Message, ...]
+
+
+def conversation_of(session: Session, messages: list[Said]) -> Conversation:
+    """The conversation of a session; a message without a time has that of the one before it."""
+    said: list[Message] = []
+    time = session.created_at
     for message in messages:
         text = "\n\n".join(block["text"] for block in message["content"] if block["type"] == "text")
-        found.say(message["role"], text, moment(message["timestamp"]), name_of(message["model"]))
-    found.settle()
-    return found
+        time = message["timestamp"] or time
+        if text.strip():
+            model = message["model"] if message["role"] == "assistant" else None
+            said.append(Message(message["role"], text, time, model))
+    first = next((each.text for each in said if each.role == "user"), "")
+    return Conversation(
+        id=session.id,
+        title=" ".join((session.title or "").split()) or " ".join(first[: 2 * _TITLE].split())[:_TITLE] or None,
+        created=session.created_at,
+        updated=session.updated_at,
+        archived=session.archived,
+        source=session.source or "parachute",
+        original=session.original_id or session.id,
+        messages=tuple(said),
+    )
 
 
 def as_json(found: Conversation) -> bytes:
     """The form that is imported again."""
-    return (json.dumps(document(found), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
+    return (json.dumps(to_builtins(found), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
 
 
 def as_page(found: Conversation) -> bytes:

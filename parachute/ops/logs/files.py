@@ -28,7 +28,11 @@ def find(home: Home, name: str) -> str:
         for found in (unit, log_name(unit).removesuffix(".log")):
             if found in known:
                 return found
-    raise NotFound(f"There is no log {name!r}.", f"There are: {', '.join(known)}." if known else "Nothing has run yet.")
+    raise NotFound(
+        f"There is no log {name!r}.",
+        f"There are: {', '.join(known)}." if known else "Nothing has run yet.",
+        key="no_such_log",
+    )
 
 
 def size(path: Path) -> int:

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
+from msgspec import to_builtins
 from parachute_runner import processes
 
 from parachute.base.errors import ParachuteError
@@ -51,7 +52,8 @@ def main() -> int:
 
 def _print(as_json: bool, found: Check | Rehearsal) -> None:
     if as_json:
-        _say(json.dumps({"check" if isinstance(found, Check) else "result": found.as_json()}))
+        shown = to_builtins(found)
+        _say(json.dumps({"check": shown} if isinstance(found, Check) else {"result": {"passed": found.ok, **shown}}))
     elif isinstance(found, Check):
         _say(f"{'ok    ' if found.ok else 'FAILED'}  {found.sentence}")
         if found.detail:
@@ -67,7 +69,11 @@ def _print(as_json: bool, found: Check | Rehearsal) -> None:
 
 
 def _refused(as_json: bool, error: ParachuteError | OSError) -> int:
-    found = error if isinstance(error, ParachuteError) else ParachuteError(f"The rehearsal cannot be begun: {error}.")
+    found = (
+        error
+        if isinstance(error, ParachuteError)
+        else ParachuteError(f"The rehearsal cannot be begun: {error}.", key="rehearsal_not_begun")
+    )
     if as_json:
         document: dict[str, Any] = {"error": found.as_json()}
         _say(json.dumps(document))

@@ -19,9 +19,7 @@ _NOT_PASSED = frozenset(
     ("PARACHUTE_HOME", "PARACHUTE_HOST", "PARACHUTE_PORT", "PARACHUTE_PROGRAMS", "PARACHUTE_CREDENTIALS_FD")
 )
 _OF_A_REHEARSAL = {
-    "PARACHUTE_PROVIDER": "anthropic",
-    # What reached a limit today has nothing to do with it, and the index of meanings would take minutes to make.
-    "PARACHUTE_DAILY_SPENDING_LIMIT": "1000",
+    # The index of meanings would take minutes to make.
     "PARACHUTE_MEANING__ENABLED": "false",
     # Containers do not start in a namespace like this.
     "PARACHUTE_SANDBOX__ENGINE": "bubblewrap",
@@ -52,14 +50,16 @@ def _declared(scratch: Scratch, path: Path) -> dict[str, str]:
     try:
         document = json.loads(read_regular(path.resolve(), MAXIMUM_BYTES))
         settings = document.get("settings", {})
-        for variable in (*_OF_A_REHEARSAL, "PARACHUTE_BASE_URL"):
+        for variable in _OF_A_REHEARSAL:
             *groups, name = variable.removeprefix("PARACHUTE_").lower().split("__")
             group = functools.reduce(lambda found, part: found.get(part, {}), groups, settings)
             group.pop(name, None)
     except FileNotFoundError:
         return {}
     except (ValueError, AttributeError) as error:
-        raise InvalidInput(f"{path} cannot be read: {error}.", "It belongs to the system: rebuild that.") from error
+        raise InvalidInput(
+            f"{path} cannot be read: {error}.", "It belongs to the system: rebuild that.", key="settings_unreadable"
+        ) from error
     copy = scratch.folder / "declared.json"
     atomic_write(copy, json.dumps(document))
     return {VARIABLE: str(copy)}

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec import convert
+
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.ops.rehearsal.models import Check, Rehearsal
@@ -66,9 +68,9 @@ async def _followed(process: asyncio.subprocess.Process, report: Callable[[Check
     while line := await process.stdout.readline():
         document = json.loads(line)
         if "check" in document:
-            report(Check.from_json(document["check"]))
+            report(convert(document["check"], Check))
         elif "result" in document:
-            return Rehearsal.from_json(document["result"])
+            return convert(document["result"], Rehearsal)
         elif "error" in document:
             error = document["error"]
             raise ParachuteError(error["detail"], error["hint"], key=error["key"])

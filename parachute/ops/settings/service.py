@@ -37,7 +37,7 @@ class LiveSettings:
         return await asyncio.to_thread(self._all)
 
     async def set(self, name: str, value: object) -> Setting:
-        """Write a setting; errors: UnknownSetting, InvalidInput, ConfigError, Declared."""
+        """Write a setting; errors: NotFound, InvalidInput, ConfigError, Declared."""
         check_name(name)
         if REMOVED in json.dumps(value):
             raise InvalidInput(
@@ -49,7 +49,7 @@ class LiveSettings:
         return await self._shown(name)
 
     async def unset(self, name: str) -> Setting:
-        """Let the default hold again; errors: UnknownSetting, ConfigError, Declared."""
+        """Let the default hold again; errors: NotFound, ConfigError, Declared."""
         check_name(name)
         settings, _ = await asyncio.to_thread(unset_value, self._home, name)
         self._take_over(name, settings)

@@ -83,7 +83,7 @@ def source_of(settings: Settings) -> Path:
             key="no_source",
         )
     if not named.is_absolute():
-        raise InvalidInput("updates.source: expected a path from / on.")
+        raise InvalidInput("updates.source: expected a path from / on.", key="source_not_absolute")
     return named
 
 

@@ -11,6 +11,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.services import provided
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
+from parachute.ops.rehearsal.models import Check
 from parachute.ops.updates.models import Version
 from parachute.ops.updates.orders import Orders, Situation
 
@@ -41,15 +42,6 @@ class RunningVersion(BaseModel):
     source: str
 
 
-class RehearsalCheck(BaseModel):
-    """One check of the rehearsal; `detail` is what to do about it, or what was said."""
-
-    name: str
-    ok: bool
-    sentence: str
-    detail: str | None
-
-
 class LastUpdate(BaseModel):
     """Progress of an update, or the result of the last one.
 
@@ -66,7 +58,7 @@ class LastUpdate(BaseModel):
     step: str | None
     old: RunningVersion
     new: RunningVersion | None
-    checks: list[RehearsalCheck]
+    checks: list[Check]
     changes: list[str]
     problem: str | None
     hint: str | None
@@ -107,7 +99,7 @@ async def post_update(body: Wanted, home: HomeDependency) -> Updates:
     """Begin an update: it is staged, rehearsed on copies, put in place and watched. 409 while one is under way."""
     source = Path(body.source) if body.source is not None else None
     if source is not None and not source.is_absolute():
-        raise InvalidInput("source: expected a path from / on.")
+        raise InvalidInput("source: expected a path from / on.", key="source_not_absolute")
     await Orders(home).begin(source, unrehearsed=body.unrehearsed)
     return await _updates(home)
 
@@ -151,7 +143,7 @@ def _last(situation: Situation) -> LastUpdate | None:
         step=update.step,
         old=_version(update.old),
         new=_version(update.new) if update.new else None,
-        checks=[RehearsalCheck.model_validate(check, from_attributes=True) for check in update.checks],
+        checks=list(update.checks),
         changes=list(update.changes),
         problem=update.problem,
         hint=update.hint,

@@ -69,12 +69,16 @@ def _wanted(home: Home, options: argparse.Namespace) -> Version:
     under_way = update.new if update is not None and update.phase in IN_PLACE else None
     if not options.system:
         if under_way is None:
-            raise Conflict("No interrupted update.", "`parachute-update FLAKE#HOST` begins one.")
+            raise Conflict(
+                "No interrupted update.", "`parachute-update FLAKE#HOST` begins one.", key="no_interrupted_update"
+            )
         return under_way
     system = Path(options.system)
     new = Version(system.name[:8], options.python.parent.parent, options.system)
     if under_way is not None and under_way.source != new.source:
-        raise Conflict("Another update is in place and not at its end.", "`parachute-update` resumes it.")
+        raise Conflict(
+            "Another update is in place and not at its end.", "`parachute-update` resumes it.", key="other_update"
+        )
     if under_way is None and new.prefix == Path(sys.prefix):
         raise Conflict(
             "That system has the version that runs.", "`nixos-rebuild switch` for the rest of it.", key="up_to_date"

@@ -94,7 +94,11 @@ class Orders:
         await self._check_free()
         situation = await self.situation()
         if not situation.can_go_back:
-            raise Conflict("There is no version to go back to.", "Only the one before the last update is kept.")
+            raise Conflict(
+                "There is no version to go back to.",
+                "Only the one before the last update is kept.",
+                key="no_version_before",
+            )
         if situation.update is not None and situation.update.manager == "nixos":
             raise rooted()
         await control.ask(self._home, "update", back=True)

@@ -99,7 +99,11 @@ class Updates:
             if update is not None and self._has_ended(update):
                 return update
             if update is None or update.previous is None or not update.previous.python.exists():
-                raise Conflict("There is no version to go back to.", "Only the one before the last update is kept.")
+                raise Conflict(
+                    "There is no version to go back to.",
+                    "Only the one before the last update is kept.",
+                    key="no_version_before",
+                )
             update = replace(update, old=update.previous, new=running(), previous=None, began=now(), since=())
             return await self._return(replace(update, checks=(), changes=(), problem=None, hint=None), None)
 

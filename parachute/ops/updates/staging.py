@@ -53,6 +53,7 @@ class Staging:
         raise InvalidInput(
             f"{source} is neither a clone of the repository nor a wheel.",
             "Name a folder with pyproject.toml in it, or a file whose name ends with .whl.",
+            key="source_unknown",
         )
 
     async def _from_clone(self, clone: Path, *, is_named: bool) -> Version:
@@ -84,7 +85,7 @@ class Staging:
             with zipfile.ZipFile(wheel) as archive:
                 requirements = archive.read(_REQUIREMENTS)
         except (zipfile.BadZipFile, KeyError, OSError) as error:
-            raise InvalidInput(f"{wheel} is no wheel of this program: {error}.") from error
+            raise InvalidInput(f"{wheel} is no wheel of this program: {error}.", key="wheel_unknown") from error
         async with _Unfinished(self._versions, name) as prefix:
             private_folder(prefix)
             listed = prefix / "requirements.txt"
@@ -173,4 +174,6 @@ def _linked(source: str, target: str) -> None:
             shutil.copy2(source, target)
         except OSError as error:
             # Of an OSError, copytree takes a note and goes on with the thousands of files that are left.
-            raise disk_error(error) or Unavailable(f"{target} cannot be written: {error}.") from error
+            raise disk_error(error) or Unavailable(
+                f"{target} cannot be written: {error}.", key="version_not_placed"
+            ) from error

@@ -36,6 +36,7 @@ def finish(home: Home, vault: Path) -> None:
         raise Unavailable(
             f"An update is being taken back, and the state of before cannot be put back: {error}.",
             f"It is in {journal.folder / 'kept'}; make room on the disk, then `parachute start`.",
+            key="state_not_put_back",
         ) from error
     try:
         _ended(home, journal, update, since)

@@ -71,7 +71,9 @@ class Egress:
         """
         allowed = AllowedHosts.parse(hosts, private=private, refused=refused)
         if len(str(socket_path).encode()) > _PATH_LIMIT:
-            raise InvalidInput(f"The path {socket_path} is too long for a socket ({_PATH_LIMIT} bytes).")
+            raise InvalidInput(
+                f"The path {socket_path} is too long for a socket ({_PATH_LIMIT} bytes).", key="socket_path_too_long"
+            )
         async with self._changing:
             listener = self._listeners.get(owner)
             if listener is not None and listener.path == socket_path:

@@ -68,7 +68,9 @@ def no_views(trial: Specification, folder: Path) -> str | None:
             return "Podman mounts views by a program of its own (fuse-overlayfs), and not by the kernel."
         return None
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"A view in a container could not be tried: {error}.", "Try again.") from error
+        raise Unavailable(
+            f"A view in a container could not be tried: {error}.", "Try again.", key="views_not_tried"
+        ) from error
     finally:
         view.remove()
 
@@ -95,6 +97,7 @@ def attempt(trial: Specification) -> None:
         raise InvalidInput(
             "Podman stores images with vfs, and would copy the whole image for each conversation.",
             "`parachute doctor` says how to change that.",
+            key="images_copied",
         )
     probe = [podman.INTERPRETER, "-IS", f"{RUNNER}/probe.py", "--limits", json.dumps(podman.expected_limits(trial))]
     program = [
@@ -114,10 +117,14 @@ def attempt(trial: Specification) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"Podman could not be tried: {error}.", "Try again.", key="no_sandbox") from error
     if _NO_IMAGE in done.stderr:
-        raise InvalidInput("The image for containers is gone; `parachute sandbox build` makes it again.")
+        raise InvalidInput(
+            "The image for containers is gone; `parachute sandbox build` makes it again.", key="image_gone"
+        )
     if done.returncode != 0:
         said = done.stdout.strip() or " / ".join(done.stderr.splitlines()[-3:])
-        raise InvalidInput(f"Podman may not be used here: {said[-400:] or 'no reason was given'}.", _HINT)
+        raise InvalidInput(
+            f"Podman may not be used here: {said[-400:] or 'no reason was given'}.", _HINT, key="podman_refuses"
+        )
 
 
 def remove_all(installation: str) -> None:

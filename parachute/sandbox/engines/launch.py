@@ -41,7 +41,7 @@ def main() -> None:
 
             start_container(podman.command(specification, opened))
         if specification.engine != "bubblewrap":
-            raise InvalidInput(f"There is no engine {specification.engine!r}.")
+            raise InvalidInput(f"There is no engine {specification.engine!r}.", key="unknown_engine")
         from parachute.sandbox.engines import bubblewrap
 
         command = bubblewrap.command(specification, opened)

@@ -20,7 +20,7 @@ _ENCODED_LIMIT = 200  # of the agent's program; a longer name is cut and gets a 
 def session_id(value: str) -> str:
     """The value, if it is the id of a session (a UUID in lower case); error: InvalidInput."""
     if not _SESSION_ID.fullmatch(value):
-        raise InvalidInput("session id: expected a UUID in lower case.")
+        raise InvalidInput("session id: expected a UUID in lower case.", key="invalid_session_id")
     return value
 
 
@@ -150,9 +150,11 @@ class Specification(Struct, frozen=True, forbid_unknown_fields=True):
         try:
             specification = msgspec.json.decode(read_regular(path, _SPECIFICATION_LIMIT), type=cls)
         except (OSError, ValueError) as error:
-            raise InvalidInput(f"{path} is not the specification of a sandbox: {error}.") from error
+            raise InvalidInput(
+                f"{path} is not the specification of a sandbox: {error}.", key="specification_unreadable"
+            ) from error
         if specification.session != session:
-            raise InvalidInput(f"{path} belongs to another session.")
+            raise InvalidInput(f"{path} belongs to another session.", key="specification_of_other")
         return specification
 
 

@@ -55,7 +55,10 @@ def command(
         options += memory_folder(memory, megabytes)
     options += system_files()
     for name in packages:
-        options += ["--ro-bind", _library_folder(name), f"{LIBRARIES}/{name}"]
+        library = _library_folder(name)
+        # With the compiled libraries that a wheel brings beside its package.
+        options += ["--ro-bind", library, f"{LIBRARIES}/{name}"]
+        options += ["--ro-bind-try", f"{library}.libs", f"{LIBRARIES}/{name}.libs"]
     options += mounts
     notify = os.environ.get("NOTIFY_SOCKET", "")
     if notify.startswith("/"):  # one without a path belongs to the network outside of the sandbox
@@ -88,7 +91,7 @@ def is_installed(package: str) -> bool:
 def _library_folder(name: str) -> str:
     specification = find_spec(name)
     if not specification or not specification.submodule_search_locations:
-        raise NotFound(f"The package {name} is not installed.", "Install this program again.")
+        raise NotFound(f"The package {name} is not installed.", "Install this program again.", key="package_missing")
     return specification.submodule_search_locations[0]
 
 

@@ -48,7 +48,7 @@ def protected(specification: Specification) -> Specification:
                 mounts += _protections(mount)
             except OSError as error:
                 raise InvalidInput(
-                    f"{mount.source} cannot be given to an agent for writing: {error.strerror}."
+                    f"{mount.source} cannot be given to an agent for writing: {error.strerror}.", key="folder_not_given"
                 ) from error
     return replace(specification, mounts=tuple(mounts))
 
@@ -122,6 +122,7 @@ def _git(mount: Mount, root: Folder) -> dict[str, Mount]:
                 f"{mount.source}/.git/{_COMMON} leads git to hooks and a configuration that lie somewhere else, so that this "
                 "project cannot be given to an agent.",
                 "Check the file; an independent repository does not have it, and you can remove it.",
+                key="git_elsewhere",
             )
         for name in _IN_GIT_FOLDERS:
             _place_folder(git, name)
@@ -149,7 +150,9 @@ def obeyed_by_git(project: Path, root: Folder) -> list[tuple[str, bool]]:
     seen: list[str] = []
     for repository, configuration in waiting:  # grows while we walk
         if len(seen) == _MOST_CONFIGURATIONS:
-            raise InvalidInput(f"The configurations of git for {project} include too many others.")
+            raise InvalidInput(
+                f"The configurations of git for {project} include too many others.", key="too_many_includes"
+            )
         seen.append(configuration)
         inside = _inside(project, configuration)
         # In the project an agent may have put a link there.
@@ -168,6 +171,7 @@ def obeyed_by_git(project: Path, root: Folder) -> list[tuple[str, bool]]:
                     f"The configuration of git names {project} itself as a folder of hooks, so that nothing in it could be "
                     "written by an agent.",
                     "Name a folder in it: git config core.hooksPath NAME",
+                    key="project_of_hooks",
                 )
             if name is not None:
                 found[name] = found.get(name, False) or is_folder
@@ -254,6 +258,7 @@ def _kind(folder: Folder, name: str) -> int | None:
             f"{_named(folder)}/{name} is a link or no file. Programs run what it leads to, and in an agent's reach it could "
             "be replaced, so that this folder cannot be given to an agent for writing.",
             "Put the file itself in its place.",
+            key="led_elsewhere",
         )
     return kind
 
@@ -262,7 +267,10 @@ def _place_folder(folder: Folder, name: str) -> None:
     if (kind := _kind(folder, name)) is None:
         folder.folder(name, make=True, mode=0o755).close()
     elif kind != stat.S_IFDIR:
-        raise InvalidInput(f"{_named(folder)}/{name} is no folder, so that this project cannot be given to an agent.")
+        raise InvalidInput(
+            f"{_named(folder)}/{name} is no folder, so that this project cannot be given to an agent.",
+            key="place_not_a_folder",
+        )
 
 
 def _place_file(folder: Folder, name: str, content: bytes) -> None:
@@ -272,7 +280,10 @@ def _place_file(folder: Folder, name: str, content: bytes) -> None:
             new.write(content)
             new.commit(None, synced=False)
     elif kind != stat.S_IFREG:
-        raise InvalidInput(f"{_named(folder)}/{name} is no file, so that this project cannot be given to an agent.")
+        raise InvalidInput(
+            f"{_named(folder)}/{name} is no file, so that this project cannot be given to an agent.",
+            key="place_not_a_file",
+        )
 
 
 def _content(folder: Folder, name: str, limit: int) -> bytes | None:

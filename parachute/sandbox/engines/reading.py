@@ -36,8 +36,8 @@ def read_file(path: Path, folder: str, file: str, limit: int, write: Callable[[b
                     raise _refused(reading.TOO_LARGE, file, limit)
                 write(payload)
     except (protocol.ProtocolError, OSError) as error:
-        raise Unavailable(f"The sandbox did not give the file: {error}.", "Try again.") from error
-    raise Unavailable("The sandbox took too long to give the file.", "Try again.")
+        raise Unavailable(f"The sandbox did not give the file: {error}.", "Try again.", key="file_not_given") from error
+    raise Unavailable("The sandbox took too long to give the file.", "Try again.", key="file_too_slow")
 
 
 def _refused(word: str, file: str, limit: int) -> Exception:
@@ -49,4 +49,4 @@ def _refused(word: str, file: str, limit: int) -> Exception:
             return InvalidInput(f"path: {name} is no plain file, or leads through a link.", key="no_plain_file")
         case reading.TOO_LARGE:
             return InvalidInput(f"path: {name} has more than {limit // 1024**2} MB.", key="file_too_large")
-    return Unavailable("The sandbox did not give the file.", "Try again.")
+    return Unavailable("The sandbox did not give the file.", "Try again.", key="file_refused")

@@ -183,7 +183,8 @@ class Sandboxes:
         private = (folder.resolve() for folder in (self._home.root, self._vault.state, self._vault.transcripts))
         if any(folder.is_relative_to(real) for folder in private):
             raise InvalidInput(
-                f"workingDirectory: {directory} holds this computer's own data; choose a project's folder."
+                f"workingDirectory: {directory} holds this computer's own data; choose a project's folder.",
+                key="computers_own_folder",
             )
         for root in (vault, *(folder.resolve() for folder in self._settings.project_folders)):
             if real.is_relative_to(root) and not any(part.startswith(".") for part in real.relative_to(root).parts):

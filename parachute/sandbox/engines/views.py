@@ -156,7 +156,9 @@ def unavailable(folder: Path) -> str | None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"A copy-on-write view could not be tried: {error}.", "Try again.") from error
+        raise Unavailable(
+            f"A copy-on-write view could not be tried: {error}.", "Try again.", key="views_not_tried"
+        ) from error
     finally:
         with suppress(OSError):
             View(folder / _TRIED).remove()

@@ -55,7 +55,9 @@ class Repository(Struct, frozen=True, order=True):
             return cls.at(match[kind], match[f"{kind}_path"])
         except ValueError as error:
             raise InvalidInput(
-                f"repository: {text[:80]!r}: {error}.", "Write one such as github.com/owner/name."
+                f"repository: {text[:80]!r}: {error}.",
+                "Write one such as github.com/owner/name.",
+                key="invalid_repository",
             ) from error
 
     @property
@@ -96,4 +98,6 @@ def host_of(text: str) -> str:
     try:
         return Repository.at(text.strip().removeprefix("https://").rstrip("/"), "any").host
     except ValueError as error:
-        raise InvalidInput(f"host: {text[:80]!r}: {error}.", "Write one such as github.com.") from error
+        raise InvalidInput(
+            f"host: {text[:80]!r}: {error}.", "Write one such as github.com.", key="invalid_host"
+        ) from error

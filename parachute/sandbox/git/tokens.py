@@ -71,14 +71,19 @@ class Tokens:
         for field, text in (("token", made.token), ("user", user)):
             if not text or len(text) > _VALUE_LIMIT or not text.isascii() or not text.isprintable() or " " in text:
                 raise InvalidInput(
-                    f"{field}: 1 to {_VALUE_LIMIT:,} printable ASCII characters without spaces are expected."
+                    f"{field}: 1 to {_VALUE_LIMIT:,} printable ASCII characters without spaces are expected.",
+                    key="invalid_token",
                 )
         if ":" in user:
-            raise InvalidInput("user: a user name has no `:`.")
+            raise InvalidInput("user: a user name has no `:`.", key="invalid_user")
         with locked(self._path):
             found = {**self._read(), made.host: made}
             if len(found) > _MOST:
-                raise InvalidInput(f"There are tokens of {_MOST} hosts already.", "Remove one that is not needed.")
+                raise InvalidInput(
+                    f"There are tokens of {_MOST} hosts already.",
+                    "Remove one that is not needed.",
+                    key="too_many_tokens",
+                )
             self._write(found)
         return made
 
@@ -88,7 +93,9 @@ class Tokens:
             found = self._read()
             if found.pop(host_of(host), None) is None:
                 raise NotFound(
-                    f"There is no token of {host[:80]}.", "`parachute git token list` shows those there are."
+                    f"There is no token of {host[:80]}.",
+                    "`parachute git token list` shows those there are.",
+                    key="no_such_token",
                 )
             self._write(found)
 
@@ -102,6 +109,8 @@ class Tokens:
             return {}
         except (OSError, ValueError) as error:
             raise InvalidInput(
-                f"{self._path} cannot be read: {error}.", "Remove it and store the tokens again."
+                f"{self._path} cannot be read: {error}.",
+                "Remove it and store the tokens again.",
+                key="tokens_unreadable",
             ) from error
         return {token.host: token for token in tokens}

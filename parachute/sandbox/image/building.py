@@ -212,7 +212,9 @@ async def _clear(place: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise Unavailable(f"{place} belongs to another user.", "Remove it, then build again.")
+        raise Unavailable(
+            f"{place} belongs to another user.", "Remove it, then build again.", key="folder_of_other_user"
+        )
     await asyncio.to_thread(shutil.rmtree, place, True)
     if place.exists() and shutil.which("podman"):
         await programs.run(["podman", "unshare", "rm", "-rf", str(place)], _environment(), seconds=120)

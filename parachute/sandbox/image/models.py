@@ -41,7 +41,9 @@ class Image(Struct, frozen=True, forbid_unknown_fields=True):
             return None
         except (OSError, ValueError) as error:
             raise InvalidInput(
-                f"{path} does not describe an image: {error}.", "Build it: parachute sandbox build"
+                f"{path} does not describe an image: {error}.",
+                "Build it: parachute sandbox build",
+                key="image_unreadable",
             ) from error
 
     def as_json(self) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Days:
         with os.fdopen(descriptor, "r+b", buffering=0) as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise InvalidInput(f"{self._folder / day}.jsonl is not a file.")
+                raise InvalidInput(f"{self._folder / day}.jsonl is not a file.", key="not_a_file")
             whole = _whole(file, status.st_size)
             if whole < status.st_size:
                 os.ftruncate(descriptor, whole)

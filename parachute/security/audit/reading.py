@@ -118,5 +118,7 @@ def _place(before: str | None) -> tuple[str, int] | None:
         return None
     day, _, offset = before.partition(":")
     if len(day) != 10 or not (offset.isascii() and offset.isdigit()) or len(offset) > 15:
-        raise InvalidInput("before: this is no place in the audit log.", "Use the `next` of the page before.")
+        raise InvalidInput(
+            "before: this is no place in the audit log.", "Use the `next` of the page before.", key="unknown_place"
+        )
     return day, int(offset)

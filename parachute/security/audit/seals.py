@@ -14,13 +14,6 @@ _LIMIT = 4 * 1024 * 1024
 _MOST_BROKEN = 100
 
 
-class SealsUnreadable(ParachuteError):
-    """The file of seals cannot be believed."""
-
-    status = 503
-    key = "audit_seals_unreadable"
-
-
 class Seal(Struct, frozen=True, forbid_unknown_fields=True):
     """Seal of a day: so many chained records, the hash before the first and that of the last one.
 
@@ -49,7 +42,7 @@ class Seals(Struct):
         return self.path.with_suffix(".open.json")
 
     def read(self) -> dict[str, Seal]:
-        """All seals by day, as `YYYY-MM-DD`; error: SealsUnreadable."""
+        """All seals by day, as `YYYY-MM-DD`; error: ParachuteError (`audit_seals_unreadable`)."""
         seals = self._read(self.path)
         for day, seal in self._read(self._open).items():
             seals[day] = max(seal, seals.get(day, seal), key=lambda each: (len(each.broken), each.records))
@@ -61,10 +54,12 @@ class Seals(Struct):
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            raise SealsUnreadable(
+            raise ParachuteError(
                 f"{path} cannot be read: {error}.",
                 "Without it a missing end of a day cannot be detected. Restore it from a backup, "
                 "or remove it to seal the days again as they are.",
+                status=503,
+                key="audit_seals_unreadable",
             ) from error
 
     def put_open(self, day: str, seal: Seal) -> None:

@@ -84,7 +84,7 @@ class Audit:
         await asyncio.to_thread(self._flush)
 
     async def sealed(self) -> dict[str, Seal]:
-        """Write what is waiting, and return what is known of each day; error: SealsUnreadable."""
+        """Write what is waiting, and return what is known of each day; error: ParachuteError (`audit_seals_unreadable`)."""
         await self.written()
         sealed = await asyncio.to_thread(self.seals.read) if self.seals else {}
         return {**sealed, self._open[0]: self._open[1]} if self._open else sealed

@@ -47,9 +47,11 @@ class BrowserSessions(StoredSecrets):
         """
         granted = tuple(scopes)
         if problem := label_problem(label):
-            raise InvalidInput(f"name: {problem}.")
+            raise InvalidInput(f"name: {problem}.", key="invalid_name")
         if not granted:
-            raise InvalidInput("scopes: a browser needs at least one scope.", "Such as daily:read,write.")
+            raise InvalidInput(
+                "scopes: a browser needs at least one scope.", "Such as daily:read,write.", key="no_scopes"
+            )
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         hashed = digest(secret).hex()
         now = self._clock.now().replace(microsecond=0)
@@ -88,7 +90,9 @@ class BrowserSessions(StoredSecrets):
 
     def revoke(self, name: str) -> Key:
         """Sign out the browser with this id, or else the only one of this name, and return it; errors: NotFound, Conflict."""
-        missing = NotFound(f"No browser {name[:100]!r} is signed in.", "See them with: parachute devices list")
+        missing = NotFound(
+            f"No browser {name[:100]!r} is signed in.", "See them with: parachute devices list", key="no_such_browser"
+        )
         removed = self._remove(name, missing)
         self._confirmed.pop(removed.id, None)
         self._seen.pop(removed.id, None)

@@ -39,11 +39,13 @@ class Scope(Struct, frozen=True):
             raise InvalidInput(
                 f"scope: {self.module[:80]!r} is no module name.",
                 "Use small letters, digits, - and _, beginning with a letter, or * for all modules.",
+                key="scope_module_invalid",
             )
         if not self.capabilities or not all(word in _RANK for word in self.capabilities):
             raise InvalidInput(
                 f"scope: the capabilities of {self.module} are wrong.",
                 "Allowed are read, write and admin; at least one.",
+                key="scope_capability_invalid",
             )
 
     @classmethod
@@ -55,6 +57,7 @@ class Scope(Struct, frozen=True):
             raise InvalidInput(
                 f"scope: {text[:120]!r} is not understood.",
                 "Write a module and what is allowed there, such as daily:read,write or *:read,write,admin.",
+                key="scope_invalid",
             )
         return cls(module.strip(), frozenset(word for word in capabilities if is_capability(word)))
 
@@ -124,19 +127,14 @@ class Caller(Struct, frozen=True):
         return allows(self.scopes, module, capability)
 
 
-class ConfirmationNeeded(ParachuteError):
-    """A browser asks for what only its owner decides, and it is not certain that the owner still sits before it."""
-
-    status = 403
-    key = "confirmation_needed"
-
-
 def check_confirmed(caller: Caller) -> None:
-    """Refuse a decision of the owner that a browser asks for too long after its owner confirmed; error: ConfirmationNeeded."""
+    """Refuse a decision of the owner that a browser asks for too long after its owner confirmed; error: ParachuteError (`confirmation_needed`)."""
     if not caller.is_confirmed:
-        raise ConfirmationNeeded(
+        raise ParachuteError(
             "This decides about rights, so it needs your confirmation, and the last one was more than ten minutes ago.",
             "Enter a code of another device that may do everything, of `parachute pair`, or a key.",
+            status=403,
+            key="confirmation_needed",
         )
 
 

@@ -50,9 +50,9 @@ class Keys(StoredSecrets):
     def _create(self, label: str, scopes: Iterable[Scope], *, is_only: bool = False) -> tuple[Key, str]:
         granted = tuple(scopes)
         if problem := label_problem(label):
-            raise InvalidInput(f"label: {problem}.")
+            raise InvalidInput(f"label: {problem}.", key="invalid_label")
         if not granted:
-            raise InvalidInput("scopes: a key needs at least one scope.", "Such as daily:read,write.")
+            raise InvalidInput("scopes: a key needs at least one scope.", "Such as daily:read,write.", key="no_scopes")
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         hashed = digest(secret).hex()
         key = Key(hashed[:12], label, hashed, granted, self._clock.now().replace(microsecond=0))
@@ -84,7 +84,9 @@ class Keys(StoredSecrets):
                 )
 
         return self._remove(
-            name, NotFound(f"There is no key {name[:100]!r}.", "See them with: parachute keys list"), check
+            name,
+            NotFound(f"There is no key {name[:100]!r}.", "See them with: parachute keys list", key="no_such_key"),
+            check,
         )
 
     @property

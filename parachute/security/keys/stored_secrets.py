@@ -121,7 +121,9 @@ class StoredSecrets:
             if len(found) > 1:
                 ids = ", ".join(key.id for key in found)
                 raise Conflict(
-                    f"{len(found)} {self.store.noun} have the name {name[:100]!r}.", f"Name one of the ids: {ids}"
+                    f"{len(found)} {self.store.noun} have the name {name[:100]!r}.",
+                    f"Name one of the ids: {ids}",
+                    key="several_of_name",
                 )
             removed = found[0]
             rest = tuple(key for key in keys if key is not removed)

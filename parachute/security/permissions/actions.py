@@ -28,7 +28,7 @@ class Action(Struct, frozen=True, kw_only=True):
         """Return a text of the input; `InvalidInput` when it is missing or no text."""
         value = default if fields.get(name) is None else fields[name]
         if not isinstance(value, str) or not (value.strip() or name not in {self.field, "pattern"}):
-            raise InvalidInput(f"The field {name!r} of {self.name} must be a text.")
+            raise InvalidInput(f"The field {name!r} of {self.name} must be a text.", key="tool_field_not_text")
         return value
 
     def path(self, fields: Mapping[str, object]) -> tuple[str, str]:
@@ -36,7 +36,7 @@ class Action(Struct, frozen=True, kw_only=True):
         for name in self.texts:
             self.text(fields, name)
         if self.name == "MultiEdit" and not isinstance(fields.get("edits"), list):
-            raise InvalidInput("The field 'edits' of MultiEdit must be a list.")
+            raise InvalidInput("The field 'edits' of MultiEdit must be a list.", key="edits_not_a_list")
         if self.name not in {"Glob", "Grep"}:
             return self.text(fields, self.field), ""
         path = self.text({"path": fields.get("path") or "."}, "path")
@@ -45,7 +45,9 @@ class Action(Struct, frozen=True, kw_only=True):
         names = self.text(fields, "pattern")
         fixed = re.split(r"[*?\[{]", names)[0].rpartition("/")
         if ".." in names.removeprefix(fixed[0]).split("/"):
-            raise InvalidInput("The field 'pattern' of Glob must not go up with '..' behind a wildcard.")
+            raise InvalidInput(
+                "The field 'pattern' of Glob must not go up with '..' behind a wildcard.", key="pattern_goes_up"
+            )
         return joined(path, (fixed[0] or fixed[1]) or ".") if fixed[1] else path, names
 
 

@@ -42,12 +42,18 @@ class Grant(Struct, frozen=True):
             return cls(Access(old[1]), f"{old[2]}:*" if command else path if path.startswith("./") else f"/{path}")
         if form := _FORM.fullmatch(text):
             return cls(_TOOLS[form[1]], form[2])
-        raise InvalidInput(f"The grant {text[:80]!r} must be Read(…), Edit(…) or Bash(…).", "Write Bash(git:*).")
+        raise InvalidInput(
+            f"The grant {text[:80]!r} must be Read(…), Edit(…) or Bash(…).", "Write Bash(git:*).", key="grant_invalid"
+        )
 
     def __post_init__(self) -> None:
         path = _PATH.fullmatch(self.pattern) and not CONTROL.search(self.pattern)
         if not (self.pattern.strip(" :*") if self.access is Access.RUN else path) or len(self.pattern) > GRANT_LIMIT:
-            raise InvalidInput(f"The grant of {self.pattern[:80]!r} is not clear.", "Write git:*, /a.md, /a/* or ./**.")
+            raise InvalidInput(
+                f"The grant of {self.pattern[:80]!r} is not clear.",
+                "Write git:*, /a.md, /a/* or ./**.",
+                key="grant_unclear",
+            )
 
     def __str__(self) -> str:
         return f"{next(tool for tool, access in _TOOLS.items() if access is self.access)}({self.pattern})"

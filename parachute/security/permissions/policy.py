@@ -52,10 +52,12 @@ class Policy:
 
     def __post_init__(self) -> None:
         if self.level not in ("sandboxed", "direct"):
-            raise InvalidInput(f"The trust level {self.level!r} must be 'sandboxed' or 'direct'.")
+            raise InvalidInput(f"The trust level {self.level!r} must be 'sandboxed' or 'direct'.", key="level_invalid")
         for name in ("vault", "home", "working_directory", "user_home"):
             if not getattr(self, name).is_absolute():
-                raise InvalidInput(f"The folder '{name}' of the permissions must be an absolute path.")
+                raise InvalidInput(
+                    f"The folder '{name}' of the permissions must be an absolute path.", key="folder_not_absolute"
+                )
 
     @property
     def sandboxed(self) -> bool:
@@ -80,7 +82,7 @@ class Policy:
         """Decide on one tool call; never raises, and whatever cannot be judged is denied."""
         try:
             if not isinstance(tool_name, str) or not isinstance(tool_input, Mapping):
-                raise InvalidInput("A tool call needs a name and an object with its input.")
+                raise InvalidInput("A tool call needs a name and an object with its input.", key="call_invalid")
             return self._decide(tool_name, tool_input)
         except ParachuteError as error:
             return deny(str(error), error.key)
@@ -104,7 +106,7 @@ class Policy:
             return self._listed(tool_name) or Decision(unknown, reason, "unknown-tool")
         listed = self._listed(tool_name, action.also_requires)
         if tool_name == "WebFetch" and urlsplit(action.text(tool_input, "url")).scheme not in ("http", "https"):
-            raise InvalidInput("The field 'url' of WebFetch must begin with http:// or https://.")
+            raise InvalidInput("The field 'url' of WebFetch must begin with http:// or https://.", key="url_not_http")
         if action.resource is Resource.NONE:
             return listed or allow("This tool is always allowed.", "always-allowed")
         if action.resource is Resource.COMMAND:

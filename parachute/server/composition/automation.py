@@ -21,6 +21,7 @@ from parachute.automation.suggestions.inbox import SuggestionsSource
 from parachute.automation.suggestions.own_memory import MEMORY, OwnMemory
 from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
 from parachute.automation.suggestions.own_targets import CONTEXTS, CURATOR, DiskTarget
+from parachute.automation.suggestions.restoring import Restoring
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.automation.transcription.journal import JournalTexts
@@ -28,8 +29,12 @@ from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.triage.service import Orchestrator
 from parachute.capabilities.skills.service import Skills
+from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.imports.service import Imports
+from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.meaning import CONVERSATIONS
 from parachute.events.bus.service import SESSION_END
+from parachute.llm.gateway.questions import Questions
 from parachute.llm.meaning.full_text import FILES
 from parachute.modules.registry.inbox import ModulesSource
 from parachute.modules.runtime.core_api import collection_of
@@ -49,6 +54,7 @@ class AutomationServices(Struct, frozen=True, kw_only=True):
     agent_requests: AgentRequests
     memory: MemoryKeeping
     maintenance: Maintenance
+    questions: Questions
     scheduled_agents: ScheduledAgents
     transcriptions: Transcriptions
     triage: Orchestrator
@@ -91,20 +97,34 @@ async def build_automation(
     suggestions: Suggestions,
     skills: Skills,
     chat: ChatServices,
+    brought: ImportedSessions,
     lifecycle: Lifecycle,
 ) -> AutomationServices:
     """Start the modules with the agents that they may run, and then the jobs of every day."""
     maintenance = Maintenance(chat.agents, installation.modules, suggestions, sessions.trust.owner)
     await maintenance.start()
-    llm.questions.agent = questions = AgentQuestions(chat.agents, chat.pool)
-    await questions.start()
-    events.hooks.without_model = llm.questions.reason_unavailable
+    asking = AgentQuestions(chat.agents, chat.pool)
+    await asking.start()
+    questions = Questions(llm.gateway, asking)
+    events.hooks.without_model = questions.reason_unavailable
     agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, modules.hosts.origins, skills=skills)
     conversations = ModuleConversations(sessions.sessions, chat.runs, modules.hosts.origins)
     minutes, clock = installation.settings.agents.approval_minutes, installation.clock
     requests = AgentRequests(agents, modules.hosts, events.events, storage.audit, minutes=minutes, clock=clock)
     lifecycle.closing(requests.close)
-    serve_modules(installation, storage, events, modules, suggestions, requests, conversations, llm.meaning, lifecycle)
+    imports = await lifecycle.start(
+        Imports(
+            ImportFolders(storage.vault),
+            brought,
+            storage.audit,
+            Restoring(SuggestionStore(storage.suggestions)).bring,
+            chat.changes.lineage,
+            modules.hosts.requests,
+        )
+    )
+    serve_modules(
+        installation, storage, events, modules, suggestions, requests, conversations, imports, llm.meaning, lifecycle
+    )
     llm.meaning.is_busy = lambda: bool(chat.runs.running())
     llm.meaning.collections = lambda: [
         CONVERSATIONS,
@@ -125,6 +145,7 @@ async def build_automation(
         agent_requests=requests,
         memory=MemoryKeeping(sessions.sessions, suggestions, own_memory, storage.audit),
         maintenance=maintenance,
+        questions=questions,
         scheduled_agents=scheduled_agents,
         transcriptions=await _build_transcriptions(installation, storage, events, modules, chat, lifecycle),
         triage=triage,

@@ -2,8 +2,6 @@
 
 from msgspec import Struct
 
-from parachute.automation.suggestions.restoring import Restoring
-from parachute.automation.suggestions.store import SuggestionStore
 from parachute.changes.service import Changes
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
@@ -14,8 +12,6 @@ from parachute.chat.contexts.service import Contexts
 from parachute.chat.contexts.store import SelectionStore
 from parachute.chat.contexts.watch_store import WatchStore
 from parachute.chat.contexts.watching import Watching
-from parachute.chat.imports.folders import ImportFolders
-from parachute.chat.imports.service import Imports
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.origins.service import Origins
 from parachute.chat.permissions.service import Permissions
@@ -70,7 +66,6 @@ class HistoryServices(Struct, frozen=True, kw_only=True):
     """Conversations from elsewhere, and the ends of those from here."""
 
     claude_code: ClaudeCode
-    imports: Imports
     brought: ImportedSessions
 
 
@@ -197,13 +192,9 @@ async def build_history(
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandbox.sandboxes, events.hooks)
     await claude_code.start()
     brought = ImportedSessions(sessions.sessions, sessions.store)
-    restoring = Restoring(SuggestionStore(storage.suggestions))
-    imports = await lifecycle.start(
-        Imports(ImportFolders(vault), brought, storage.audit, restoring.bring, chat.changes.lineage)
-    )
     idle = settings.session_idle_minutes
     ending = await lifecycle.start(
         SessionEnding(Endings(storage.sessions), events.events, idle, chat.runs.is_active, installation.clock)
     )
     sessions.sessions.closed = ending.session_closed
-    return HistoryServices(claude_code=claude_code, imports=imports, brought=brought)
+    return HistoryServices(claude_code=claude_code, brought=brought)

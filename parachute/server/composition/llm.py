@@ -5,7 +5,6 @@ from msgspec import Struct
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.inbox import SpendingSource
 from parachute.llm.gateway.limits import SpendingLimits
-from parachute.llm.gateway.questions import Questions
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.gateway.store import UsageStore
 from parachute.llm.meaning.service import MeaningIndex
@@ -15,10 +14,9 @@ from parachute.server.composition.storage import Installation, Storage
 
 
 class ModelServices(Struct, frozen=True, kw_only=True):
-    """The model gateway, and what asks it without an agent."""
+    """The model gateway, and the search by meaning."""
 
     gateway: Gateway
-    questions: Questions
     meaning: MeaningIndex
 
 
@@ -36,4 +34,4 @@ async def build_llm(
     lifecycle.closing(gateway.close_all)
     meaning = MeaningIndex(home, installation.settings.meaning, gateway, clock)
     lifecycle.closing(meaning.close)
-    return ModelServices(gateway=gateway, questions=Questions(gateway), meaning=meaning)
+    return ModelServices(gateway=gateway, meaning=meaning)

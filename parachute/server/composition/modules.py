@@ -13,6 +13,7 @@ from parachute.modules.registry.staged import StagedModules
 from parachute.modules.registry.staged_changes import StagedChanges
 from parachute.modules.runtime.core_api import CoreApi
 from parachute.modules.runtime.interfaces import Interfaces
+from parachute.modules.runtime.models import ModuleSessions
 from parachute.modules.runtime.service import Hosts
 from parachute.modules.runtime.vault_changes import VaultChanges
 from parachute.security.approved_prompts import ApprovedPrompts
@@ -62,6 +63,7 @@ def serve_modules(
     suggestions: Suggestions,
     agents: AgentRequests,
     conversations: ModuleConversations,
+    sessions: ModuleSessions,
     meaning: MeaningIndex,
     lifecycle: Lifecycle,
 ) -> None:
@@ -75,6 +77,7 @@ def serve_modules(
         agents,
         conversations,
         suggestions,
+        sessions,
         meaning,
     )
     lifecycle.closing(modules.staged_changes.close)

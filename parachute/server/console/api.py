@@ -36,7 +36,9 @@ async def file(request: Request, name: str) -> Response:
     """One of the console's files."""
     found = (await asyncio.to_thread(_files)).get(name)
     if found is None or name == PAGE:
-        raise NotFound("The console does not have this file.", "Reload the page: the computer was updated.")
+        raise NotFound(
+            "The console does not have this file.", "Reload the page: the computer was updated.", key="no_console_file"
+        )
     return await _answer(request, found)
 
 

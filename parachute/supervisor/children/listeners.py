@@ -28,7 +28,9 @@ def listen(addresses: Sequence[Address]) -> list[socket.socket]:
             sockets.append(_local(address) if isinstance(address, Path) else _network(*address))
     except OSError as error:
         close(sockets, addresses)
-        raise Unavailable(f"{address} cannot be listened on: {error.strerror or error}.") from error
+        raise Unavailable(
+            f"{address} cannot be listened on: {error.strerror or error}.", key="socket_unusable"
+        ) from error
     except Unavailable:
         close(sockets, addresses)
         raise
@@ -90,6 +92,7 @@ def _network(host: str, port: int) -> socket.socket:
         raise Unavailable(
             f"Port {port} on {host} cannot be used: {error.strerror or error}.",
             "Another program has it: end that one, or start with --port.",
+            key="port_unusable",
         ) from error
     # Accepted connections inherit it; without it each small event of a stream waits 40 ms for an acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -31,12 +31,14 @@ class ConnectorSpecification(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Error: InvalidInput naming the first field that cannot be."""
         if not re.fullmatch(NAME, self.platform):
-            raise InvalidInput(f"platform: {self.platform[:60]!r} cannot be the name of a platform.")
+            raise InvalidInput(
+                f"platform: {self.platform[:60]!r} cannot be the name of a platform.", key="platform_invalid"
+            )
         for field, path in (("core_socket", self.core_socket), ("files", self.files), ("vault", self.vault)):
             if not path.startswith("/") or ".." in path.split("/") or "\0" in path or "\n" in path:
-                raise InvalidInput(f"{field}: {path[:200]!r} is not an absolute path.")
+                raise InvalidInput(f"{field}: {path[:200]!r} is not an absolute path.", key="path_not_absolute")
         if not 16 << 20 <= self.memory <= 1 << 40 or not 1 <= self.pids <= 32768:
-            raise InvalidInput("memory, pids: at least 16 MiB and one process are needed.")
+            raise InvalidInput("memory, pids: at least 16 MiB and one process are needed.", key="limits_too_small")
 
     def save(self, root: Path) -> None:
         """Write the file for the process that is started next."""
@@ -56,7 +58,7 @@ class ConnectorSpecification(Struct, frozen=True, forbid_unknown_fields=True):
                 f"{path} is not the specification of a connector: {error}.", key="specification_unreadable"
             ) from error
         if specification.platform != platform:
-            raise InvalidInput(f"{path} belongs to another connector.")
+            raise InvalidInput(f"{path} belongs to another connector.", key="specification_of_other")
         return specification
 
 
@@ -68,6 +70,6 @@ def specification_path(platform: str, root: Path | None = None) -> Path:
 def connector_folder(platform: str, root: Path | None = None) -> Path:
     """The folder of a connector's specification, sockets and files; error: InvalidInput for what cannot be a name."""
     if not re.fullmatch(NAME, platform):
-        raise InvalidInput(f"platform: {platform[:60]!r} cannot be the name of a platform.")
+        raise InvalidInput(f"platform: {platform[:60]!r} cannot be the name of a platform.", key="platform_invalid")
     # Not Home.find(): inside of a sandbox the state directory has nothing but what was mounted, and cannot be changed.
     return (root or Home.named().root).absolute() / "run" / "connector" / platform

@@ -49,11 +49,11 @@ class HostSpecification(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Error: InvalidInput naming the first field that cannot be."""
         if not _NAME.fullmatch(self.name):
-            raise InvalidInput(f"name: {self.name[:60]!r} cannot be the name of a module.")
+            raise InvalidInput(f"name: {self.name[:60]!r} cannot be the name of a module.", key="name_invalid")
         if not self.dev and not _HASH.fullmatch(self.hash):
-            raise InvalidInput("hash: `sha256:` and 64 digits are expected.")
+            raise InvalidInput("hash: `sha256:` and 64 digits are expected.", key="hash_invalid")
         if self.packages_hash is not None and not _HASH.fullmatch(self.packages_hash):
-            raise InvalidInput("packages_hash: `sha256:` and 64 digits are expected.")
+            raise InvalidInput("packages_hash: `sha256:` and 64 digits are expected.", key="packages_hash_invalid")
         for field, path in (
             ("code", self.code),
             ("packages", self.packages),
@@ -66,13 +66,13 @@ class HostSpecification(Struct, frozen=True, forbid_unknown_fields=True):
             for path in paths:
                 _absolute(field, path)
                 if not Path(path).is_relative_to(self.vault) or Path(path) == Path(self.vault):
-                    raise InvalidInput(f"{field}: {path} does not lie in the vault.")
+                    raise InvalidInput(f"{field}: {path} does not lie in the vault.", key="not_in_vault")
         if not 16 << 20 <= self.memory <= 1 << 40 or not 1 <= self.pids <= 32768:
-            raise InvalidInput("memory, pids: at least 16 MiB and one process are needed.")
+            raise InvalidInput("memory, pids: at least 16 MiB and one process are needed.", key="limits_too_small")
         if self.idle_seconds is not None and not 0 < self.idle_seconds <= 86_400:
-            raise InvalidInput("idle_seconds: more than 0 and at most a day is allowed.")
+            raise InvalidInput("idle_seconds: more than 0 and at most a day is allowed.", key="idle_seconds_invalid")
         if self.trust not in get_args(Trust):
-            raise InvalidInput(f"trust: one of {', '.join(get_args(Trust))} is allowed.")
+            raise InvalidInput(f"trust: one of {', '.join(get_args(Trust))} is allowed.", key="trust_invalid")
 
     def save(self, path: Path) -> None:
         """Write the file for the process that is started next."""
@@ -92,7 +92,7 @@ class HostSpecification(Struct, frozen=True, forbid_unknown_fields=True):
                 f"{path} is not the specification of a module: {error}.", key="specification_unreadable"
             ) from error
         if specification.name != name:
-            raise InvalidInput(f"{path} belongs to another module.")
+            raise InvalidInput(f"{path} belongs to another module.", key="specification_of_other")
         return specification
 
 
@@ -104,7 +104,7 @@ def specification_path(name: str, root: Path | None = None) -> Path:
 def module_folder(name: str, root: Path | None = None) -> Path:
     """The folder of a running module's specification and sockets; error: InvalidInput for what cannot be a name."""
     if not _NAME.fullmatch(name):
-        raise InvalidInput(f"name: {name[:60]!r} cannot be the name of a module.")
+        raise InvalidInput(f"name: {name[:60]!r} cannot be the name of a module.", key="name_invalid")
     if root is None:
         # Not Home.find(): inside of a sandbox the state directory has nothing but what was mounted, and cannot be changed.
         configured = os.environ.get("PARACHUTE_HOME")
@@ -114,4 +114,4 @@ def module_folder(name: str, root: Path | None = None) -> Path:
 
 def _absolute(field: str, path: str) -> None:
     if not path.startswith("/") or ".." in path.split("/") or "\0" in path or "\n" in path:
-        raise InvalidInput(f"{field}: {path[:200]!r} is not an absolute path.")
+        raise InvalidInput(f"{field}: {path[:200]!r} is not an absolute path.", key="path_not_absolute")

@@ -27,7 +27,9 @@ def unit(root: Path, socket: Path, environment: Mapping[str, str], child: Child,
         environment.get("PARACHUTE_VOICE_MEMORY_MEGABYTES", ""),
     )
     if not model.startswith("/") or not memory.isdecimal():
-        raise InvalidInput("The transcriber needs the folder of its model and a bound of its memory.")
+        raise InvalidInput(
+            "The transcriber needs the folder of its model and a bound of its memory.", key="transcriber_incomplete"
+        )
     return Unit(
         "transcriber",
         child(f"{_PACKAGE}.process" if confines else f"{_PACKAGE}.launch"),

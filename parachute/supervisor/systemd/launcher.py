@@ -144,7 +144,9 @@ class SystemdLauncher(OpenUnits[_Entry]):
 
     def _unit(self, entry: _Entry) -> Unit:
         if entry.unit is None:
-            raise InvalidInput(f"The unit {entry.status.name!r} runs from before, and has not been opened since.")
+            raise InvalidInput(
+                f"The unit {entry.status.name!r} runs from before, and has not been opened since.", key="unit_of_before"
+            )
         return entry.unit
 
     def _names(self, unit: Unit) -> list[str]:
@@ -209,7 +211,9 @@ class SystemdLauncher(OpenUnits[_Entry]):
         if await self._manager.job("StartUnit", rendering.socket_name(unit.name)) != "done":
             address = unit.listen[0]
             where = str(address) if isinstance(address, Path) else f"Port {address[1]} on {address[0]}"
-            raise Unavailable(f"{where} cannot be listened on.", "Another program may have it: end that one.")
+            raise Unavailable(
+                f"{where} cannot be listened on.", "Another program may have it: end that one.", key="port_unusable"
+            )
 
     async def _stop(self, name: str, entry: _Entry) -> None:
         names = [rendering.service_name(name)]
@@ -343,7 +347,9 @@ def _check_paths(unit: Unit, *, listening: bool) -> None:
             with contextlib.suppress(FileNotFoundError):
                 # systemd would remove whatever is there.
                 if not stat.S_ISSOCK(address.lstat().st_mode):
-                    raise Unavailable(f"{address} cannot be listened on: there is a file of that name.")
+                    raise Unavailable(
+                        f"{address} cannot be listened on: there is a file of that name.", key="socket_in_use"
+                    )
 
 
 def _remove(path: Path) -> None:

@@ -44,6 +44,7 @@ class Manager:
             raise Unavailable(
                 f"The user manager of systemd does not answer: {error}.",
                 "`loginctl enable-linger` starts one that stays; without systemd, leave out `--launcher systemd`.",
+                key="systemd_silent",
             ) from error
         manager = cls(bus)
         for rule in (
@@ -80,7 +81,9 @@ class Manager:
             async with asyncio.timeout(_JOB_SECONDS):
                 return await future
         except TimeoutError as error:
-            raise Unavailable(f"systemd did not carry out {method} of {unit} in {_JOB_SECONDS} seconds.") from error
+            raise Unavailable(
+                f"systemd did not carry out {method} of {unit} in {_JOB_SECONDS} seconds.", key="job_not_done"
+            ) from error
         finally:
             self._waiting -= 1
             if not self._waiting:

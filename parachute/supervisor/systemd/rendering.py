@@ -294,7 +294,7 @@ def command_line(arguments: Sequence[str]) -> str:
 def quoted(text: str, *, dollars: bool = True) -> str:
     """An argument, or with `dollars` off a variable, so that it arrives as it is; error: InvalidInput."""
     if any(ord(character) < 32 and character not in "\n\t" for character in text):
-        raise InvalidInput(f"{text!r} holds a control character, which a unit cannot.")
+        raise InvalidInput(f"{text!r} holds a control character, which a unit cannot.", key="control_character")
     for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("%", "%%")):
         text = text.replace(plain, escaped)
     if dollars:

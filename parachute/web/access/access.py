@@ -44,7 +44,7 @@ class AccessMiddleware:
     The address it came from goes to `scope["state"]["client_address"]`, `peers` to `scope["state"]["peers"]`. `bind` is the
     address that the server listens on, `local_admin` whether programs of our own user may do everything without a key,
     `awaits_set_up` that the first key is still to come, `peers` says whose programs call from this computer, `refused` hears
-    from where a wrong key came, `browsers` are those that are signed in; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
+    from where a wrong key came, `browsers` are those that are signed in; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: ParachuteError,
     InvalidInput, KeysUnreadable for settings that would not hold.
     """
 
@@ -236,14 +236,17 @@ def _not_allowed(caller: Caller, need: Need) -> NotAllowed:
         return NotAllowed(
             f"This browser may not do this: it needs {need.capability} in {where}, and has {scopes}.",
             "Sign in with a code that may: parachute pair",
+            key="browser_lacks_scope",
         )
     if caller.kind == "key":
         return NotAllowed(
             f"This key may not do this: it needs {need.capability} in {where}, and has {scopes}.",
             f"Make one that may: parachute keys create NAME --scope {need.module[:80]}:{need.capability}",
+            key="key_lacks_scope",
         )
     return NotAllowed(
         f"This needs {need.capability} in {where}, which is not given without a key to "
         + ("a web page." if caller.is_browser else "this caller."),
         "Use the command line, or make a key with: parachute keys create NAME",
+        key="page_lacks_key",
     )

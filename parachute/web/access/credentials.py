@@ -15,12 +15,6 @@ class WrongCredential(ParachuteError):
     key = "wrong_key"
 
 
-class SignedOut(WrongCredential):
-    """A browser was signed in, and is not any more."""
-
-    key = "signed_out"
-
-
 def presented_credential(single_headers: dict[bytes, bytes]) -> str | None:
     """The key that `X-API-Key` or `Authorization: Bearer` carries, None without either; WrongCredential if unusable."""
     api_key, authorization = single_headers.get(b"x-api-key"), single_headers.get(b"authorization")
@@ -58,9 +52,13 @@ class Recognition:
         raise WrongCredential("This key is not valid here.", "Make a new one with: parachute keys create NAME")
 
     def browser(self, secret: str) -> Caller:
-        """The browser whose cookie this is; errors: SignedOut, KeysUnreadable."""
+        """The browser whose cookie this is; errors: WrongCredential, KeysUnreadable."""
         found = self.browsers.authenticate(secret)
         if found is None:
-            raise SignedOut("This browser is no longer signed in.", "Sign in again: `parachute pair` shows a code.")
+            raise WrongCredential(
+                "This browser is no longer signed in.",
+                "Sign in again: `parachute pair` shows a code.",
+                key="signed_out",
+            )
         is_confirmed = self.browsers.confirmed_for(found.id) > 0
         return Caller("browser", found.label, found.scopes, True, found.id, is_confirmed)

@@ -9,13 +9,6 @@ from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.service import Keys
 
 
-class NotSafe(ParachuteError):
-    """These settings would let strangers in, so the server does not start with them."""
-
-    status = 500
-    key = "not_safe"
-
-
 def is_auth_mode(word: str) -> TypeGuard[AuthMode]:
     """Return whether the word is one of remote, always and disabled."""
     return word in get_args(AuthMode)
@@ -24,7 +17,7 @@ def is_auth_mode(word: str) -> TypeGuard[AuthMode]:
 def check_exposure(
     auth_mode: str, bind: str, keys: Keys, browsers: BrowserSessions, *, awaits_set_up: bool = False
 ) -> AuthMode:
-    """The mode, if the server may start with it on this address; errors: NotSafe, KeysUnreadable.
+    """The mode, if the server may start with it on this address; errors: ParachuteError, KeysUnreadable.
 
     A computer that `awaits_set_up` may start without one: it shows its first key on its screen, and until then nobody is
     let in from elsewhere, since there is no key that they could know. Neither is anybody where the keys were lost, or where
@@ -32,23 +25,26 @@ def check_exposure(
     reason not to start: every request is refused with the reason.
     """
     if not is_auth_mode(auth_mode):
-        raise NotSafe(
+        raise ParachuteError(
             f"auth_mode: {auth_mode[:40]!r} is unknown; allowed are {', '.join(get_args(AuthMode))}.",
             "Set it with: parachute config set auth_mode remote",
             key="unknown_auth_mode",
+            status=500,
         )
     if is_loopback(bind):
         return auth_mode
     if auth_mode == "disabled":
-        raise NotSafe(
+        raise ParachuteError(
             f"auth_mode: disabled is allowed on a loopback address only, and the server is to listen on {bind or 'all'}.",
             "Run: parachute config set auth_mode remote, or: parachute config set host 127.0.0.1",
             key="auth_disabled",
+            status=500,
         )
     if not keys.list() and not awaits_set_up and not keys.are_gone and not browsers.has_any:
-        raise NotSafe(
+        raise ParachuteError(
             f"The server is to listen on {bind or 'all addresses'}, where others can reach it, and there is no key yet.",
             "Make one first: parachute keys create NAME",
             key="key_needed",
+            status=500,
         )
     return auth_mode

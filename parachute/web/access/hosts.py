@@ -18,13 +18,6 @@ _BELIEVED_SECONDS = 60.0
 _MAXIMUM_REMEMBERED = 256
 
 
-class MalformedHost(InvalidInput):
-    """The Host header is missing or is no host."""
-
-    status = 400
-    key = "malformed_host"
-
-
 class HostNotListed(NotAllowed):
     """The Host header names no computer that we are."""
 
@@ -72,19 +65,26 @@ class HostAllowList:
             return False
 
     def check(self, host: bytes | None, server: str | None = None) -> bool:
-        """Let the host pass or raise MalformedHost or HostNotListed; `server` is our own end of the connection.
+        """Let the host pass or raise InvalidInput or HostNotListed; `server` is our own end of the connection.
 
         Returns whether it is ours whatever others say: an address or localhost. Who answers for the network's names may
         have given any other one to a page of theirs, and pointed it here since.
         """
         if host is None:
-            raise MalformedHost("The header Host is missing.", "Send the name of this computer, such as localhost.")
+            raise InvalidInput(
+                "The header Host is missing.",
+                "Send the name of this computer, such as localhost.",
+                status=400,
+                key="malformed_host",
+            )
         if (is_certain := self._remembered.get(host)) is not None:
             return is_certain
         match = _HOST.fullmatch(host.decode("latin-1"))
         name = _normal(match[1]) if match else None
         if not match or name is None or int(match[2] or 0) > 65535:
-            raise MalformedHost("The header Host is not a name or an address with an optional port.")
+            raise InvalidInput(
+                "The header Host is not a name or an address with an optional port.", status=400, key="malformed_host"
+            )
         if not self._is_listed(name, server):
             raise HostNotListed(
                 f"This computer is not called {match[1]} here.",
@@ -142,5 +142,6 @@ def _configured(text: str) -> str | Address:
         raise InvalidInput(
             f"hostnames: {text[:100]!r} is neither a name nor an address.",
             "Write it without scheme, port or *, such as parachute.example.org.",
+            key="invalid_hostname",
         )
     return name if address is None else address

@@ -107,5 +107,6 @@ def _configured(text: str) -> str:
         raise InvalidInput(
             f"origins: {text[:100]!r} is not an origin.",
             "Write scheme, host and port without a path or *, such as https://notes.example.org.",
+            key="invalid_origin",
         )
     return _normal(match)

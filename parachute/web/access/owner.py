@@ -33,7 +33,7 @@ async def _is_own_program(request: Request) -> bool:
 
 
 async def require_owner(request: Request, what: str, *, is_decision: bool = True) -> None:
-    """Let the owner through, who has confirmed it where a browser asks for a decision; errors: NotAllowed, ConfirmationNeeded."""
+    """Let the owner through, who has confirmed it where a browser asks for a decision; errors: NotAllowed, ParachuteError (`confirmation_needed`)."""
     if not await is_owner(request):
         raise NotAllowed(
             f"{what} needs a key with admin rights.", "Make one with: parachute keys create NAME", key="not_owner"

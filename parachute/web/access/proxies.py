@@ -87,4 +87,5 @@ def _network(text: str) -> IPv4Network | IPv6Network:
         raise InvalidInput(
             f"trusted_proxies: {text[:100]!r} is neither an address nor a network.",
             "Write them such as 192.168.1.5 or 10.0.0.0/8.",
+            key="invalid_proxy",
         ) from error

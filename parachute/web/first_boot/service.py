@@ -34,7 +34,7 @@ class FirstBoot:
 
     @property
     def is_open(self) -> bool:
-        """Return whether the computer waits for being set up; errors: SetupUnreadable, KeysUnreadable.
+        """Return whether the computer waits for being set up; errors: ParachuteError (`setup_unreadable`), KeysUnreadable.
 
         One that got its keys in another way does not, and neither does one that has lost them.
         """
@@ -47,7 +47,7 @@ class FirstBoot:
         """Make the key and return its secret, or say why there is none; a key of before is revoked.
 
         Within one `boot` a key that was used stays, and none is made; after a restart whoever stands before the machine
-        gets a new one. `again` begins anew whatever there was. Errors: SetupUnreadable, KeysUnreadable, OSError.
+        gets a new one. `again` begins anew whatever there was. Errors: ParachuteError (`setup_unreadable`), KeysUnreadable, OSError.
         """
         with locked(self._store.path):
             if not again and (refusal := self._refusal(boot)):
@@ -73,7 +73,7 @@ class FirstBoot:
     def begin(self) -> None:
         """Note that somebody sets the computer up: a key that is made meanwhile does not end that, `finish` does.
 
-        Errors: SetupUnreadable, KeysUnreadable, OSError.
+        Errors: ParachuteError (`setup_unreadable`), KeysUnreadable, OSError.
         """
         if self._store.read() is not None or not self.is_open:
             return
@@ -84,7 +84,7 @@ class FirstBoot:
     def finish(self, browsers: Iterable[Key] = ()) -> None:
         """Set-up is done: the first key is revoked; `browsers` are those that are signed in.
 
-        Errors: Conflict if neither another key nor a browser has admin rights, SetupUnreadable, OSError.
+        Errors: Conflict if neither another key nor a browser has admin rights, ParachuteError (`setup_unreadable`), OSError.
         """
         with locked(self._store.path):
             progress = self._store.read() or Progress()

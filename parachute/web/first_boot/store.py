@@ -11,13 +11,6 @@ from parachute.web.first_boot.models import Progress
 _LIMIT = 4096
 
 
-class SetupUnreadable(ParachuteError):
-    """The file is not understood, so that nobody is given a key because of it."""
-
-    status = 503
-    key = "setup_unreadable"
-
-
 class ProgressStore:
     """Storage of the progress; whoever changes it holds `locked(store.path)`."""
 
@@ -25,15 +18,17 @@ class ProgressStore:
         self.path = home / "setup.json"
 
     def read(self) -> Progress | None:
-        """Return the progress in the file, None if there is none; error: SetupUnreadable."""
+        """Return the progress in the file, None if there is none; error: ParachuteError (`setup_unreadable`)."""
         try:
             return msgspec.json.decode(read_regular(self.path, _LIMIT), type=Progress)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, ParachuteError) as error:
-            raise SetupUnreadable(
+            raise ParachuteError(
                 f"{self.path} cannot be read: {str(error).rstrip('.')}.",
                 "`parachute first-boot --again` starts over.",
+                status=503,
+                key="setup_unreadable",
             ) from error
 
     def write(self, progress: Progress) -> None:

@@ -15,25 +15,10 @@ LARGEST_KEPT = 40 * 1024 * 1024
 """Bytes of a body that is parsed as a whole; where more is allowed, it is passed on as it comes."""
 
 
-class Busy(ParachuteError):
-    """Too much is being received at once."""
-
-    status = 503
-    key = "too_much_at_once"
-
-
-class TooManyValues(ParachuteError):
-    """The body would take far more memory and time than its length says."""
+class _TooMuch(ParachuteError):
+    """A body that no application sees."""
 
     status = 413
-    key = "too_many_values"
-
-
-class BodyTooLarge(ParachuteError):
-    """The body of the request is larger than this route takes."""
-
-    status = 413
-    key = "body_too_large"
 
 
 class BodyLimitMiddleware:
@@ -83,12 +68,19 @@ class BodyLimitMiddleware:
                 if len(body) + len(part) > limit:
                     raise _too_large(limit)
                 if not self._budget.hold(peer, len(part)):
-                    raise Busy("Too many large requests arrive at once.", "Send it again in a moment.")
+                    raise _TooMuch(
+                        "Too many large requests arrive at once.",
+                        "Send it again in a moment.",
+                        key="too_much_at_once",
+                        status=503,
+                    )
                 held += len(part)
                 body += part
                 is_complete = not message.get("more_body")
             if not has_few_values(body, VALUES):
-                raise TooManyValues(f"The body has more than {VALUES:,} values.", "Send it in smaller parts.")
+                raise _TooMuch(
+                    f"The body has more than {VALUES:,} values.", "Send it in smaller parts.", key="too_many_values"
+                )
             received: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
             body.clear()
 
@@ -96,7 +88,7 @@ class BodyLimitMiddleware:
                 return received.pop() if received else await receive()
 
             await self.app(scope, replay, send)
-        except (BodyTooLarge, Busy, TooManyValues) as error:
+        except _TooMuch as error:
             await refuse(scope, send, error)
         finally:
             self._budget.release(peer, held)
@@ -108,8 +100,9 @@ class BodyLimitMiddleware:
         return self._limit
 
 
-def _too_large(limit: int) -> BodyTooLarge:
-    return BodyTooLarge(f"The body of the request is larger than {limit:,} bytes.", "Send it in smaller parts.")
+def _too_large(limit: int) -> _TooMuch:
+    sentence = f"The body of the request is larger than {limit:,} bytes."
+    return _TooMuch(sentence, "Send it in smaller parts.", key="body_too_large")
 
 
 class _Counted:

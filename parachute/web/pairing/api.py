@@ -243,7 +243,9 @@ async def end_session(request: Request, identifier: str, browsers: BrowsersDepen
     caller = _caller(request)
     if caller.kind != "browser" or caller.key != identifier:
         if not caller.may("auth", "admin"):
-            raise NotAllowed("Signing out another browser needs admin rights.", "You can sign out your own.")
+            raise NotAllowed(
+                "Signing out another browser needs admin rights.", "You can sign out your own.", key="not_own_browser"
+            )
         check_confirmed(caller)
     await asyncio.to_thread(browsers.revoke, identifier)
     return Done()

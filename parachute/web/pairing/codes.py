@@ -46,7 +46,7 @@ class Codes:
         with self._lock:
             self._forget()
             if self._open.pop(identifier, None) is None:
-                raise NotFound("This code is unknown or has expired.", "Create another one.")
+                raise NotFound("This code is unknown or has expired.", "Create another one.", key="no_such_code")
 
     def take(self, presented: str) -> Code | None:
         """The code that somebody has typed, which is over with that; None if there is none."""

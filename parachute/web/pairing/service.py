@@ -61,7 +61,7 @@ class Pairing:
         granted = maker.scopes if scopes is None else scopes
         check_grant(maker, granted)
         if name is not None and (problem := label_problem(name)):
-            raise InvalidInput(f"name: {problem}.")
+            raise InvalidInput(f"name: {problem}.", key="invalid_name")
         return self._codes.make(maker, name, granted)
 
     def is_set_up(self) -> bool | None:
@@ -81,7 +81,7 @@ class Pairing:
         The sign-in of `before`, if it is a browser that was signed in already, ends. Errors: WrongCode, TooManyTries, InvalidInput, Conflict.
         """
         if name is not None and (problem := label_problem(name)):
-            raise InvalidInput(f"name: {problem}.")  # before the code is used up
+            raise InvalidInput(f"name: {problem}.", key="invalid_name")  # before the code is used up
         shown = self._taken(proof)
         is_first = shown.key is not None and shown.key.label == FIRST_BOOT
         if is_first:

@@ -1,12 +1,11 @@
 """Suggestions about contexts: their checks, and how they are applied, announced and taken back, with real files and databases."""
 
-import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.automation.curator.store import ReviewStore
 from parachute.automation.curator.target import ContextTarget
@@ -52,15 +51,15 @@ class Desk:
             target_id=None,
             title=title,
             expected_version=version,
-            payload=json.dumps(wanted),
+            payload=wanted,
             reasoning="",
             origin=Origin.OWN_FILE,
         )
 
     async def approved(self, made: Suggestion, *, by_owner: bool = True) -> Suggestion:
         """The same, applied."""
-        result = await self.target.apply(made, json.loads(made.payload), by_owner=by_owner)
-        return replace(made, status="approved", result=json.dumps(result))
+        result = await self.target.apply(made, made.payload, by_owner=by_owner)
+        return replace(made, status="approved", result=result)
 
 
 @pytest.fixture

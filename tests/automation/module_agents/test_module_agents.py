@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from parachute.base.errors import InvalidInput
 from parachute.modules.registry.models import Trust
 from tests.automation.module_agents.conftest import MakePlace, Place
 from tests.support.errors import raises
@@ -262,7 +261,7 @@ async def test_a_folder_outside_of_the_vault_needs_the_users_list(make_place: Ma
 
 @pytest.mark.parametrize("message", ["", "  \n", "x" * 100_001, "half \ud800"])
 async def test_a_message_that_is_none_is_refused(place: Place, message: str) -> None:
-    with pytest.raises(InvalidInput, match="message"):
+    with raises("message_length"):
         await place.events(place.module(), message)
 
 

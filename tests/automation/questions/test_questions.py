@@ -45,10 +45,9 @@ async def questions(made: Core) -> Questions:
 
 
 async def asking(made: Core) -> Questions:
-    found = Questions(made.services.gateway)
-    found.agent = agent = AgentQuestions(made.services, made.pool)
+    agent = AgentQuestions(made.services, made.pool)
     await agent.start()
-    return found
+    return Questions(made.services.gateway, agent)
 
 
 def left(made: Core) -> list[Path]:

@@ -123,11 +123,10 @@ async def test_an_agent_proposes_within_its_manifest(place: Place, api: Messages
     assert first == (False, f"The suggestion {found.id} waits for the user, who decides about it.")
     assert second[0] is True
     assert "may not make suggestions for 'journal'" in second[1]
-    described = found.as_json()
     assert total == 1
-    assert (described["source_agent"], described["payload"]) == ("journal/reflection", {"name": "Ann"})
-    assert (described["status"], described["reasoning"]) == ("pending", "She is mentioned.")
-    assert described["source_session"] == place.session
+    assert (found.source_agent, found.payload) == ("journal/reflection", {"name": "Ann"})
+    assert (found.status, found.reasoning) == ("pending", "She is mentioned.")
+    assert found.source_session == place.session
 
 
 async def test_other_agents_do_not_have_the_tool(place: Place, api: MessagesAPI) -> None:

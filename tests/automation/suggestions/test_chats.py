@@ -181,9 +181,8 @@ async def test_what_is_to_be_remembered_waits_in_the_inbox(place: Make) -> None:
         assert "something that People keep" in json.dumps(here.api.conversation[-1].body["system"])
         (found,) = await here.all()
         assert answer.result == (False, f"The suggestion {found.id} waits for the user, who decides about it.")
-        shown = found.as_json()
-        assert (shown["source_agent"], shown["source_session"]) == ("conversation", answer.session)
-        assert (shown["before"], shown["payload"]) == ({"note": "Lives in Rome."}, {"note": "Lives in Berlin."})
+        assert (found.source_agent, found.source_session) == ("conversation", answer.session)
+        assert (found.before, found.payload) == ({"note": "Lives in Rome."}, {"note": "Lives in Berlin."})
         assert here.modules.made == []
         (item,) = (await here.core.inbox.page()).items
         assert (item.title, item.source, item.session) == ("Update: Kevin", "conversation", answer.session)

@@ -45,7 +45,7 @@ def test_a_module_that_shows_nothing_has_its_payload_read_as_text(server: Sugges
     )
     assert shown["diff"].startswith("@@")
     refused = server.get("/api/suggestions/nothing/preview")
-    assert (refused.status_code, refused.json()["key"]) == (404, "not_found")
+    assert (refused.status_code, refused.json()["key"]) == (404, "no_such_suggestion")
 
 
 def test_an_approval_is_taken_back_and_given_again(server: SuggestionsServer, word: str) -> None:

@@ -112,12 +112,12 @@ async def test_it_is_off_unless_a_time_is_set(office: Office) -> None:
     async with office.core(None) as service:
         await office.propose("a", "b")
         assert await office.look(days=2) == []
-        assert (await service.shown())["nextRunAt"] is None
+        assert (await service.shown()).next_run_at is None
     async with office.core() as service:
         # What was due before it was switched on is not made up for.
         assert await office.look() == []
         shown = await service.shown()
-        assert shown["nextRunAt"] == as_text(
+        assert shown.next_run_at == as_text(
             (office.clock.moment.astimezone(ZONE) + timedelta(days=1)).replace(hour=6, minute=30)
         )
         assert await office.look(days=1) == [("schedule", "completed_no_output")]
@@ -169,7 +169,7 @@ async def test_a_run_that_fails_is_tried_once_more(office: Office) -> None:
         assert await office.look(minutes=9) == []
         assert await office.look(minutes=1) == [("retry", "failed")]
         assert await office.look(hours=2) == []
-        assert (await service.shown())["lastError"] == "No network."
+        assert (await service.shown()).last_error == "No network."
         assert await office.look(days=1) == [("schedule", "completed_no_output")]
 
 

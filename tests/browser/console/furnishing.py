@@ -44,13 +44,19 @@ def talk(title: str, number: int, days_ago: int, question: str = "") -> dict[str
     return exports.tree(*nodes, title=title, current="a", name=f"c-{number}", create_time=at, update_time=at + 5)
 
 
+def bring(computer: Computer, *talks: dict[str, Any]) -> dict[str, Any]:
+    """Import conversations of ChatGPT, as the app does."""
+    install(computer, "imports")
+    return dict(call(computer, "POST", "/api/import", json={"data": list(talks), "archived": False}))
+
+
 def add_conversations(computer: Computer, count: int = 60) -> list[str]:
     """Imported conversations, the first of them with speaking titles; their ids."""
     talks = [
         talk(TITLES[number] if number < len(TITLES) else f"A question about part {number}", number, number)
         for number in range(count)
     ]
-    answer = call(computer, "POST", "/api/import", json={"data": talks, "archived": False})
+    answer = bring(computer, *talks)
     assert answer["imported_count"] == count, answer
     return list(answer["session_ids"])
 

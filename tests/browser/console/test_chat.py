@@ -99,7 +99,7 @@ def test_messages_before_the_newest_are_read(person: Person, computer: Computer)
         role = "assistant" if number % 2 else "user"
         nodes.append(exports.node(f"n{number}", nodes[-1]["id"], role, f"Word {number}", time=1_700_000_000 + number))
     talk = exports.tree(*nodes, title="A long talk", current="n1199", name="long")
-    answer = furnishing.call(computer, "POST", "/api/import", json={"data": [talk], "archived": False})
+    answer = furnishing.bring(computer, talk)
     (session,) = answer["session_ids"]
     page = person.open(f"chat/{session}")
     log = page.get_by_role("log")

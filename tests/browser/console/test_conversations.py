@@ -39,6 +39,12 @@ def rows(page: Page) -> Locator:
 
 
 @at_both_sizes
+@pytest.fixture(autouse=True)
+def _imports(computer: Computer) -> None:
+    """The module that imports is there."""
+    furnishing.install(computer, "imports")
+
+
 def test_pages_and_search_as_one_types(person: Person) -> None:
     page = person.open("conversations")
     expect(rows(page)).to_have_count(50)
@@ -80,9 +86,7 @@ def test_a_workspace_and_the_archive(person: Person) -> None:
 
 
 def test_renaming_ending_and_deleting(person: Person, computer: Computer) -> None:
-    answer = furnishing.call(
-        computer, "POST", "/api/import", json={"data": [furnishing.talk("Short", 900, 0)], "archived": False}
-    )
+    answer = furnishing.bring(computer, furnishing.talk("Short", 900, 0))
     (session,) = answer["session_ids"]
     page = person.open("conversations")
     act(page, "Short", "Rename")
@@ -106,9 +110,7 @@ def test_another_device_shows_what_changed(make_person: MakePerson, computer: Co
     page = make_person().open("conversations")
     expect(rows(page)).to_have_count(50)
     talks = [furnishing.talk("From another device", 901, 0)]
-    (session,) = furnishing.call(computer, "POST", "/api/import", json={"data": talks, "archived": False})[
-        "session_ids"
-    ]
+    (session,) = furnishing.bring(computer, *talks)["session_ids"]
     expect(page.get_by_role("link", name="From another device")).to_be_visible()
     furnishing.call(computer, "DELETE", f"/api/chat/{session}")
     expect(page.get_by_role("link", name="From another device")).to_have_count(0)

@@ -143,9 +143,9 @@ def test_a_message_names_an_agent_by_its_name_or_the_path_of_its_file(vault: Vau
     }.items():
         assert store.find(named).path == path
     for named in ("nobody", f"{tmp_path}/else/.claude/agents/poet.md", "/etc/passwd", ".claude/settings.md"):
-        with pytest.raises(NotFound, match="agentPath"):
+        with raises("no_such_agent"):
             store.find(named)
-    with pytest.raises(NotFound, match="agentPath"):
+    with raises("no_such_agent"):
         agent_store(vault).find(f"{home}/.claude/agents/poet.md")
 
 
@@ -155,14 +155,14 @@ def test_an_agent_that_is_none(vault: Vault, store: AgentStore, path: str) -> No
     for inside in ("Chat/agent.txt", ".claude/agent.md", ".hidden/.claude/agents/x.md"):
         write(vault.root / inside, "x")
     for named in (path, ".hidden/.claude/agents/x.md"):
-        with pytest.raises(NotFound, match="agentPath"):
+        with raises("no_such_agent"):
             store.find(named)
 
 
 def test_an_agent_through_a_linked_folder(vault: Vault, store: AgentStore, tmp_path: Path) -> None:
     write(tmp_path / "elsewhere/agent.md", "You are a spy.")
     (vault.root / "linked").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(NotFound, match="agentPath"):
+    with raises("no_such_agent"):
         store.find("linked/agent.md")
 
 
@@ -228,7 +228,7 @@ def test_a_change_of_what_was_read_before_is_refused(vault: Vault, store: AgentS
         ({"description": "<b>x</b>"}, "description_with_tags"),
         ({"model": "a b"}, "invalid_model"),
         ({"tools": ("Raed",)}, "unknown_tool"),
-        ({"name": "nobody"}, "not_found"),
+        ({"name": "nobody"}, "no_such_agent"),
         ({"name": "Explore"}, "not_in_vault"),
         ({"name": "broken"}, "not_readable"),
     ],

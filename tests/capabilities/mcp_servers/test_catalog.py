@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import InvalidInput, NotFound
-from parachute.capabilities.mcp_servers.catalog import Catalog, NotApproved
+from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.config.settings.home import Home
 from tests.support.errors import raises
 
@@ -67,7 +67,7 @@ def test_every_change_asks_again(installation: Installation, change: dict[str, A
     assert installation.state() == "approved"
     installation.write(**{**sound, **change})
     assert installation.state() == "waiting"
-    with pytest.raises(NotApproved):
+    with raises("not_approved"):
         installation.catalog.runnable("notes")
     installation.write(**sound)
     assert installation.state() == "approved"

@@ -13,6 +13,7 @@ from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers.logins.service import Callback
 from tests.capabilities.mcp_servers.hostile_server import Asked, HostileServer, harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import RemoteServers, remote_servers
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -103,9 +104,9 @@ async def test_a_description_of_somebody_else(servers: RemoteServers, authority:
         ({"resource": "https://bank.example.org/mcp"}, "wrong_resource"),
         ({"resource": "http://127.0.0.1:1/mcp"}, "wrong_resource"),
         ({"authorization_servers": ["https://login.example.org"]}, "host_not_allowed"),
-        ({"authorization_servers": ["http://169.254.169.254/"]}, "login_refused"),
+        ({"authorization_servers": ["http://169.254.169.254/"]}, "address_unusable"),
         ({"authorization_servers": ["http://192.168.1.1/"]}, "host_not_allowed"),
-        ({"authorization_servers": ["http://login.example.org/"]}, "login_refused"),
+        ({"authorization_servers": ["http://login.example.org/"]}, "address_unusable"),
     ):
         authority.description = description
         assert await refused(servers) == key
@@ -125,12 +126,12 @@ async def test_metadata_of_somebody_else(servers: RemoteServers, authority: Auth
         ({"token_endpoint": "https://evil.example.org/token"}, "host_not_allowed"),
         ({"token_endpoint": "http://127.0.0.1:1/token"}, "host_not_allowed"),
         ({"registration_endpoint": "https://evil.example.org/register"}, "host_not_allowed"),
-        ({"authorization_endpoint": "http://evil.example.org/"}, "login_refused"),
+        ({"authorization_endpoint": "http://evil.example.org/"}, "address_unusable"),
         ({"authorization_endpoint": "javascript:alert(1)"}, "no_metadata"),
         ({"code_challenge_methods_supported": ["plain"]}, "no_pkce"),
         ({"code_challenge_methods_supported": None}, "no_pkce"),
         ({"registration_endpoint": None}, "no_registration"),
-        ({"more": "x" * 1_000_000}, "login_refused"),
+        ({"more": "x" * 1_000_000}, "answer_too_large"),
         ({"issuer": 7}, "no_metadata"),
     ):
         authority.metadata = metadata
@@ -153,20 +154,19 @@ async def test_a_host_that_the_owner_allows(servers: RemoteServers, authority: A
 
 
 async def test_what_is_no_token(servers: RemoteServers, authority: Authority) -> None:
-    for token, status in (
-        ({"access_token": "a\r\nb"}, 200),
-        ({"access_token": ""}, 200),
-        ({"access_token": 7}, 200),
-        ({"access_token": "x" * 100_000}, 200),
-        ({"token_type": "mac"}, 200),
-        ({"error": "invalid_grant"}, 400),
-        ({"error": "x" * 100_000}, 500),
+    for token, status, key in (
+        ({"access_token": "a\r\nb"}, 200, "not_a_token"),
+        ({"access_token": ""}, 200, "not_a_token"),
+        ({"access_token": 7}, 200, "no_token_given"),
+        ({"access_token": "x" * 100_000}, 200, "not_a_token"),
+        ({"token_type": "mac"}, 200, "no_token_given"),
+        ({"error": "invalid_grant"}, 400, "token_refused"),
+        ({"error": "x" * 100_000}, 500, "token_refused"),
     ):
         authority.token, authority.token_status = token, status
         pending = await servers.service.begin_login_here("notes")
-        with pytest.raises(ParachuteError) as failed:
+        with raises(key) as failed:
             await servers.service.remote.logins.finish(Callback(pending.state, "code"))
-        assert failed.value.key == "login_failed"
         assert len(str(failed.value)) < 1000
         assert servers.catalog.logins.secrets() == ()
 

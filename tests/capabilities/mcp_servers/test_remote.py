@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import NotFound, ParachuteError, Unavailable
-from parachute.capabilities.mcp_servers.catalog import NotApproved
 from parachute.capabilities.mcp_servers.inbox import McpServersSource
 from parachute.events.inbox.models import Answer
 from parachute.security.origin import Origin
@@ -115,7 +114,7 @@ async def test_the_older_transport(servers: RemoteServers) -> None:
 
 async def test_an_address_is_a_part_of_the_approval(servers: RemoteServers, open_server: RemoteServer) -> None:
     servers.write("notes", open_server.url)
-    with pytest.raises(NotApproved):
+    with raises("not_approved"):
         await servers.service.call("notes", "act", {})
     servers.approve("notes")
     assert await servers.service.call("notes", "act", {}) == "Noted: nothing"
@@ -125,7 +124,7 @@ async def test_an_address_is_a_part_of_the_approval(servers: RemoteServers, open
         {"url": open_server.url, "type": "sse"},
     ):
         servers.write("notes", **changed)
-        with pytest.raises(NotApproved):
+        with raises("not_approved"):
             await servers.service.call("notes", "act", {})
 
 

@@ -15,7 +15,7 @@ from parachute.capabilities.plugins.contents import read_contents
 from parachute.capabilities.plugins.installation import Staged
 from parachute.capabilities.plugins.models import Installed, Plugin
 from parachute.capabilities.plugins.staging import staging_folder
-from parachute.modules.registry.hashing import copy_verified
+from parachute.modules.trees.hashing import copy_tree
 from tests.capabilities.plugins.building import Installation, write_plugin
 from tests.support.crashing import at_every_step
 
@@ -33,10 +33,10 @@ def main() -> None:
         with staging_folder(library.places) as staging:
             files = staging / "version" / "files"
             files.parent.mkdir(mode=0o700)
-            digest = copy_verified(source, files)
-            contents = read_contents(files, "demo")
+            tree = copy_tree(source, files)
+            contents = read_contents(files, "demo", tree)
             entry = Installed(
-                "demo", contents.name, "https://example.org/demo", "0" * 40, digest, "2026-01-01T00:00:00Z"
+                "demo", contents.name, "https://example.org/demo", "0" * 40, tree.hash, "2026-01-01T00:00:00Z"
             )
             yield Staged(library, entry, contents, files, previous)
 

@@ -16,7 +16,8 @@ from parachute.capabilities.plugins import fetching
 from parachute.capabilities.plugins.contents import read_contents
 from parachute.capabilities.plugins.installation import staged_install
 from parachute.capabilities.plugins.library import Library
-from parachute.modules.registry.models import Limits, Silent
+from parachute.modules.trees.hashing import read_tree
+from parachute.modules.trees.models import Limits, Silent
 from tests.capabilities.plugins.building import Installation, write_files, write_plugin
 from tests.modules.registry.building import Repository
 from tests.support.bad_names import BAD_NAMES
@@ -153,7 +154,7 @@ def test_names_that_differ_in_case_only(installation: Installation, bare: Reposi
 def test_a_manifest_that_cannot_be(tmp_path: Path, manifest: str) -> None:
     write_files(tmp_path, {MANIFEST: manifest})
     with pytest.raises(ParachuteError) as caught:
-        read_contents(tmp_path, "a")
+        read_contents(tmp_path, "a", read_tree(tmp_path))
     assert caught.value.key in ("plugin_invalid", "no_plugin")
 
 
@@ -184,7 +185,7 @@ def test_hooks_that_are_not_plain_commands_are_named_and_left_out(
     tmp_path: Path, hooks: dict[str, object], shown: int
 ) -> None:
     write_files(tmp_path, {MANIFEST: '{"name": "a"}', "hooks/hooks.json": json.dumps({"hooks": hooks})})
-    found = read_contents(tmp_path, "a")
+    found = read_contents(tmp_path, "a", read_tree(tmp_path))
     assert len(found.hooks) == shown
     assert bool(found.not_run) is not bool(shown)
 
@@ -198,7 +199,7 @@ def test_servers_keep_to_the_rules_of_servers(tmp_path: Path) -> None:
         "x" * 60: {"command": "true"},
     }
     write_files(tmp_path, {MANIFEST: '{"name": "a"}', ".mcp.json": json.dumps(servers)})
-    found = {server.label: server for server in read_contents(tmp_path, "a").servers}
+    found = {server.label: server for server in read_contents(tmp_path, "a", read_tree(tmp_path)).servers}
     assert [label for label, server in found.items() if not server.problems] == ["a/good"]
     assert found["a/good"].secrets == ("TOKEN",)
     assert dict(found["a/good"].env)["B"] == "there"
@@ -289,7 +290,7 @@ def answering(answer: Callable[[bytes], bytes | None]) -> Iterator[str]:
 
 def test_a_server_that_says_nothing(installation: Installation, tmp_path: Path) -> None:
     with answering(lambda request: None) as url, pytest.raises(ParachuteError) as caught:
-        fetching.fetch(fetching.parse(url), tmp_path, Limits(clone_seconds=1), Silent())
+        fetching.fetch(fetching.parse(url), tmp_path, tmp_path / "files", Limits(clone_seconds=1), Silent())
     assert caught.value.key == "too_slow"
 
 
@@ -323,4 +324,4 @@ def test_what_is_no_file(installation: Installation, tmp_path: Path) -> None:
     write_plugin(tmp_path / "p", programs=False)
     os.mkfifo(tmp_path / "p/skills/greet/pipe")
     with pytest.raises(ParachuteError):
-        read_contents(tmp_path / "p", "p")
+        read_contents(tmp_path / "p", "p", read_tree(tmp_path / "p"))

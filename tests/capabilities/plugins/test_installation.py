@@ -9,7 +9,7 @@ import pytest
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
 from parachute.capabilities.plugins.installation import newest_commit, staged_update
 from parachute.capabilities.plugins.library import Library
-from parachute.capabilities.plugins.shown import row
+from parachute.capabilities.plugins.shown import RightsChange, row
 from tests.capabilities.plugins.building import Installation, repository, write_files, write_plugin
 from tests.modules.registry.building import Repository
 from tests.support.auditing import audited
@@ -30,12 +30,12 @@ PROGRAMS = {"hooks/hooks.json", "lib/word.txt", "scripts/hook.sh", "server.py", 
 def test_a_plugin_has_a_row_for_the_app_and_is_private(installation: Installation, demo: Repository) -> None:
     plugin = installation.install(demo.url)
     found = row(plugin)
-    assert (found["slug"], found["name"], found["version"], found["author"]) == ("demo-plugin", "demo", "1.0.0", "Ada")
-    assert (found["skills"], found["agents"], found["mcps"]) == (["greet"], ["reviewer"], ["demo-plugin/words"])
-    assert (found["commands"], found["sourceUrl"], found["source"]) == (["/demo:deploy"], demo.url, "parachute")
-    assert found["notRun"] == ["output-styles: styles of output"]
-    assert found["commit"] == demo.git("rev-parse", "HEAD").strip()
-    assert found["tokens"] > 0
+    assert (found.slug, found.name, found.version, found.author) == ("demo-plugin", "demo", "1.0.0", "Ada")
+    assert (found.skills, found.agents, found.mcps) == (("greet",), ("reviewer",), ("demo-plugin/words",))
+    assert (found.commands, found.source_url, found.source) == (("/demo:deploy",), demo.url, "parachute")
+    assert found.not_run == ("output-styles: styles of output",)
+    assert found.commit == demo.git("rev-parse", "HEAD").strip()
+    assert found.tokens > 0
     for path in (installation.library.places.registry, installation.library.places.folder):
         assert path.stat().st_mode & 0o077 == 0
     assert all(
@@ -98,7 +98,7 @@ def test_an_update_of_any_file_has_the_programs_wait(installation: Installation,
     assert newest != installed.commit
     with staged_update(installation.library, "demo-plugin") as staged:
         assert {change.path for change in staged.changes()} == {"skills/greet/words.md"}
-        assert staged.rights() == {"added": [], "removed": []}
+        assert staged.rights() == RightsChange((), ())
         plugin = staged.finish(installation.catalog, texts=True)
     assert (plugin.has_texts, plugin.has_programs, plugin.waiting) == (True, False, ("programs",))
     assert installation.catalog.listed() == ()
@@ -139,10 +139,10 @@ def test_an_update_of_programs_shows_the_rights_and_waits(installation: Installa
     write_files(demo.folder, {".mcp.json": json.dumps({"words": {"command": "sh", "env": {"A": "${TOKEN}"}}})})
     demo.commit()
     with staged_update(installation.library, "demo-plugin") as staged:
-        assert staged.rights() == {
-            "added": ["MCP server demo-plugin/words gets the secret TOKEN", "MCP server demo-plugin/words: sh"],
-            "removed": ["MCP server demo-plugin/words: python3 /opt/parachute/plugin/server.py"],
-        }
+        assert staged.rights() == RightsChange(
+            ("MCP server demo-plugin/words gets the secret TOKEN", "MCP server demo-plugin/words: sh"),
+            ("MCP server demo-plugin/words: python3 /opt/parachute/plugin/server.py",),
+        )
         plugin = staged.finish(installation.catalog, texts=True)
     assert plugin.waiting == ("programs",)
     assert installation.catalog.listed() == ()
@@ -285,7 +285,7 @@ def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Insta
     (tmp_path / ".claude/plugins/linked").symlink_to(own)
     library = Library(installation.home, tmp_path)
     (plugin,) = library.list()
-    assert (row(plugin)["source"], plugin.slug, plugin.waiting) == ("user", "mine", ("texts", "programs"))
+    assert (row(plugin).source, plugin.slug, plugin.waiting) == ("user", "mine", ("texts", "programs"))
     library.approve("mine", plugin.installed.hash, ["texts", "programs"], installation.catalog)
     assert library.get("mine").waiting == ()
     write_files(own, {"commands/deploy.md": "Something else.\n"})

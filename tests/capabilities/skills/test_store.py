@@ -204,7 +204,7 @@ def test_a_change_approves_what_has_nothing_else(vault: Vault, store: SkillStore
         ({"content": "x" * 300_000}, "content_too_long"),
         ({"description": "<b>x</b>"}, "description_with_tags"),
         ({"content": "---\nname: other\n---\nx"}, "skill_not_usable"),
-        ({"name": "nobody"}, "not_found"),
+        ({"name": "nobody"}, "no_such_skill"),
         ({"name": "broken"}, "not_readable"),
     ],
 )

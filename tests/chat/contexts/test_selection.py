@@ -50,7 +50,7 @@ async def test_too_many_and_no_session(world: World) -> None:
     await world.add_session()
     with pytest.raises(InvalidInput) as refused:
         await world.contexts.select("s", [str(number) for number in range(101)])
-    assert refused.value.key == "no_context"
+    assert refused.value.key == "too_many_folders"
     with pytest.raises(NotFound) as missing:
         await world.contexts.select("other", ["Areas"])
     assert missing.value.key == "session_not_found"

@@ -10,9 +10,8 @@ import pytest
 from parachute.security.keys.cli_token import CliToken
 from tests.support.installation import Installation
 from tests.support.messages_api import MessagesAPI
+from tests.support.official import install
 from tests.support.server import Server
-
-from .exports import node, tree
 
 
 @pytest.fixture(scope="package")
@@ -26,6 +25,7 @@ def api() -> Iterator[MessagesAPI]:
 def server(api: MessagesAPI) -> Iterator[Server]:
     """A server whose model is `api`."""
     with Server(environment=api.credentials) as running:
+        install(running, "imports")
         yield running
 
 
@@ -63,17 +63,3 @@ async def over(client: httpx2.AsyncClient, import_id: str) -> dict[str, Any]:
     found: dict[str, Any] = (await client.get(f"/api/imports/{import_id}")).json()
     assert {name: last[name] for name in found} == found
     return found
-
-
-async def call_imports(client: httpx2.AsyncClient, call: Any) -> None:
-    """Use every route of imports; nothing of them is left."""
-    talk = [tree(node("a", None, text="Hello."), name="called")]
-    await call("POST /api/import", {"data": talk, "archived": True})
-    named = {"import_id": str((await call("POST /api/imports", talk))["id"])}
-    await over(client, named["import_id"])
-    for path in ("GET /api/imports", "GET /api/imports/{import_id}", "GET /api/imports/{import_id}/events"):
-        await call(path, **named)
-    for each in (await client.get("/api/imports")).json()["imports"]:
-        await call("POST /api/imports/{import_id}/undo", import_id=each["id"])
-        await over(client, each["id"])
-    await call("DELETE /api/imports/{import_id}", **named)

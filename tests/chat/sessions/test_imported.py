@@ -12,6 +12,7 @@ from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.rebuilding import Rebuilding
 from parachute.events.bus.service import Events
+from tests.support.errors import raises
 
 from .conftest import SessionStorage, text_of
 
@@ -109,7 +110,7 @@ async def test_nobody_hears_that_it_ended(storage: SessionStorage, imported: Imp
 
 async def test_what_is_direct_or_has_no_id_is_not_stored(storage: SessionStorage, imported: ImportedSessions) -> None:
     for wrong in (row("a", trust_level="direct"), row("../a")):
-        with pytest.raises(Exception, match="sessionId"):
+        with raises("invalid_session_id"):
             await imported.add([row("good"), wrong])
     assert await storage.service.find("good") is None
 

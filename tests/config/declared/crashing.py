@@ -10,11 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from parachute.config.declared.file import VARIABLE
 from parachute.config.settings.home import Home
-from parachute.modules.registry.models import Limits, Silent
 from parachute.modules.registry.reconcile import reconcile
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.models import Limits, Silent
 from tests.support.crashing import at_every_step
 
 from .declaring import module, write
@@ -52,15 +54,14 @@ def _modules(home: Home, vault: Path) -> Modules:
 
 def _look(modules: Modules) -> dict[str, Any]:
     """Return the state of the module after the next start."""
-    outcomes = [outcome.as_json() for outcome in reconcile(modules, Silent(), lambda: None)]
+    outcomes = [to_builtins(outcome) for outcome in reconcile(modules, Silent(), lambda: None)]
     (status,) = modules.list()
-    assert status.module is not None
     copies, sources = modules.places.copies, modules.places.sources
     kept = sources / ".replaced-hello" / "mine.txt"
     return {
         "outcomes": outcomes,
         "state": str(status.state),
-        "declared": status.module.declared,
+        "declared": status.declared,
         "runs_new": (modules.runnable("hello").code / "new.txt").exists(),
         "kept": kept.read_text() if kept.exists() else None,
         "vault": sorted(path.name for path in sources.iterdir()),

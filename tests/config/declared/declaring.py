@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parachute.config.declared.file import VARIABLE
-from parachute.modules.registry.hashing import tree_hash
+from parachute.modules.trees.hashing import tree_hash
 from tests.modules.runtime.module_computer import PROGRAM, ModuleComputer
 
 USER = pwd.getpwuid(os.geteuid()).pw_name

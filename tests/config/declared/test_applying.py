@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from parachute.config.settings.home import Home
-from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.pinned import with_hashes
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.hashing import tree_hash
 from tests.modules.registry.building import write_module
 from tests.support.terminal import Terminal
 
@@ -133,9 +133,9 @@ def test_another_hash_is_refused_with_both_and_nothing_changes(place: Place) -> 
 def test_official_ones_are_approved_by_the_list_that_came_with_them(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from parachute.modules.registry import sources
-    from parachute.modules.registry.models import Silent
     from parachute.modules.registry.reconcile import reconcile
+    from parachute.modules.trees import sources
+    from parachute.modules.trees.models import Silent
 
     official = tmp_path / "official"
     shutil.copytree(sources.official_module("daily"), official / "daily")
@@ -293,7 +293,7 @@ def test_declared_settings_go_over_the_users(place: Place) -> None:
     place.apply()
     rows = {row["name"]: row for row in json.loads(place.run.ok("modules", "settings", "hello", "--json"))}
     assert (rows["interval"]["value"], rows["interval"]["declared"]) == (30, True)
-    assert "declared" not in rows["title"]
+    assert not rows["title"]["declared"]
     assert "declared" in place.run.ok("modules", "settings", "hello")
     place.run.ok("modules", "set", "hello", "title", "Mine")
     # What the user set is still there when it is not declared any more.

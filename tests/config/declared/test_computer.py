@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parachute.modules.registry.hashing import tree_hash
+from parachute.modules.trees.hashing import tree_hash
 
 from .declaring import DeclaredComputer, module
 

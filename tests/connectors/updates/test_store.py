@@ -1,10 +1,10 @@
 """Changes and deletions on the platform count until an agent is asked, and are told to it afterwards."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.base.database import Database
 from parachute.connectors.platforms.models import Chat, Sender, Update

@@ -28,7 +28,7 @@ async def make(folder: Path, api: MessagesAPI) -> AsyncIterator[Any]:
         installation = Installation(folder, environment, settings)
         await installation.open()
         made.append(installation)
-        return Questions(installation.gateway), installation
+        return Questions(installation.gateway, None), installation
 
     yield making
     for installation in made:
@@ -132,6 +132,6 @@ async def test_why_nothing_can_be_asked(folder: Path, api: MessagesAPI) -> None:
         installation = Installation(folder, {"ANTHROPIC_API_KEY": key}, settings)
         path = installation.claude / ".credentials.json"
         path.write_text(json.dumps(stored or {}))
-        found = await Questions(installation.gateway).reason_unavailable()
+        found = await Questions(installation.gateway, None).reason_unavailable()
         assert (found is None) == (reason is None)
         assert (reason or "") in (found or "")

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.agent_definitions.brought import MOST, brought_agents, problems_of
+from parachute.modules.agent_definitions.brought import MOST, agents_among, brought_agents, problems_of
+from parachute.modules.agent_definitions.definition import FILE_LIMIT
+from parachute.modules.trees.hashing import read_tree
+from tests.support.errors import raises
 
 GOOD = """\
 ---
@@ -27,6 +30,12 @@ def write(folder: Path, name: str, content: str | bytes = GOOD) -> Path:
     return path
 
 
+def problems(folder: Path, can_suggest: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the problems of agents as they are found when a module is installed."""
+    tree = read_tree(folder, wanted=lambda path: FILE_LIMIT + 1)
+    return problems_of(agents_among(tree.texts, "garden"), tree.files, WRITE, can_suggest)
+
+
 def names(folder: Path) -> list[str]:
     return [agent.name for agent in brought_agents(folder, "garden")]
 
@@ -43,7 +52,7 @@ def test_files_with_a_schedule_are_agents_and_others_are_left_alone(tmp_path: Pa
     (agent,) = brought_agents(tmp_path, "garden")
     assert agent.definition is not None
     assert (agent.path, agent.problem, str(agent.definition.at)) == ("agents/page.md", None, "21:30")
-    assert problems_of(tmp_path, "garden", WRITE) == ()
+    assert problems(tmp_path) == ()
 
 
 def test_no_link_is_followed_and_nothing_waits(tmp_path: Path) -> None:
@@ -59,7 +68,8 @@ def test_no_link_is_followed_and_nothing_waits(tmp_path: Path) -> None:
     linked.mkdir()
     (linked / "agents").symlink_to(tmp_path / "agents")
     assert names(linked) == []
-    assert problems_of(linked, "garden", WRITE) == problems_of(code, "garden", WRITE) == ()
+    with raises("path_leads_out"):
+        problems(linked)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +105,7 @@ def test_what_could_never_run_is_a_problem_with_its_line(
 ) -> None:
     write(tmp_path, name, content)
     write(tmp_path, "zz.md")
-    (problem,) = problems_of(tmp_path, "garden", WRITE)
+    (problem,) = problems(tmp_path)
     assert said in problem
     # A module that runs in place may have such a file nevertheless.
     runs = [agent.name for agent in brought_agents(tmp_path, "garden") if agent.definition]
@@ -104,8 +114,8 @@ def test_what_could_never_run_is_a_problem_with_its_line(
 
 def test_suggestions_beyond_the_manifest_are_a_problem_with_its_line(tmp_path: Path) -> None:
     write(tmp_path, "page.md", GOOD.replace("---\n", "---\ncan_suggest: [brain, chat]\n", 1))
-    assert problems_of(tmp_path, "garden", WRITE, ("brain", "chat")) == ()
-    assert problems_of(tmp_path, "garden", WRITE, ("brain",)) == (
+    assert problems(tmp_path, ("brain", "chat")) == ()
+    assert problems(tmp_path, ("brain",)) == (
         "agents/page.md, line 2: can_suggest: the agents of this module may not make suggestions for chat, but for: brain.",
     )
 
@@ -114,9 +124,7 @@ def test_the_number_of_files_is_limited(tmp_path: Path) -> None:
     for number in range(MOST):
         write(tmp_path, f"a{number:02}.md")
     assert len(names(tmp_path)) == MOST
-    assert problems_of(tmp_path, "garden", WRITE) == ()
+    assert problems(tmp_path) == ()
     write(tmp_path, "b.md")
     assert len(names(tmp_path)) == MOST
-    assert problems_of(tmp_path, "garden", WRITE) == (
-        "agents: there are more than 50 files in it, and no more are looked at.",
-    )
+    assert problems(tmp_path) == ("agents: there are more than 50 files in it, and no more are looked at.",)

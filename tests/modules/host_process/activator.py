@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from parachute.modules.registry.hashing import copy_verified
+from parachute.modules.trees.hashing import copy_verified
 from parachute.supervisor.specifications.host import HostSpecification
 from tests.modules.host_process.core import FakeCore
 from tests.modules.host_process.prefork import fork_host

@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 from msgspec import to_builtins
 
-from parachute.modules.registry.hashing import copy_verified
+from parachute.modules.trees.hashing import copy_verified
 from parachute.supervisor import units
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.specifications.host import HostSpecification, module_folder

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from parachute.modules.host_process.loading import verified
-from parachute.modules.registry.hashing import hash_tree
+from parachute.modules.trees.hashing import read_tree
 from parachute.supervisor.specifications.host import HostSpecification
 from tests.modules.host_process.activator import hosted
 from tests.support.errors import raises
@@ -153,12 +153,12 @@ def test_packages_that_changed_since_they_were_installed_are_not_loaded(tmp_path
         pids=10,
         idle_seconds=None,
         trust="trusted",
-        packages_hash=hash_tree(packages, complete=True).text,
+        packages_hash=read_tree(packages, complete=True).hash,
         dev=True,
     )
     assert verified(specification)[packages].keys() == {"helper.py"}
     (packages / "helper.py").write_text("VERSION = 2\n")
-    with raises("module_error"):
+    with raises("packages_changed"):
         verified(specification)
 
 

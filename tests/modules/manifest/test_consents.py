@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
@@ -16,6 +17,12 @@ REFLECTION = ScheduledConsent(
 )
 BY_HAND = ScheduledConsent("tidy", "Tidy", "", "03:00", False, "Contacts/{date}.md", (), "a-model", ("brain",))
 SCHEDULED = (REFLECTION, BY_HAND)
+
+
+def stored(asked: Consent) -> dict[str, Any]:
+    """Return a consent as it comes back from a file."""
+    document: dict[str, Any] = json.loads(json.dumps(to_builtins(asked)))
+    return document
 
 
 def test_the_screen_says_everything() -> None:
@@ -129,7 +136,7 @@ agents:
 def test_a_consent_survives_json() -> None:
     for text in (EVERYTHING, MINIMAL, COMPLETE.read_text()):
         asked = consent(parse(text.encode()), SCHEDULED)
-        assert Consent.from_json(json.loads(json.dumps(asked.as_json()))) == asked
+        assert convert(stored(asked), Consent) == asked
 
 
 def test_an_update_shows_only_what_changes() -> None:
@@ -147,7 +154,7 @@ def test_an_update_shows_only_what_changes() -> None:
         "- Agent enricher: Network access: api.example.com",
         "- Agent enricher: Limits: 64 processes; in a container also 1g of memory and 2 processors",
     ]
-    assert change.as_json()["removed"][0] == "This module requests access to: Read: Brain/**"
+    assert change.removed[0] == "This module requests access to: Read: Brain/**"
 
 
 def test_the_same_right_for_another_agent_is_a_change() -> None:
@@ -159,11 +166,11 @@ def test_the_same_right_for_another_agent_is_a_change() -> None:
 
 def test_a_consent_that_was_stored_without_scheduled_agents_is_read() -> None:
     old = consent(parse(MINIMAL.encode()), ())
-    document = old.as_json()
+    document = stored(old)
     del document["scheduled"]
-    assert Consent.from_json(document) == old
+    assert convert(document, Consent) == old
     with_agent = consent(parse(MINIMAL.encode()), (REFLECTION,))
-    assert difference(Consent.from_json(document), with_agent).as_text() == [
+    assert difference(convert(document, Consent), with_agent).as_text() == [
         "+ Agent file reflection: Runs by itself each day at 04:00: Reflection — “Looks back at the day”",
         "+ Agent file reflection: Writes: Daily/reflections/{date}.md",
         "+ Agent file reflection: Tools: Read, Glob",
@@ -212,15 +219,15 @@ def test_the_author_and_the_reasons_are_shown_and_are_no_rights() -> None:
     assert "By “The Makers”, as it says" in lines
     assert "  Read: Brain/** (“to link contacts”)" in lines
     assert '  Reach api.example.com (“"public" information”)' in lines
-    assert (asked.as_json()["title"], asked.as_json()["icon"]) == ("Contacts", "📇")
-    assert asked.as_json()["reasons"]["Brain/**"] == "to link contacts"
-    assert Consent.from_json(asked.as_json()) == asked
+    assert (asked.title, asked.icon) == ("Contacts", "📇")
+    assert asked.reasons["Brain/**"] == "to link contacts"
+    assert convert(stored(asked), Consent) == asked
     assert not difference(replace(asked, reasons={}, author="", title="", icon=""), asked)
     # As an earlier version has stored it.
-    stored = {
-        name: value for name, value in asked.as_json().items() if name not in ("author", "reasons", "title", "icon")
+    document = {
+        name: value for name, value in stored(asked).items() if name not in ("author", "reasons", "title", "icon")
     }
-    assert not difference(Consent.from_json(stored), asked)
+    assert not difference(convert(document, Consent), asked)
 
 
 @pytest.mark.parametrize(

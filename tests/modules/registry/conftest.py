@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from parachute.config.settings.home import Home
-from parachute.modules.registry.models import Limits
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.models import Limits
 
 from .building import write_module
 from .steps import install

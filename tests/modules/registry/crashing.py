@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from parachute.config.settings.home import Home
-from parachute.modules.registry.models import Limits
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.models import Limits
 from tests.support.crashing import at_every_step
 
 UPDATED = "# the new one\n"

@@ -48,7 +48,7 @@ def test_an_agent_keeps_what_both_allow() -> None:
         ("a.example.org",),
         "rw",
     )
-    config = limited("sorter", capabilities=("read",), is_offline=True)
+    config = limited("sorter", capabilities=("read",), network="none")
     assert config.sandbox is not None
     assert (config.capabilities, config.bash) == (("Read",), False)
     assert (config.sandbox.network, config.sandbox.workspace_access) == ("none", "ro")
@@ -62,7 +62,7 @@ def test_an_agent_without_a_sandbox_gets_one() -> None:
     config = limited("free", paths=("Letters/",))
     assert config.sandbox == SandboxConfig("rw", ("Letters/",), network="bridge")
     assert config.requires_explicit_approval
-    assert limited("free", is_offline=True).sandbox == SandboxConfig("rw", (), network="none")
+    assert limited("free", network="none").sandbox == SandboxConfig("rw", (), network="none")
 
 
 @pytest.mark.parametrize(
@@ -106,22 +106,22 @@ def test_a_limit_stays_over_updates_and_goes_with_the_module(modules: Modules, t
     source = write_module(tmp_path / "letters", "letters", more=YAML)
     install(modules, source)
     with pytest.raises(NotFound):
-        modules.limit("letters", "nobody", AgentLimit(is_offline=True))
+        modules.limit("letters", "nobody", AgentLimit(network="none"))
     with pytest.raises(InvalidInput):
         modules.limit("letters", "sorter", AgentLimit(paths=("Daily/",)))
     assert not modules.registry.module("letters").agents
-    found = modules.limit("letters", "sorter", AgentLimit(paths=("Letters/2026/",), is_offline=True))
-    assert found.as_json()["agent_limits"] == {"sorter": {"paths": ["Letters/2026/"], "network": "none"}}
+    found = modules.limit("letters", "sorter", AgentLimit(paths=("Letters/2026/",), network="none"))
+    assert found.agent_limits == {"sorter": AgentLimit(("Letters/2026/",), network="none")}
     write_module(source, "letters", "1.1.0", more=YAML)
     install(modules, source)
     assert Registry(home.root / "modules.yaml").module("letters").agents == {
-        "sorter": AgentLimit(("Letters/2026/",), is_offline=True)
+        "sorter": AgentLimit(("Letters/2026/",), network="none")
     }
     agent = specify(modules, modules.approved("letters")).module.manifest.agents["sorter"]
     assert agent.sandbox is not None
     assert (agent.sandbox.allowed_paths, agent.sandbox.network) == (("Letters/2026/",), "none")
-    assert modules.limit("letters", "sorter", None).as_json()["agent_limits"] == {}
-    modules.limit("letters", "sorter", AgentLimit(is_offline=True))
+    assert modules.limit("letters", "sorter", None).agent_limits == {}
+    modules.limit("letters", "sorter", AgentLimit(network="none"))
     with modules.removing("letters"):
         pass
     install(modules, source)

@@ -9,10 +9,10 @@ import pytest
 
 from parachute.base.signatures import JUST_NOW_NS
 from parachute.modules.manifest.loading import ManifestInvalid
-from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.models import State
 from parachute.modules.registry.service import Modules, NotApproved
 from parachute.modules.registry.verification import Damaged
+from parachute.modules.trees.hashing import tree_hash
 from tests.support.auditing import audited
 from tests.support.errors import raises
 from tests.support.waiting import wait_until

@@ -7,8 +7,8 @@ import pytest
 
 from parachute.modules.registry import dependencies
 from parachute.modules.registry.dependencies import DependenciesFailed
-from parachute.modules.registry.models import Limits, Silent
 from parachute.modules.registry.requirements import Lock, check_requirements, interpreter_tag, locked_wheels
+from parachute.modules.trees.models import Limits, Silent
 from tests.support.errors import raises
 
 from .building import everything, write_source_package, write_wheel

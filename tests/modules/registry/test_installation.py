@@ -10,10 +10,10 @@ import pytest
 from parachute.base.errors import Conflict, NotFound
 from parachute.config.settings.home import Home
 from parachute.modules.manifest.loading import ManifestInvalid
-from parachute.modules.registry.hashing import HashNotPossible
 from parachute.modules.registry.models import State, Trust
 from parachute.modules.registry.names import NameNotAllowed
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.tree import TreeNotAllowed
 from tests.support.errors import raises
 
 from .building import Repository, deep_folder, everything, names, needing, write_module
@@ -130,7 +130,7 @@ def test_an_update_comes_from_the_same_source_and_shows_what_changes(
         assert "hello 1.0.0 -> 1.1.0" in text
         assert "+ Network: Reach api.example.org" in text
         assert "Process" not in text
-        assert installation.question.as_json()["changes"]["added"] == ["Network: Reach api.example.org"]
+        assert installation.question.difference().added == ("Network: Reach api.example.org",)  # type: ignore[union-attr]
         installation.finish()
     assert modules.runnable("hello").module.version == "1.1.0"
     assert "1.1.0" in (hello / "manifest.yaml").read_text()
@@ -264,7 +264,7 @@ def test_a_vault_that_cannot_be_written_leaves_nothing(modules: Modules, source:
         (installation.staging.files / "deep/file.py").symlink_to("/nonexistent")
         (installation.staging.files / "module.py").chmod(0o000)
         os.mkfifo(installation.staging.files / "pipe")
-        with pytest.raises(HashNotPossible):
+        with pytest.raises(TreeNotAllowed):
             installation.finish()
     assert names(vault / ".modules") == []
     assert names(modules.places.copies) == [".lock"]
@@ -289,7 +289,7 @@ def test_a_module_runs_in_place_only_from_outside_of_the_vault(
     (source / "module.py").write_text((source / "module.py").read_text() + "# changed\n")
     runnable = modules.runnable("hello")
     assert (runnable.code, runnable.module.dev) == (source, source)
-    assert modules.status("hello").as_json()["dev"] is True
+    assert modules.status("hello").dev
     with raises("runs_in_place"):
         approve(modules)
     with modules.removing("hello"):

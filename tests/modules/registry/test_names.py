@@ -8,8 +8,8 @@ import pytest
 
 from parachute.modules.registry import verified
 from parachute.modules.registry.names import check_name, names_ok
-from parachute.modules.registry.sources import official_folder
 from parachute.modules.registry.verified import official_hashes
+from parachute.modules.trees.sources import official_folder
 from tests.support.bad_names import BAD_NAMES
 from tests.support.errors import raises
 

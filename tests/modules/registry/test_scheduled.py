@@ -1,9 +1,9 @@
 """Agents that work once a day, in the question before a module is installed."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.modules.registry.check import ModuleInvalid, check_folder
 from parachute.modules.registry.models import InstalledModule
@@ -36,7 +36,7 @@ def test_the_user_sees_what_will_run_by_itself(modules: Modules, source: Path) -
     with modules.installing(str(source)) as installation:
         question = installation.question
         assert f"  {SAID}" in question.as_text().splitlines()
-        assert question.as_json()["permissions"]["scheduled"] == [
+        assert question.permissions()["scheduled"] == [
             {
                 "name": "reflection",
                 "display_name": "Reflection",

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.config.settings.home import Home
-from parachute.modules.registry.models import Limits, Trust
+from parachute.modules.registry.models import Trust
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.staged import MOST, StagedModule, StagedModules
+from parachute.modules.trees.models import Limits
 from tests.support.waiting import wait_until
 
 from .building import Repository, needing, write_module, write_wheel
@@ -45,8 +47,8 @@ def test_a_repository_is_fetched_shown_and_installed(staged: StagedModules, modu
     assert (found.status, found.error) == ("waiting", None)
     assert found.steps[0].startswith("Cloning books")
     assert found.shown is not None
-    assert (found.shown["name"], found.shown["trust_level"]) == ("books", "trusted")
-    assert "Read: Books/**" in found.shown["text"]
+    assert (found.shown.name, found.shown.trust_level) == ("books", "trusted")
+    assert "Read: Books/**" in found.shown.text
     assert modules.list() == []
     with pytest.raises(Conflict) as refused:
         staged.approve(found.id, f"sha256:{'0' * 64}")
@@ -62,10 +64,11 @@ def test_a_repository_is_fetched_shown_and_installed(staged: StagedModules, modu
         staged.approve(found.id, str(found.hash))
     update = waiting(staged, repository.url)
     assert update.shown is not None
-    assert update.shown["changes"]["added"]
-    assert {file["path"] for file in update.shown["files"]} == {"manifest.yaml", "module.py"}
+    assert update.shown.changes
+    assert update.shown.changes.added
+    assert {file.path for file in update.shown.files} == {"manifest.yaml", "module.py"}
     staged.approve(update.id, str(update.hash))
-    assert modules.status("books").module.version == "2.0.0"  # type: ignore[union-attr]
+    assert modules.status("books").version == "2.0.0"
 
 
 @pytest.mark.long
@@ -75,7 +78,7 @@ def test_packages_are_unpacked_after_the_approval(
     write_wheel(wheels, "paper", "1.0")
     found = waiting(staged, write_module(tmp_path / "books", "books", more=needing("paper")))
     assert found.shown is not None
-    assert [package["version"] for package in found.shown["packages"]] == ["1.0"]
+    assert [package.version for package in found.shown.packages] == ["1.0"]
     (folder,) = modules.places.copies.glob(".waiting-*")
     assert not (folder / "version" / "packages").exists()
     # A later version of it is none that anybody saw.
@@ -95,10 +98,10 @@ def test_what_waits_survives_a_restart_and_what_was_cut_off_does_not(
     (modules.places.copies / ".waiting-..").mkdir()
     later = StagedModules(Modules(home, vault, Limits(wait_seconds=0)))
     (again,) = later.list()
-    assert again.as_json() == {**found.as_json(), "detail": ""}
+    assert again.answer() == replace(found.answer(), detail="")
     assert left(modules) == [f".waiting-{found.id}"]
     later.approve(again.id, str(again.hash))
-    assert modules.status("hello").module.trust is Trust.UNTRUSTED  # type: ignore[union-attr]
+    assert modules.status("hello").trust_level is Trust.UNTRUSTED
 
 
 @pytest.mark.parametrize("place", ["version/code/module.py", "source/module.py"])
@@ -123,7 +126,7 @@ def test_an_approval_holds_for_the_computer_as_it_was(staged: StagedModules, mod
     with pytest.raises(Conflict) as refused:
         staged.approve(found.id, str(found.hash))
     assert refused.value.key == "module_changed"
-    assert modules.status("hello").module.version == "1.1.0"  # type: ignore[union-attr]
+    assert modules.status("hello").version == "1.1.0"
 
 
 def test_while_another_program_changes_modules_it_waits_on(
@@ -135,7 +138,7 @@ def test_while_another_program_changes_modules_it_waits_on(
         staged.approve(found.id, str(found.hash))
     assert (refused.value.key, found.status) == ("modules_busy", "waiting")
     staged.approve(found.id, str(found.hash))
-    assert modules.status("hello").module.version == "1.1.0"  # type: ignore[union-attr]
+    assert modules.status("hello").version == "1.1.0"
 
 
 def test_a_deleted_one_leaves_nothing(staged: StagedModules, modules: Modules, source: Path) -> None:

@@ -29,4 +29,4 @@ def test_a_name_and_an_older_id_are_resolved_as_brain_does(server: ModuleServer)
             str(file.relative_to(server.vault)),
         )
     missing = server.get("/api/para/Nobody Atall")
-    assert (missing.status_code, missing.json()["key"]) == (404, "not_found")
+    assert (missing.status_code, missing.json()["key"]) == (404, "para_id_unsure")

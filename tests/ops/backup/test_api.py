@@ -66,7 +66,7 @@ async def test_a_backup_is_made_listed_and_drilled(guarded: Computer, owner: htt
         ("x" * 43, "wrong_password"),
         (kit.json()["text"].replace("place: ", "place: /elsewhere"), "other_kit"),
         (kit.json()["text"].replace("id: ", "id: 0"), "other_kit"),
-        (kit.json()["text"].replace("password: ", "passwort: "), "no_kit"),
+        (kit.json()["text"].replace("password: ", "passwort: "), "kit_line_unreadable"),
     ):
         refused = await owner.post("/api/backups/kit/check", json={"kit": wrong})
         assert (refused.status_code >= 400, refused.json()["key"]) == (True, key)
@@ -153,9 +153,13 @@ async def test_credentials_of_a_place_are_typed_and_never_shown(
     folder = guarded.home.root / "backup"
     secret = "a \"quoted' secret"
     typed = {"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": secret}
-    for wrong in ({"LD_PRELOAD": "x"}, {"AWS_SHARED_CREDENTIALS_FILE": "/vault/x"}, {"B2_ACCOUNT_ID": "a\nb"}):
+    for wrong, key in (
+        ({"LD_PRELOAD": "x"}, "unknown_credential"),
+        ({"AWS_SHARED_CREDENTIALS_FILE": "/vault/x"}, "unknown_credential"),
+        ({"B2_ACCOUNT_ID": "a\nb"}, "credential_of_lines"),
+    ):
         refused = await owner.put("/api/backups/credentials", json={"credentials": wrong})
-        assert (refused.status_code, refused.json()["key"]) == (422, "invalid_input")
+        assert (refused.status_code, refused.json()["key"]) == (422, key)
         assert next(iter(wrong.values())) not in refused.json()["detail"]
     # A place that cannot be made leaves nothing behind.
     body = {"repository": str(tmp_path / "not plugged in" / "backups"), "credentials": typed}

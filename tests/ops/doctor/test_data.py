@@ -14,9 +14,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from parachute.base.known_files import KnownFiles
-from parachute.modules.registry.models import Limits
 from parachute.modules.registry.requirements import interpreter_tag
 from parachute.modules.registry.service import Modules
+from parachute.modules.trees.models import Limits
 from parachute.ops.backup.state import CREATE, DRILL, FAILED, OK, record
 from tests.modules.registry.building import write_module
 from tests.modules.registry.steps import install

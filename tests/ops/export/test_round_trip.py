@@ -24,7 +24,7 @@ Files = dict[str, bytes]
 def first() -> Iterator[ModuleComputer]:
     """A computer on which somebody has lived."""
     with ModuleComputer(environment={"ANTHROPIC_API_KEY": "sk-ant-api03-test"}) as computer:
-        _run(computer, "setup", "--yes", "--modules", "brain,daily")
+        _run(computer, "setup", "--yes", "--modules", "brain,daily,imports")
         furnish(computer)
         yield computer
 
@@ -33,6 +33,7 @@ def first() -> Iterator[ModuleComputer]:
 def second() -> Iterator[ModuleComputer]:
     """A new one."""
     with ModuleComputer() as computer:
+        _run(computer, "setup", "--yes", "--modules", "imports")
         yield computer
 
 
@@ -127,6 +128,7 @@ def test_what_is_carried_is_the_same_wherever_it_goes(first: ModuleComputer, sec
 def test_an_import_is_taken_back(first: ModuleComputer) -> None:
     export(first)
     with ModuleComputer() as third:
+        _run(third, "setup", "--yes", "--modules", "imports")
         done = _imported(third, first.folder / "brain.zip")
         undone = json.loads(_run(third, "import", "undo", done["id"], "--json"))
         assert (undone["state"], undone["kept"]) == ("undone", [])

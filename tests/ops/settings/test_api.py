@@ -98,7 +98,7 @@ async def test_the_chosen_model_holds_at_once(owner: httpx2.AsyncClient) -> None
         ("origins", [[["deep"]]], 422, "config_invalid"),
         ("vault", "/no/such/folder", 422, "no_folder"),
         ("vault", "/etc", 422, "config_invalid"),
-        ("host", "203.0.113.7", 422, "invalid_input"),
+        ("host", "203.0.113.7", 422, "no_such_address"),
         ("session_idle_minutes", -1, 422, "config_invalid"),
         ("model", "\ud800", 422, "config_invalid"),
     ],

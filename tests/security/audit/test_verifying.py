@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parachute.security.audit.days import Days
-from parachute.security.audit.seals import SealsUnreadable
 from parachute.security.audit.service import Audit
 from parachute.security.audit.verifying import Verification, verify
 from tests.support.clock import ManualClock
+from tests.support.errors import raises
 
 from .conftest import Recorded, note
 
@@ -187,5 +187,5 @@ async def test_days_of_others_are_found_and_have_no_day_of_ours_removed(recorded
 async def test_seals_that_others_wrote_are_not_believed(recorded: Recorded) -> None:
     await recorded.write(1)
     recorded.seals.write_text("{")
-    with pytest.raises(SealsUnreadable):
+    with raises("audit_seals_unreadable"):
         verified(recorded)

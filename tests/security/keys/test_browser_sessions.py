@@ -133,7 +133,7 @@ def test_another_program_signs_it_out(browsers: BrowserSessions, opened: Opened)
     assert browsers.authenticate(secret) is None
     with pytest.raises(ParachuteError) as refused:
         browsers.revoke(made.id)
-    assert refused.value.key == "not_found"
+    assert refused.value.key == "no_such_browser"
 
 
 def test_of_two_of_one_name_the_id_says_which(browsers: BrowserSessions) -> None:
@@ -179,5 +179,5 @@ def test_a_name_that_is_none_is_refused(browsers: BrowserSessions) -> None:
     for name in ("", " x", "x" * 101, "a\nb", "\x1b[31m"):
         with pytest.raises(ParachuteError) as refused:
             browsers.create(name, CHAT)
-        assert refused.value.key == "invalid_input", name
+        assert refused.value.key == "invalid_name", name
         assert browsers.list() == (), name

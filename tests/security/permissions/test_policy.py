@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parachute.base.errors import InvalidInput
 from parachute.security.permissions.actions import ACTION_BY_NAME, ACTIONS
 from parachute.security.permissions.grants import Grant
 from parachute.security.permissions.models import Resource
+from tests.support.errors import raises
 
 from .conftest import World
 
@@ -233,9 +233,9 @@ def test_tools_of_servers_are_those_of_the_session_and_no_others(world: World) -
 
 
 def test_an_unknown_level_or_a_relative_folder_is_an_error(world: World) -> None:
-    with pytest.raises(InvalidInput, match="sandboxed"):
+    with raises("level_invalid"):
         world.policy("full")
-    with pytest.raises(InvalidInput, match="working_directory"):
+    with raises("folder_not_absolute"):
         world.policy(working_directory=Path("Daily"))
 
 

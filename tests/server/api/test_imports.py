@@ -1,5 +1,7 @@
 """The import of the app (contract, section 7), here and in another time zone with a key."""
 
+import asyncio
+
 import httpx2
 import pytest
 
@@ -15,6 +17,8 @@ pytestmark = pytest.mark.long
 
 
 async def test_exports_come_once_with_their_dates_and_go_on(owner: httpx2.AsyncClient, installation: Computer) -> None:
+    installed = await asyncio.to_thread(installation.command, "setup", "--yes", "--modules", "imports")
+    assert installed.returncode == 0, installed.stderr
     for name, export in (("chatgpt", boat("c-server")), ("claude", claude_conversation("cl-server"))):
         sent = {"data": [export], "archived": False}
         first = check_response(ImportResult, await owner.post("/api/import", json=sent))

@@ -19,7 +19,6 @@ from tests.capabilities.plugins.git_server import call_plugins
 from tests.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
-from tests.chat.imports.conftest import call_imports
 from tests.connectors.bots.calling import call_bots
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.browser import call_pairing
@@ -234,7 +233,6 @@ async def _rightly(installation: ModuleComputer, client: httpx2.AsyncClient, mod
         await call(f"GET /api/claude-code{path}", session=adoptable)
     done.append("GET /api/claude-code/sessions")
     assert (await client.get("/api/claude-code/sessions?path=/a")).json()["sessions"]
-    await call_imports(client, call)
     await call_voice(installation, call)
     await call("POST /mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     await call("GET /api/export")

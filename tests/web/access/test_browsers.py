@@ -145,7 +145,7 @@ def test_its_scopes_hold(gate: MakeGate) -> None:
     assert made.call("GET", "/api/daily/entries", cookie).status == 200
     for method, path in [("POST", "/api/daily/entries"), ("GET", "/api/chat"), ("POST", "/api/pairing/codes")]:
         answer = made.call(method, path, cookie)
-        assert (answer.status, answer.json["key"]) == (403, "not_allowed")
+        assert (answer.status, answer.json["key"]) == (403, "browser_lacks_scope")
         assert "This browser may not do this" in answer.detail
     assert made.call("POST", "/api/pairing/sign-out", cookie).status == 200
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from parachute.base.errors import InvalidInput
 from parachute.web.access.hosts import HostAllowList, HostNotListed
+from tests.support.errors import raises
 
 from .gate import REMOTE, Gate
 
@@ -154,7 +154,7 @@ def test_configured_names_are_fine(gate: MakeGate) -> None:
 
 @pytest.mark.parametrize("name", ["", "*", "*.example.org", "https://example.org", "example.org:3333", "a b", "-x"])
 def test_a_configured_name_that_is_none_stops_the_start(gate: MakeGate, name: str) -> None:
-    with pytest.raises(InvalidInput, match="hostnames"):
+    with raises("invalid_hostname"):
         gate(hostnames=[name])
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parachute.base.errors import InvalidInput
+from tests.support.errors import raises
 
 from .gate import Gate
 
@@ -96,5 +96,5 @@ def test_configured_origins_may_call(gate: MakeGate) -> None:
     "origin", ["", "*", "null", "notes.example.org", "https://notes.example.org/", "https://*.org"]
 )
 def test_a_configured_origin_that_is_none_stops_the_start(gate: MakeGate, origin: str) -> None:
-    with pytest.raises(InvalidInput, match="origins"):
+    with raises("invalid_origin"):
         gate(origins=[origin])

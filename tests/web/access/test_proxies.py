@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parachute.base.errors import InvalidInput
+from tests.support.errors import raises
 
 from .gate import LOOPBACK, REMOTE, Gate
 
@@ -79,5 +79,5 @@ def test_with_keys_switched_off_only_the_configured_proxy_is_relied_on(gate: Mak
 
 @pytest.mark.parametrize("proxy", ["", "*", "proxy.local", "10.0.0.1/8", "10.0.0.0/99"])
 def test_a_configured_proxy_that_is_no_address_stops_the_start(gate: MakeGate, proxy: str) -> None:
-    with pytest.raises(InvalidInput, match="trusted_proxies"):
+    with raises("invalid_proxy"):
         gate(trusted_proxies=[proxy])

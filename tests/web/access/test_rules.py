@@ -30,7 +30,7 @@ def test_every_route_has_a_line_of_its_own() -> None:
 
 
 def test_every_line_has_a_route() -> None:
-    paths = [*PATHS, *(f"/api/{alias}" for alias in ALIASES)]
+    paths = [*PATHS, *(f"/api/{alias}" for alias in ALIASES), *(f"/api/{name}" for name in ALIASES.values())]
     assert [rule.path for rule in RULES if not any(has_path(rule, path) for path in paths)] == []
 
 

@@ -15,7 +15,6 @@ from parachute.security.keys.models import FULL_ACCESS
 from parachute.security.keys.service import Keys
 from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
-from parachute.web.access.exposure import NotSafe
 from parachute.web.first_boot.service import FirstBoot
 from tests.support.errors import raises
 
@@ -91,8 +90,8 @@ POINTS: list[tuple[Callable[[Home], None], type[ParachuteError] | None]] = [
     (done_by_a_browser, None),
     (done_by_a_browser_whose_time_is_over, None),
     (done_and_begun_anew, None),
-    (done_and_every_key_revoked, NotSafe),
-    (broken_progress, NotSafe),
+    (done_and_every_key_revoked, ParachuteError),
+    (broken_progress, ParachuteError),
     (broken_keys, KeysUnreadable),
 ]
 

@@ -130,7 +130,7 @@ def test_a_key_signs_in_with_its_scopes_and_ends_with_it(server: Server, browser
     assert (found["name"], found["scopes"], found["admin"]) == ("kitchen", ["chat:read", "auth:read"], False)
     assert browser.get("/api/chat").status_code == 200
     refused = browser.get("/api/auth/keys")
-    assert (refused.status_code, refused.json()["key"]) == (403, "not_allowed")
+    assert (refused.status_code, refused.json()["key"]) == (403, "browser_lacks_scope")
     keys = Keys(server.home.root)
     (key,) = [each for each in keys.list() if each.scopes == tuple(map(Scope.parse, found["scopes"]))]
     keys.revoke(key.id)
@@ -166,7 +166,7 @@ def test_browsers_are_listed_and_signed_out_by_the_owner(browser: Browser, anoth
     assert [each["is_current"] for each in listed.values()].count(True) == 1
     assert another.get("/api/pairing/sessions").status_code == 403
     refused = another.ask("DELETE", f"/api/pairing/sessions/{browser.me()['id']}")
-    assert (refused.status_code, refused.json()["key"]) == (403, "not_allowed")
+    assert (refused.status_code, refused.json()["key"]) == (403, "not_own_browser")
     assert browser.ask("DELETE", f"/api/pairing/sessions/{other['id']}").json() == {"success": True}
     assert another.get("/api/chat").json()["key"] == "signed_out"
     assert browser.ask("DELETE", f"/api/pairing/sessions/{other['id']}").status_code == 404
@@ -280,7 +280,7 @@ def test_only_what_may_do_as_much_confirms(server: Server, browser: Browser) -> 
 
 def test_who_is_not_signed_in_has_nothing_to_confirm(server: Server, browser: Browser) -> None:
     answer = browser.post("/api/pairing/confirm", {"code": new_code(server)["code"]})
-    assert (answer.status_code, answer.json()["key"]) == (403, "not_allowed")
+    assert (answer.status_code, answer.json()["key"]) == (403, "page_lacks_key")
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_one_that_was_cancelled_is_over(clock: ManualClock) -> None:
     assert codes.take(characters) is None
     with pytest.raises(ParachuteError) as refused:
         codes.cancel(code.id)
-    assert refused.value.key == "not_found"
+    assert refused.value.key == "no_such_code"
 
 
 def test_nobody_keeps_the_characters(clock: ManualClock) -> None:

@@ -1,16 +1,12 @@
 /** Bots as the API has them (docs/messengers.md). */
 import type { Schema } from "~/api/client";
-export type Platform = "telegram" | "discord" | "matrix";
-
-export const PLATFORMS: readonly Platform[] = ["telegram", "discord", "matrix"];
-
 export type Connector = Schema<"ConnectorStatus">;
 
 export interface BotSettings {
   template: string;
   daily_dollars: number | null;
   daily_tokens: number | null;
-  /** People of Telegram and Discord who are let in unasked. */
+  /** People who are let in unasked. */
   allowed_users?: (string | number)[];
   allowed_rooms?: string[];
   server_url?: string;
@@ -20,7 +16,10 @@ export interface BotSettings {
 
 export type Notices = Schema<"NoticeSettings">;
 
-export type Configuration = Record<Platform, BotSettings> & { language: "en" | "de"; notices: Notices };
+export type Configuration = Schema<"ConfigurationShown">;
+
+/** The settings of one messenger's bot, by its name there. */
+export const settingsOf = (configuration: Configuration, platform: string) => configuration[platform as keyof Configuration] as unknown as BotSettings;
 
 export type Request = Schema<"PairingRequestShown">;
 

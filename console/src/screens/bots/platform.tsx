@@ -7,15 +7,14 @@ import { Icon } from "~/components/icons";
 import { Badge, Facts, Notice } from "~/components/layout";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
-import { platformName } from "~/text/platforms";
-import type { BotSettings, Connector, Platform } from "./models";
+import type { BotSettings, Connector } from "./models";
 import { OwnChat } from "./own_chat";
 import { SettingsDialog } from "./settings";
 import { Setup } from "./setup";
-import { t } from "./texts";
+import { about, t } from "./texts";
 
 interface Props {
-  platform: Platform;
+  platform: string;
   connector: Connector;
   settings: BotSettings;
   reload: () => Promise<void>;
@@ -31,7 +30,7 @@ function State({ connector }: { connector: Connector }) {
 export function PlatformCard({ platform, connector, settings, reload }: Props) {
   const [dialog, setDialog] = useState<"setup" | "settings" | "own">();
   const params = { platform };
-  const label = platformName(platform);
+  const { label } = connector;
   const start = async () => {
     await api.post("/api/bots/{platform}/start", { params });
     await reload();
@@ -87,7 +86,7 @@ export function PlatformCard({ platform, connector, settings, reload }: Props) {
           ]}
         />
       ) : (
-        <p class="muted">{t(`about_${platform}`)}</p>
+        <p class="muted">{about(platform, "about")}</p>
       )}
       {isOwner && (
         <footer class="card-actions">

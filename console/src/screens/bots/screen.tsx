@@ -4,20 +4,20 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { Chats } from "./chats";
 import { General } from "./general";
-import { type Configuration, type Connector, PLATFORMS, type Platform } from "./models";
+import { type Configuration, type Connector, settingsOf } from "./models";
 import { PlatformCard } from "./platform";
 import { t } from "./texts";
 import { UndeliveredMessages } from "./undelivered";
 import { Waiting } from "./waiting";
 
 interface Known {
-  connectors: Record<Platform, Connector>;
+  connectors: Record<string, Connector>;
   configuration: Configuration;
 }
 
 async function load(signal: AbortSignal): Promise<Known> {
   const [{ connectors }, configuration] = await Promise.all([
-    api.get<{ connectors: Record<Platform, Connector> }>("/api/bots/status", { signal }),
+    api.get("/api/bots/status", { signal }),
     api.get("/api/bots/config", { signal }),
   ]);
   return { connectors, configuration };
@@ -30,20 +30,20 @@ export default function Bots() {
     <Page title={t("title")}>
       <Loaded of={found}>
         {({ connectors, configuration }) => {
-          const platforms = PLATFORMS.filter((name) => connectors[name].is_available);
-          const isSetUp = platforms.some((name) => connectors[name].has_token);
+          const platforms = Object.entries(connectors);
+          const isSetUp = platforms.some(([, connector]) => connector.has_token);
           return (
             <>
               {!isSetUp && <Empty icon="bots" title={t("empty")} text={t("empty_text")} />}
               {isSetUp && <Waiting configuration={configuration} />}
               <Section title={t("messengers")}>
                 <div class="bots-platforms">
-                  {platforms.map((platform) => (
+                  {platforms.map(([platform, connector]) => (
                     <PlatformCard
                       key={platform}
                       platform={platform}
-                      connector={connectors[platform]}
-                      settings={configuration[platform]}
+                      connector={connector}
+                      settings={settingsOf(configuration, platform)}
                       reload={found.reload}
                     />
                   ))}

@@ -6,11 +6,11 @@ import { Dialog } from "~/components/dialog";
 import { Choice, Form, TextField } from "~/components/field";
 import { attempt, toast } from "~/state/toasts";
 import { platformName } from "~/text/platforms";
-import { type BotSettings, type Platform, TEMPLATES, type Template } from "./models";
+import { type BotSettings, TEMPLATES, type Template } from "./models";
 import { t } from "./texts";
 
 interface Props {
-  platform: Platform;
+  platform: string;
   settings: BotSettings;
   reload: () => Promise<void>;
   onClose: () => void;
@@ -19,7 +19,8 @@ interface Props {
 const limit = (text: string) => (text === "" ? null : Number(text));
 
 export function SettingsDialog({ platform, settings, reload, onClose }: Props) {
-  const listed = platform === "matrix" ? "allowed_rooms" : "allowed_users";
+  const hasRooms = settings.allowed_rooms !== undefined;
+  const listed = hasRooms ? "allowed_rooms" : "allowed_users";
   const [template, setTemplate] = useState(settings.template as Template);
   const [dollars, setDollars] = useState(String(settings.daily_dollars ?? ""));
   const [tokens, setTokens] = useState(String(settings.daily_tokens ?? ""));
@@ -32,7 +33,7 @@ export function SettingsDialog({ platform, settings, reload, onClose }: Props) {
         daily_dollars: limit(dollars),
         daily_tokens: limit(tokens),
         [listed]: allowed.split(/\s+/).filter(Boolean),
-        ...(platform !== "matrix" && { server_url: server }),
+        ...(!hasRooms && { server_url: server }),
       };
       await api.put("/api/bots/config", { body: { [platform]: changes } });
       toast(t("saved"));
@@ -50,7 +51,7 @@ export function SettingsDialog({ platform, settings, reload, onClose }: Props) {
         </div>
         <p class="muted">{t("limits_hint")}</p>
         <TextField label={t(listed)} hint={t(`${listed}_hint`)} value={allowed} onInput={setAllowed} rows={2} monospace />
-        {platform !== "matrix" && <TextField label={t("server")} hint={t("server_hint")} type="url" value={server} onInput={setServer} autocomplete="off" />}
+        {!hasRooms && <TextField label={t("server")} hint={t("server_hint")} type="url" value={server} onInput={setServer} autocomplete="off" />}
         <Button label={t("save")} kind="primary" submit />
       </Form>
     </Dialog>

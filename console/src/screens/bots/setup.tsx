@@ -8,17 +8,13 @@ import { Notice } from "~/components/layout";
 import { attempt } from "~/state/toasts";
 import { explain } from "~/text/errors";
 import { platformName } from "~/text/platforms";
-import type { BotSettings, Platform } from "./models";
-import { t } from "./texts";
+import type { BotSettings } from "./models";
+import { about, t } from "./texts";
 
-const STEPS = {
-  telegram: ["telegram_1", "telegram_2", "telegram_3"],
-  discord: ["discord_1", "discord_2", "discord_3", "discord_4"],
-  matrix: ["matrix_1", "matrix_2"],
-} as const;
+const STEPS = ["1", "2", "3", "4"];
 
 interface Props {
-  platform: Platform;
+  platform: string;
   settings: BotSettings;
   isFirst: boolean;
   reload: () => Promise<void>;
@@ -34,10 +30,12 @@ export function Setup({ platform, settings, isFirst, reload, onClose }: Props) {
   // Also once a wrong one is kept.
   const [title] = useState(isFirst ? t("set_up", { platform: platformName(platform) }) : t("replace_token", { platform: platformName(platform) }));
   const params = { platform };
+  const hasServer = settings.homeserver_url !== undefined;
+  const hint = about(platform, "then");
   const check = async () => {
     setProblem(undefined);
     try {
-      if (platform === "matrix") await api.put("/api/bots/config", { body: { matrix: { homeserver_url: address, user_id: user } } });
+      if (hasServer) await api.put("/api/bots/config", { body: { [platform]: { homeserver_url: address, user_id: user } } });
       await api.put("/api/bots/{platform}/token", { params, body: { token } });
       setToken("");
       const found = await api.post("/api/bots/{platform}/test", { params });
@@ -60,17 +58,18 @@ export function Setup({ platform, settings, isFirst, reload, onClose }: Props) {
           <p>{t("found", { name })}</p>
         </Notice>
         <p>{t("then")}</p>
-        {platform === "telegram" && <p class="muted">{t("telegram_groups")}</p>}
-        {platform === "matrix" && <p class="muted">{t("matrix_rooms")}</p>}
+        {hint && <p class="muted">{hint}</p>}
       </Dialog>
     );
   }
   return (
     <Dialog title={title} onClose={onClose}>
       <ol class="bots-steps">
-        {STEPS[platform].map((step) => (
-          <li key={step}>{t(step)}</li>
-        ))}
+        {STEPS.map((step) => about(platform, step))
+          .filter((text) => text)
+          .map((text) => (
+            <li key={text}>{text}</li>
+          ))}
       </ol>
       {problem !== undefined && (
         <Notice kind="danger">
@@ -78,7 +77,7 @@ export function Setup({ platform, settings, isFirst, reload, onClose }: Props) {
         </Notice>
       )}
       <Form onSubmit={() => attempt(check)}>
-        {platform === "matrix" && (
+        {hasServer && (
           <>
             <TextField label={t("homeserver")} type="url" value={address} onInput={setAddress} required autocomplete="off" />
             <TextField label={t("user_id")} hint={t("user_id_hint")} value={user} onInput={setUser} required autocomplete="off" />

@@ -10,7 +10,7 @@ import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
 import { platformName } from "~/text/platforms";
-import type { Configuration, Request, Template } from "./models";
+import { type Configuration, type Request, settingsOf, type Template } from "./models";
 import { TemplateChoice } from "./settings";
 import { t } from "./texts";
 
@@ -72,7 +72,7 @@ export function Waiting({ configuration }: { configuration: Configuration }) {
       {shown && (
         <LetIn
           request={shown}
-          usual={configuration[shown.platform].template as Template}
+          usual={settingsOf(configuration, shown.platform).template as Template}
           onClose={() => setShown(undefined)}
           onDone={found.reload}
         />

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
@@ -10,19 +10,10 @@ import { attempt } from "~/state/toasts";
 import { changing, Part, removing } from "./part";
 import { t } from "./texts";
 
-interface Agent {
-  name: string;
-  description: string | null;
-  source: string;
-  model: string | null;
-  tools: string[];
-  system_prompt: string | null;
-  problem: string | null;
-  etag: string;
-}
+type Agent = Schema<"AgentRow">;
 
 export function Agents() {
-  const found = useResource(async (signal) => (await api.get<{ agents: Agent[] }>("/api/agents", { signal })).agents, "agents", ["agents", "plugins"]);
+  const found = useResource(async (signal) => (await api.get("/api/agents", { signal })).agents, "agents", ["agents", "plugins"]);
   const [shown, setShown] = useState<string>();
   const isAdmin = may("agents", "admin");
   return (
@@ -72,7 +63,7 @@ export function Opener({ name, onOpen }: { name: string; onOpen: () => void }) {
 function Shown({ name, onClose }: { name: string; onClose: () => void }) {
   // As it was read: what arrives while it is edited must not be taken for seen.
   const [edited, setEdited] = useState<Agent>();
-  const agent = useResource((signal) => api.get<Agent>("/api/agents/{name}", { params: { name }, signal }), name, ["agents"]);
+  const agent = useResource((signal) => api.get("/api/agents/{name}", { params: { name }, signal }), name, ["agents"]);
   if (edited) return <AgentDialog agent={edited} onClose={onClose} />;
   const canChange = may("agents", "admin") && agent.value?.source === "vault" && !agent.value.problem;
   return (
@@ -129,9 +120,9 @@ function AgentDialog({ agent, onClose }: { agent?: Agent; onClose: () => void })
         const params = { name: agent.name };
         const write = async (text: "new" | "before", etag: string) => {
           const sent = { params, body: text === "new" ? wanted : body(agent), headers: { "if-match": etag } };
-          return (await api.put<{ agent: Agent }>("/api/agents/{name}", sent)).agent.etag;
+          return (await api.put("/api/agents/{name}", sent)).agent.etag;
         };
-        const reread = async () => (await api.get<Agent>("/api/agents/{name}", { params })).etag;
+        const reread = async () => (await api.get("/api/agents/{name}", { params })).etag;
         if (!(await changing({ name: agent.name, etag: agent.etag, write, reread }))) return;
       }
       onClose();

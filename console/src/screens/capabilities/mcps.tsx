@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { confirm, Dialog } from "~/components/dialog";
 import { Choice, Form, TextField } from "~/components/field";
@@ -12,20 +12,10 @@ import { Opener } from "./agents";
 import { Part, removing } from "./part";
 import { t } from "./texts";
 
-interface Server {
-  name: string;
-  displayType: string;
-  displayCommand: string;
-  builtin: boolean;
-  validationErrors: string[] | null;
-  state: string;
-  status: "connected" | "error" | "needs_login" | "untested";
-  signed_in: boolean;
-  problem: string | null;
-}
+type Server = Schema<"ServerRow">;
 
 export function Mcps() {
-  const found = useResource(async (signal) => (await api.get<{ servers: Server[] }>("/api/mcps", { signal })).servers, "mcps", ["mcps", "plugins"]);
+  const found = useResource(async (signal) => (await api.get("/api/mcps", { signal })).servers, "mcps", ["mcps", "plugins"]);
   const [name, setName] = useState<string>();
   const shown = found.value?.find((server) => server.name === name);
   return (
@@ -121,7 +111,7 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
   const params = { name: server.name };
   const isAdmin = may("mcps", "admin") && !server.builtin;
   const tools = useResource(
-    (signal) => api.get<{ tools: { name: string; description?: string }[]; error?: string }>("/api/mcps/{name}/tools", { params, signal }),
+    (signal) => api.get("/api/mcps/{name}/tools", { params, signal }),
     server.name,
     ["mcps"],
   );
@@ -132,12 +122,12 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
   const [link, setLink] = useState<string>();
   const [answer, setAnswer] = useState("");
   const test = async () => {
-    const found = await api.post<{ status: string; tools_count?: number; error?: string; message?: string }>("/api/mcps/{name}/test", { params });
+    const found = await api.post("/api/mcps/{name}/test", { params });
     if (found.error) toast(found.error, { isError: true });
     else toast(t("works", { name: server.name, n: found.tools_count ?? 0 }));
     await tools.reload();
   };
-  const signIn = async () => setLink((await api.post<{ link: string }>("/api/mcps/{name}/login", { params, body: {} })).link);
+  const signIn = async () => setLink((await api.post("/api/mcps/{name}/login", { params, body: {} })).link);
   const signOut = async () => {
     if (!(await confirm(t("sign_out_title", { name: server.name }), t("sign_out_text"), t("sign_out")))) return;
     await api.delete("/api/mcps/{name}/login", { params });

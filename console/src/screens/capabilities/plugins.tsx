@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Details } from "~/components/details";
 import { Dialog } from "~/components/dialog";
@@ -12,31 +12,12 @@ import { Opener } from "./agents";
 import { Part, removing } from "./part";
 import { t } from "./texts";
 
-interface Plugin {
-  slug: string;
-  name: string;
-  version: string;
-  description: string | null;
-  author: string | null;
-  source: string;
-  sourceUrl: string | null;
-  skills: string[];
-  agents: string[];
-  mcps: string[];
-  commands: string[];
-  hooks: string[];
-  notRun: string[];
-  tokens: number;
-  hash: string;
-  waiting: string[];
-  problem: string | null;
-  contents?: { rights: string[] } | null;
-}
+type Plugin = Schema<"PluginRow">;
 
 const WAITS: Record<string, "waits_programs" | "waits_texts"> = { programs: "waits_programs", texts: "waits_texts" };
 
 export function Plugins() {
-  const found = useResource(async (signal) => (await api.get<{ plugins: Plugin[] }>("/api/plugins", { signal })).plugins, "plugins", ["plugins"]);
+  const found = useResource(async (signal) => (await api.get("/api/plugins", { signal })).plugins, "plugins", ["plugins"]);
   const [shown, setShown] = useState<string>();
   return (
     <>
@@ -85,7 +66,7 @@ function InstallDialog({ onClose }: { onClose: () => void }) {
     attempt(async () => {
       setBusy(true);
       try {
-        const { plugin } = await api.post<{ plugin: Plugin }>("/api/plugins/install", { body: { url, ...(slug && { slug }) } });
+        const { plugin } = await api.post("/api/plugins/install", { body: { url, ...(slug && { slug }) } });
         toast(t("installed", { name: plugin.name }));
         onClose();
       } finally {
@@ -106,16 +87,16 @@ function InstallDialog({ onClose }: { onClose: () => void }) {
 
 function PluginDialog({ slug, onClose, reload }: { slug: string; onClose: () => void; reload: () => Promise<void> }) {
   const params = { slug };
-  const found = useResource((signal) => api.get<Plugin>("/api/plugins/{slug}", { params, signal }), slug, ["plugins"]);
-  const [changes, setChanges] = useState<unknown>();
+  const found = useResource((signal) => api.get("/api/plugins/{slug}", { params, signal }), slug, ["plugins"]);
+  const [changes, setChanges] = useState<Schema<"PluginUpdate">>();
   const isAdmin = may("plugins", "admin");
   const approve = async (plugin: Plugin) => {
     await api.post("/api/plugins/{slug}/approve", { params, body: { hash: plugin.hash, parts: plugin.waiting } });
     await Promise.all([found.reload(), reload()]);
   };
-  const look = async () => setChanges(await api.post<unknown>("/api/plugins/{slug}/changes", { params }));
+  const look = async () => setChanges(await api.post("/api/plugins/{slug}/changes", { params }));
   const update = async (plugin: Plugin) => {
-    const hash = (changes as { hash?: string } | undefined)?.hash;
+    const hash = changes?.hash;
     await api.post("/api/plugins/{slug}/update", { params, body: hash ? { hash } : {} });
     setChanges(undefined);
     toast(t("updated", { name: plugin.name }));

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
@@ -11,21 +11,10 @@ import { Opener } from "./agents";
 import { changing, Part, removing } from "./part";
 import { t } from "./texts";
 
-interface Skill {
-  name: string;
-  description: string;
-  content: string | null;
-  source: string;
-  allowed_tools: string[];
-  files: { name: string; size: number }[];
-  problem: string | null;
-  etag: string;
-  /** Text below its fields, for a skill that was fetched singly. */
-  instructions?: string;
-}
+type Skill = Schema<"SkillRow">;
 
 export function Skills() {
-  const found = useResource(async (signal) => (await api.get<{ skills: Skill[] }>("/api/skills", { signal })).skills, "skills", ["skills", "plugins"]);
+  const found = useResource(async (signal) => (await api.get("/api/skills", { signal })).skills, "skills", ["skills", "plugins"]);
   const [shown, setShown] = useState<string>();
   const isAdmin = may("skills", "admin");
   return (
@@ -67,7 +56,7 @@ export function Skills() {
 function Shown({ name, onClose }: { name: string; onClose: () => void }) {
   // As it was read: what arrives while it is edited must not be taken for seen.
   const [edited, setEdited] = useState<Skill>();
-  const skill = useResource((signal) => api.get<Skill>("/api/skills/{name}", { params: { name }, signal }), name, ["skills"]);
+  const skill = useResource((signal) => api.get("/api/skills/{name}", { params: { name }, signal }), name, ["skills"]);
   if (edited) return <SkillDialog skill={edited} onClose={onClose} />;
   const canChange = may("skills", "admin") && skill.value?.source === "vault" && !skill.value.problem;
   return (
@@ -109,9 +98,9 @@ function SkillDialog({ skill, onClose }: { skill?: Skill; onClose: () => void })
         const params = { name: skill.name };
         const write = async (text: "new" | "before", etag: string) => {
           const sent = { params, body: text === "new" ? wanted : { content: skill.content }, headers: { "if-match": etag } };
-          return (await api.put<{ skill: Skill }>("/api/skills/{name}", sent)).skill.etag;
+          return (await api.put("/api/skills/{name}", sent)).skill.etag;
         };
-        const reread = async () => (await api.get<Skill>("/api/skills/{name}", { params })).etag;
+        const reread = async () => (await api.get("/api/skills/{name}", { params })).etag;
         if (!(await changing({ name: `/${skill.name}`, etag: skill.etag, write, reread }))) return;
       }
       onClose();

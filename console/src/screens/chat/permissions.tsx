@@ -49,8 +49,8 @@ async function load(session: Session, signal: AbortSignal): Promise<Known> {
     }),
     api.get("/api/chat/permission-templates", { signal }),
     api.get("/api/ls", { signal }).catch(empty({ entries: [] })),
-    api.get<{ modules: { name: string }[] }>("/api/modules", { signal }).catch(empty({ modules: [] })),
-    api.get<{ servers: { name: string; builtin: boolean }[] }>("/api/mcps", { signal }).catch(empty({ servers: [] })),
+    api.get("/api/modules", { signal }).catch(empty({ modules: [] })),
+    api.get("/api/mcps", { signal }).catch(empty({ servers: [] })),
     slug ? api.get("/api/workspaces/{slug}", { params: { slug }, signal }).catch(empty(null)) : null,
   ]);
   const workspace = found?.workspace ?? null;

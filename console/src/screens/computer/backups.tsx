@@ -41,7 +41,7 @@ export function Backups() {
 }
 
 function Kept() {
-  const found = useResource((signal) => api.get<BackupStatus>("/api/backups", { signal }), "backups", ["backups", "settings"]);
+  const found = useResource((signal) => api.get("/api/backups", { signal }), "backups", ["backups", "settings"]);
   const make = async () => {
     await api.post("/api/backups");
     await found.reload();

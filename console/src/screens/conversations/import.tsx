@@ -51,14 +51,14 @@ export function Import({ id }: { id: string }) {
 
 function Shown({ of, again }: { of: ImportState; again: () => void }) {
   const params = { import_id: of.id };
-  const cancel = () => api.delete("/api/imports/{import_id}", { params });
+  const cancel = () => api.module("DELETE", "/api/imports/{import_id}", { params });
   const undo = async () => {
     if (!(await confirm(t("undo_question"), t("undo_text"), t("undo_import")))) return;
-    await api.post("/api/imports/{import_id}/undo", { params });
+    await api.module("POST", "/api/imports/{import_id}/undo", { params });
     again();
   };
   const forget = async () => {
-    await api.delete("/api/imports/{import_id}", { params });
+    await api.module("DELETE", "/api/imports/{import_id}", { params });
     go(to("conversations", ["import"]));
   };
   const isOwner = may("imports", "admin");

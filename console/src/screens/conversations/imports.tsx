@@ -15,7 +15,7 @@ import { t } from "./texts";
 
 export function Imports() {
   const imports = useResource(
-    async (signal) => (await api.get<{ imports: ImportState[] }>("/api/imports", { signal })).imports,
+    async (signal) => (await api.module<{ imports: ImportState[] }>("GET", "/api/imports", { signal })).imports,
     "imports",
     ["imports"],
   );

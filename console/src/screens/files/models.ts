@@ -4,7 +4,7 @@ import { to } from "~/state/router";
 
 export type Entry = Schema<"FileEntry">;
 export type TextFile = Schema<"TextFile">;
-export type Change = Schema<"FileChange">;
+export type Change = Schema<"DeviceChange">;
 
 export const join = (folder: string, name: string) => (folder ? `${folder}/${name}` : name);
 export const nameOf = (path: string) => path.split("/").at(-1) ?? path;

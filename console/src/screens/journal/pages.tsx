@@ -1,5 +1,5 @@
 /** Pages of a day by agents, and the reflection that somebody wrote by hand. */
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Notice, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
@@ -8,14 +8,7 @@ import { toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
 import { t } from "./texts";
 
-interface Agent {
-  name: string;
-  displayName: string;
-  hasOutput: boolean;
-  outputPath: string | null;
-  lastProcessedDate: string | null;
-  lastError: string | null;
-}
+type Agent = Schema<"AgentPage">;
 
 interface Shown {
   agents: Agent[];
@@ -24,7 +17,7 @@ interface Shown {
 
 async function load(date: string, signal: AbortSignal): Promise<Shown> {
   const params = { module: "daily" };
-  const { agents } = await api.get<{ agents: Agent[] }>("/api/modules/{module}/agents/status", { params, query: { date }, signal });
+  const { agents } = await api.get("/api/modules/{module}/agents/status", { params, query: { date }, signal });
   const reflected = `Daily/reflections/${date}.md`;
   const wanted = agents.flatMap(({ hasOutput, displayName, outputPath }) =>
     hasOutput && outputPath ? [{ title: displayName, path: outputPath }] : [],
@@ -57,10 +50,7 @@ export function Pages({ date }: { date: string }) {
   if (!pages.length && !missing.length) return null;
   const run = async (agent: Agent) => {
     const params = { module: "daily", name: agent.name };
-    const done = await api.post<{ status: string; error: string | null }>("/api/modules/{module}/agents/{name}/run", {
-      params,
-      body: { date },
-    });
+    const done = await api.post("/api/modules/{module}/agents/{name}/run", { params, body: { date } });
     toast(done.error ?? t("run_done", { name: agent.displayName }), { isError: done.error !== null });
     await found.reload();
   };

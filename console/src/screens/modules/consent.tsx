@@ -16,13 +16,13 @@ export function ConsentView({ consent }: { consent: Consent }) {
         </Section>
       )}
       <Rights permissions={consent.permissions} />
-      {consent.files && consent.files.length > 0 && (
+      {consent.files.length > 0 && (
         <details class="fold">
           <summary>{t("files")}</summary>
           <ul>
             {consent.files.map((file) => (
               <li key={file.path}>
-                <bdi>{[file.change, file.path].filter(Boolean).join(" ")}</bdi>
+                <bdi>{`${file.kind} ${file.path}`}</bdi>
                 {file.diff && <Difference text={file.diff} />}
               </li>
             ))}
@@ -58,7 +58,7 @@ export function Rights({ permissions }: { permissions: Permissions }) {
   const lists = (["folders", "write", "read", "network", "commands"] as const).filter((name) => permissions[name].length > 0);
   const others = [
     // Modules that were approved by an earlier version have the names of interfaces only.
-    ...(permissions.gives ?? permissions.interfaces),
+    ...(permissions.gives.length > 0 ? permissions.gives : permissions.interfaces),
     ...permissions.mcp_used,
   ];
   return (
@@ -72,7 +72,7 @@ export function Rights({ permissions }: { permissions: Permissions }) {
         {others.length > 0 && <Right name={t("uses")} values={others} reason={reasons.interfaces} />}
         {permissions.hooks.length > 0 && <Right name={t("reacts")} values={permissions.hooks} reason={reasons.hooks} />}
       </dl>
-      {permissions.without_effect && permissions.without_effect.length > 0 && (
+      {permissions.without_effect.length > 0 && (
         <dl class="facts">
           <Right name={t("without_effect")} values={permissions.without_effect} />
         </dl>

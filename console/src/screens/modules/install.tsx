@@ -26,7 +26,7 @@ export function InstallDialog({ onClose, onInstalled }: Props) {
   const stage = () =>
     attempt(async () => {
       const body = { source, ...(path && { path }), untrusted: isUntrusted };
-      setStaged(await api.post<Staged>("/api/modules/staged", { body }));
+      setStaged(await api.post("/api/modules/staged", { body }));
     });
   const drop = async () => {
     if (staged && staged.status !== "installed") {

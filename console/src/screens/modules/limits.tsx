@@ -1,6 +1,6 @@
 /** Limits of a module's agents by the owner: less than was approved, never more. */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, Switch, TextField } from "~/components/field";
@@ -8,18 +8,13 @@ import { Badge, Loaded, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
-import type { AgentRights } from "./models";
 import { t } from "./texts";
 
-interface Limited {
-  name: string;
-  limit: { paths: string[] | null; capabilities: string[] | null; network: string | null } | null;
-  allowed: AgentRights;
-}
+type Limited = Schema<"LimitedAgent">;
 
 export function AgentLimits({ name }: { name: string }) {
   const found = useResource(
-    (signal) => api.get<{ agents: Limited[] }>("/api/modules/{name}/limits", { params: { name }, signal }),
+    (signal) => api.get("/api/modules/{name}/limits", { params: { name }, signal }),
     name,
     ["modules"],
   );

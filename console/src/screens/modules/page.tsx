@@ -12,13 +12,13 @@ import { toast } from "~/state/toasts";
 import { StateBadge } from "./badge";
 import { ConsentView, Rights } from "./consent";
 import { AgentLimits } from "./limits";
-import type { Consent, Module } from "./models";
+import type { Module } from "./models";
 import { ModuleSettings } from "./settings";
 import { t } from "./texts";
 
 export function ModulePage({ name }: { name: string }) {
   const params = { name };
-  const found = useResource((signal) => api.get<Module>("/api/modules/{name}", { params, signal }), name, ["modules"]);
+  const found = useResource((signal) => api.get("/api/modules/{name}", { params, signal }), name, ["modules"]);
   return (
     <Loaded of={found}>
       {(module) => (
@@ -42,10 +42,10 @@ export function ModulePage({ name }: { name: string }) {
           )}
           <ModuleSettings name={name} />
           <AgentLimits name={name} />
-          {[...module.confinement, ...(module.not_given ?? [])].length > 0 && (
+          {[...module.confinement, ...module.not_given].length > 0 && (
             <Section title={t("confinement")}>
               <ul class="details-list">
-                {[...module.confinement, ...(module.not_given ?? [])].map((sentence) => (
+                {[...module.confinement, ...module.not_given].map((sentence) => (
                   <li key={sentence}>{sentence}</li>
                 ))}
               </ul>
@@ -118,7 +118,7 @@ function RemoveDialog({ module, close }: { module: Module; close: (purge?: boole
 
 function Pending({ module, reload }: { module: Module; reload: () => Promise<void> }) {
   const params = { name: module.name };
-  const consent = useResource((signal) => api.get<Consent>("/api/modules/{name}/approval", { params, signal }), module.pending_hash ?? "");
+  const consent = useResource((signal) => api.get("/api/modules/{name}/approval", { params, signal }), module.pending_hash ?? "");
   const approve = async (hash: string) => {
     await api.post("/api/modules/{name}/approve", { params, body: { hash } });
     toast(t("done", { name: module.title || module.name }));

@@ -8,7 +8,7 @@ import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { StateBadge } from "./badge";
 import { InstallDialog, OfficialDialog } from "./install";
-import type { Module, Offered, Official } from "./models";
+import type { Offered } from "./models";
 import { ModulePage } from "./page";
 import { t } from "./texts";
 
@@ -18,9 +18,9 @@ export default function Modules({ rest }: ScreenProps) {
 
 function ModuleList() {
   const isAdmin = may("modules", "admin");
-  const installed = useResource((signal) => api.get<{ modules: Module[] }>("/api/modules", { signal }), "installed", ["modules"]);
+  const installed = useResource((signal) => api.get("/api/modules", { signal }), "installed", ["modules"]);
   const official = useResource(
-    async (signal) => (isAdmin ? api.get<{ modules: Official[] }>("/api/modules/official", { signal }) : { modules: [] }),
+    async (signal) => (isAdmin ? api.get("/api/modules/official", { signal }) : { modules: [] }),
     "official",
     ["modules"],
   );
@@ -28,8 +28,8 @@ function ModuleList() {
   const [looked, setLooked] = useState<Offered>();
   const reload = async () => void (await Promise.all([installed.reload(), official.reload()]));
   const others = official.value?.modules.filter((module) => !module.installed) ?? [];
-  const available = others.filter((module): module is Offered => module.problem === undefined);
-  const problems = others.filter((module) => module.problem !== undefined);
+  const available = others.filter((module): module is Offered => "hash" in module);
+  const problems = others.filter((module) => "problem" in module);
   return (
     <Page title={t("title")} actions={isAdmin && <Button label={t("add")} icon="plus" onPress={() => setInstalling(true)} />}>
       <Loaded of={installed}>

@@ -1,6 +1,6 @@
 /** The settings of a module, drawn from what its manifest says of them. */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Choice, Form, Switch, TextField } from "~/components/field";
 import { Loaded, Section } from "~/components/layout";
@@ -9,19 +9,11 @@ import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
 import { t } from "./texts";
 
-interface Setting {
-  name: string;
-  type: string;
-  description: string;
-  choices: string[];
-  default: unknown;
-  is_set: boolean;
-  value: unknown;
-}
+type Setting = Schema<"SettingRow">;
 
 export function ModuleSettings({ name }: { name: string }) {
   const found = useResource(
-    (signal) => api.get<{ settings: Setting[] }>("/api/modules/{name}/settings", { params: { name }, signal }),
+    (signal) => api.get("/api/modules/{name}/settings", { params: { name }, signal }),
     name,
     ["modules"],
   );

@@ -7,14 +7,14 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
-import type { Agent, Run } from "./models";
+import type { Agent } from "./models";
 import { t } from "./texts";
 
 async function load(agent: Agent, signal: AbortSignal) {
   const options = { params: { module: agent.module, name: agent.name }, signal };
   const [{ runs }, { text }] = await Promise.all([
-    api.get<{ runs: Run[] }>("/api/modules/{module}/agents/{name}/runs", options),
-    api.get<{ text: string }>("/api/modules/{module}/agents/{name}", options),
+    api.get("/api/modules/{module}/agents/{name}/runs", options),
+    api.get("/api/modules/{module}/agents/{name}", options),
   ]);
   return { runs, text };
 }
@@ -23,7 +23,7 @@ export function RunsDialog({ agent, onClose }: { agent: Agent; onClose: () => vo
   const found = useResource((signal) => load(agent, signal), `${agent.module}/${agent.name}`, ["schedule", "runs"]);
   const undo = async () => {
     const params = { module: agent.module, name: agent.name };
-    const done = await api.post<{ output_path: string }>("/api/modules/{module}/agents/{name}/undo", { params, body: {} });
+    const done = await api.post("/api/modules/{module}/agents/{name}/undo", { params, body: {} });
     toast(t("undone", { path: done.output_path }));
     await found.reload();
   };

@@ -13,7 +13,7 @@ import { t } from "./texts";
 
 export default function Schedule() {
   const found = useResource(
-    (signal) => api.get<{ agents: Agent[]; problems: Record<string, string> }>("/api/scheduler", { signal }),
+    (signal) => api.get("/api/scheduler", { signal }),
     "schedule",
     ["schedule", "modules"],
   );
@@ -50,10 +50,7 @@ export default function Schedule() {
 /** Run an agent; the server answers after three minutes at the latest, and the run goes on by itself. */
 async function run(agent: Agent): Promise<void> {
   const params = { module: agent.module, name: agent.name };
-  const done = await api.post<{ status: string; error?: string | null; output_path?: string | null }>(
-    "/api/modules/{module}/agents/{name}/run",
-    { params, body: { force: true } },
-  );
+  const done = await api.post("/api/modules/{module}/agents/{name}/run", { params, body: { force: true } });
   if (done.error) toast(done.error, { isError: true });
   else if (done.status === "running") toast(t("goes_on"));
   else if (done.output_path) toast(t("ran_page", { path: done.output_path }));

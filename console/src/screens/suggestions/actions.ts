@@ -1,14 +1,10 @@
 /** Decisions, each with a note that can take it back. */
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { canTakeBack, named, type Suggestion } from "~/components/suggestion";
 import { attempt, toast } from "~/state/toasts";
 import { t } from "./texts";
 
-export interface Result {
-  id: string;
-  status: string | null;
-  error: string | null;
-}
+export type Result = Schema<"ApprovalResult">;
 
 const at = ({ id }: Suggestion) => ({ params: { identifier: id } });
 
@@ -35,7 +31,7 @@ export async function undo(suggestion: Suggestion): Promise<void> {
 /** The oldest first: a later one may build on what an earlier one made. */
 export async function approveAll(shown: Suggestion[]): Promise<Result[]> {
   const ids = shown.map(({ id }) => id).reverse();
-  return (await api.post<{ results: Result[] }>("/api/suggestions/approve-all", { body: { ids } })).results;
+  return (await api.post("/api/suggestions/approve-all", { body: { ids } })).results;
 }
 
 function said(what: "approved" | "rejected", suggestion: Suggestion): void {

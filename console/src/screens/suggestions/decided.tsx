@@ -15,7 +15,7 @@ const STATUSES = ["approved", "modified", "rejected"] as const;
 
 async function load(signal: AbortSignal): Promise<Suggestion[]> {
   const pages = await Promise.all(
-    STATUSES.map((status) => api.get<{ suggestions: Suggestion[] }>("/api/suggestions", { query: { status, limit: MOST }, signal })),
+    STATUSES.map((status) => api.get("/api/suggestions", { query: { status, limit: MOST }, signal })),
   );
   const found = pages.flatMap(({ suggestions }) => suggestions);
   return found.sort((one, other) => (other.resolved_at ?? "").localeCompare(one.resolved_at ?? "")).slice(0, MOST);

@@ -16,7 +16,7 @@ const MOST = 200;
 export function Pending() {
   const query = { status: "pending", limit: MOST };
   const found = useResource(
-    (signal) => api.get<{ suggestions: Suggestion[]; total: number }>("/api/suggestions", { query, signal }),
+    (signal) => api.get("/api/suggestions", { query, signal }),
     "pending",
     ["suggestions"],
   );

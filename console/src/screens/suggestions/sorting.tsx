@@ -8,29 +8,15 @@ import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
 import { t } from "./texts";
 
-interface Run {
-  id: string;
-  started: string;
-  status: string;
-  error: string | null;
-  log: string[];
-}
-
-interface Orchestrator {
-  time: string;
-  resolves: string[];
-  runs: Run[];
-}
-
 /** The server answers after three minutes at the latest, and the run goes on by itself. */
 async function sort(): Promise<void> {
-  const done = await api.post<{ status: string; error?: string | null }>("/api/suggestions/orchestrate");
+  const done = await api.post("/api/suggestions/orchestrate");
   if (done.error) toast(done.error, { isError: true });
   else toast(done.status === "running" ? t("goes_on") : t("sorted"));
 }
 
 export function Sorting() {
-  const found = useResource((signal) => api.get<Orchestrator>("/api/suggestions/orchestrator", { signal }), "orchestrator", ["suggestions", "runs"]);
+  const found = useResource((signal) => api.get("/api/suggestions/orchestrator", { signal }), "orchestrator", ["suggestions", "runs"]);
   return (
     <>
       <p>{t("sorting_text")}</p>

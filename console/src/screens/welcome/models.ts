@@ -37,7 +37,7 @@ const FIRST_BOOT = "First boot";
 async function load(signal: AbortSignal): Promise<Known> {
   const [setup, { modules }, { sessions }, { keys }, backups, { is_reachable: isReachable }] = await Promise.all([
     api.get("/api/setup", { signal }),
-    api.get<{ modules: { name: string }[] }>("/api/modules", { signal }),
+    api.get("/api/modules", { signal }),
     api.get("/api/pairing/sessions", { signal }),
     api.get("/api/auth/keys", { signal }),
     api.get<Backups>("/api/backups", { signal }),

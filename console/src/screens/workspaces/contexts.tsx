@@ -10,7 +10,7 @@ import { t } from "./texts";
 
 type Watch = Schema<"Watch">;
 
-type Curator = Schema<"CuratorDocument">;
+type Curator = Schema<"CuratorState">;
 
 const folderOf = (path: string) => path.split("/").slice(0, -1).join("/");
 

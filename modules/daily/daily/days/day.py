@@ -76,12 +76,14 @@ class Day:
     def parse(cls, data: bytes) -> "Day":
         """Read a file; error: InvalidInput when nothing of it can be read."""
         if len(data) > LARGEST:
-            raise InvalidInput(f"The file is larger than {LARGEST:,} bytes.", "Divide it.")
+            raise InvalidInput(f"The file is larger than {LARGEST:,} bytes.", "Divide it.", key="file_too_large")
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
-            raise InvalidInput(f"The file is not in UTF-8 (line {line}).", "Save it in UTF-8.") from error
+            raise InvalidInput(
+                f"The file is not in UTF-8 (line {line}).", "Save it in UTF-8.", key="not_text"
+            ) from error
         first = text.find("\n")
         day = cls(eol="\r\n" if first > 0 and text[first - 1] == "\r" else "\n")
         lines = _lines(text)
@@ -131,7 +133,7 @@ class Day:
         """Append an entry; errors: Conflict when the id is there, Unchangeable."""
         key = key_of(id) or id
         if self._block(key) is not None:
-            raise Conflict(f"{id} is in the journal already.")
+            raise Conflict(f"{id} is in the journal already.", key="entry_exists")
         day = self.insert(_block(Heading(id, title), content, self.eol), len(self.blocks), date)
         return day.say(key, fields, date)
 
@@ -196,12 +198,16 @@ class Day:
                     new = replace(new, text=new.text + self.eol)
                 rest = self.blocks[position + 1 :]
                 return replace(self, blocks=(*self.blocks[:position], *([new] if new else []), *rest))
-        raise NotFound(f"There is no entry para:daily:{key}.")
+        raise NotFound(f"There is no entry para:daily:{key}.", key="no_such_entry")
 
     def check(self) -> None:
         """See that it can be changed; error: Unchangeable."""
         if self.problem is not None:
-            raise Unchangeable(f"The file of this day cannot be changed: {self.problem}", "Mend it in a text editor.")
+            raise Unchangeable(
+                f"The file of this day cannot be changed: {self.problem}",
+                "Mend it in a text editor.",
+                key="day_unchangeable",
+            )
 
     def _block(self, key: str) -> Block | None:
         return next((block for block in self.blocks if block.key == key), None)

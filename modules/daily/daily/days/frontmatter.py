@@ -50,9 +50,13 @@ class Frontmatter:
         data = documents.value_of(root)
         data = {} if data is None else data
         if not isinstance(data, dict):
-            raise InvalidInput("The part between the lines `---` is no list of `name: value`.")
+            raise InvalidInput(
+                "The part between the lines `---` is no list of `name: value`.", key="front_matter_not_a_list"
+            )
         if not isinstance(data.get(_ENTRIES), dict | None):
-            raise InvalidInput("`entries` in the part between the lines `---` is no list of `id: …`.")
+            raise InvalidInput(
+                "`entries` in the part between the lines `---` is no list of `id: …`.", key="entries_not_a_list"
+            )
         entries = documents.child(root, _ENTRIES)
         places = front_matter.places(text, entries[1]) if entries else []
         if not places:
@@ -146,6 +150,7 @@ def _unchangeable() -> Unchangeable:
     return Unchangeable(
         "The part between the lines `---` is written in a way that cannot be changed without changing more.",
         "Write it as plain `name: value` lines.",
+        key="front_matter_unchangeable",
     )
 
 

@@ -22,7 +22,8 @@ def composed(text: str) -> Any:
     except documents.NotYaml as error:
         # The first line of the file is the `---`.
         raise InvalidInput(
-            f"The part between the lines `---` cannot be read: line {error.line + 1}: {error.reason}"
+            f"The part between the lines `---` cannot be read: line {error.line + 1}: {error.reason}",
+            key="front_matter_unreadable",
         ) from error
 
 

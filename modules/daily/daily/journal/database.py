@@ -51,7 +51,9 @@ class Database:
                     return work(connection)
             except sqlite3.Error as error:
                 known = disk_error(error, self._path)
-                raise known or Unavailable(f"The database {self._path.name} cannot be used: {error}.") from error
+                raise known or Unavailable(
+                    f"The database {self._path.name} cannot be used: {error}.", key="database_unusable"
+                ) from error
 
     async def _work_together(self) -> None:
         try:

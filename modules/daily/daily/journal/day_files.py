@@ -57,7 +57,7 @@ class DayFiles:
         except NotFound:
             return None
         except (InvalidInput, NotAllowed) as error:
-            raise Unchangeable(f"{path} cannot be read: {error.message}", error.hint) from error
+            raise Unchangeable(f"{path} cannot be read: {error.message}", error.hint, key="day_unreadable") from error
         self._remember(path, data, day)
         return data, day
 
@@ -119,7 +119,7 @@ class DayFiles:
                 await self._written(path, after, new)
                 break
         else:
-            raise Unchangeable(f"{path} is being changed by others all the time.", "Try it again.")
+            raise Unchangeable(f"{path} is being changed by others all the time.", "Try it again.", key="day_busy")
         for waiting, problem in zip(batch, problems, strict=True):
             if waiting.future.cancelled():
                 continue
@@ -132,7 +132,9 @@ class DayFiles:
         try:
             return bool(await self._files.replace(path, new, data))
         except (InvalidInput, NotAllowed) as error:
-            raise Unchangeable(f"{path} cannot be written: {error.message}", error.hint) from error
+            raise Unchangeable(
+                f"{path} cannot be written: {error.message}", error.hint, key="day_not_written"
+            ) from error
 
     def _remember(self, path: str, data: bytes, day: Day) -> None:
         self._known.pop(path, None)
@@ -150,7 +152,9 @@ def _applied(day: Day, edits: list[Edit]) -> tuple[Day, list[ParachuteError | No
             try:
                 edited = edit(after)
                 if careful and len(edited.render()) > LARGEST:
-                    raise Unchangeable(f"The file of this day would be larger than {LARGEST:,} bytes.")
+                    raise Unchangeable(
+                        f"The file of this day would be larger than {LARGEST:,} bytes.", key="day_too_large"
+                    )
                 after = edited
                 problems.append(None)
             except ParachuteError as error:

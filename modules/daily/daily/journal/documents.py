@@ -96,7 +96,7 @@ def checked_content(text: str, *, empty: bool = False) -> str:
         del lines[0]
     text = "\n".join(lines).rstrip()
     if not text and not empty:
-        raise InvalidInput("content: an entry needs a text.")
+        raise InvalidInput("content: an entry needs a text.", key="content_empty")
     return _checked(text, "content", LONGEST_CONTENT)
 
 
@@ -107,13 +107,13 @@ def checked_title(text: str) -> str:
 
 def _checked(text: str, field: str, longest: int) -> str:
     if len(text) > longest:
-        raise InvalidInput(f"{field}: at most {longest:,} characters are allowed.")
+        raise InvalidInput(f"{field}: at most {longest:,} characters are allowed.", key="text_too_long")
     if "\0" in text:
-        raise InvalidInput(f"{field}: the sign NUL is not allowed.")
+        raise InvalidInput(f"{field}: the sign NUL is not allowed.", key="zero_character")
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInput(f"{field}: it has half of a sign (a lone surrogate).") from error
+        raise InvalidInput(f"{field}: it has half of a sign (a lone surrogate).", key="half_a_character") from error
     return text
 
 

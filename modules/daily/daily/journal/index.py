@@ -208,7 +208,7 @@ class Index:
                 "ORDER BY number DESC LIMIT ?"
             )
         else:
-            raise InvalidInput("q: words to search for are expected.")
+            raise InvalidInput("q: words to search for are expected.", key="search_empty")
         values = (wanted, *bounds, limit)
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return [_found(row) for row in rows]

@@ -22,7 +22,7 @@ def checked_date(text: str, field: str = "date") -> str:
     """A date as YYYY-MM-DD; error: InvalidInput."""
     if _is_date(text):
         return text
-    raise InvalidInput(f"{field}: a date such as 2024-01-15 is expected, not {text[:40]!r}.")
+    raise InvalidInput(f"{field}: a date such as 2024-01-15 is expected, not {text[:40]!r}.", key="invalid_date")
 
 
 def date_of(path: str) -> str | None:

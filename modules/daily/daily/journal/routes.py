@@ -45,9 +45,9 @@ class EntryRoutes:
             found, total = await self.journal.between(first, last, limit, offset)
             return {"entries": [document_of(entry) for entry in found], "total": total}
         if first or last:
-            raise InvalidInput("date: give a date, or `from` and `to`.")
+            raise InvalidInput("date: give a date, or `from` and `to`.", key="two_periods")
         if not 1 <= limit <= 1000 or offset < 0:
-            raise InvalidInput("limit: 1 to 1,000 are allowed, and an offset of 0 or more.")
+            raise InvalidInput("limit: 1 to 1,000 are allowed, and an offset of 0 or more.", key="limit_out_of_range")
         day = await self.journal.of_day(date)
         return {"entries": [document_of(entry) for entry in day[offset : offset + limit]], "total": len(day)}
 
@@ -87,7 +87,7 @@ class EntryRoutes:
         for path in names.files_of(names.checked_date(date)):
             if before := await last_with(self.versions, path, entry_id):
                 return document_of(await self.journal.restore(entry_id, date, before))
-        raise NotFound(f"No version of {date} is kept that has {entry_id[:80]}.")
+        raise NotFound(f"No version of {date} is kept that has {entry_id[:80]}.", key="no_such_version")
 
     @route("GET", "/days")
     async def list_days(self, **query: Any) -> dict[str, Any]:
@@ -152,15 +152,21 @@ class EntryRoutes:
         """Fields of the frontmatter for a recording; error: NotFound if there is none at the path."""
         if path is None:
             if duration is not None:
-                raise InvalidInput("duration: it belongs to an audio_path.")
+                raise InvalidInput("duration: it belongs to an audio_path.", key="duration_without_audio")
             return {}
         inner = path.removeprefix(f"{names.ROOT}/")
         place = f"{names.ROOT}/{inner}"
         if not inner.startswith("assets/"):
-            raise InvalidInput("audio_path: a path such as assets/2024-01-15/note.m4a is expected.")
+            raise InvalidInput(
+                "audio_path: a path such as assets/2024-01-15/note.m4a is expected.", key="invalid_audio_path"
+            )
         if await self.core.files.stat(place) is None:
-            raise NotFound(f"audio_path: there is no {inner}.", "Upload it first, with POST /api/daily/assets/{name}.")
+            raise NotFound(
+                f"audio_path: there is no {inner}.",
+                "Upload it first, with POST /api/daily/assets/{name}.",
+                key="no_such_audio",
+            )
         if duration is not None and duration < 0:
-            raise InvalidInput("duration: seconds from 0 on are allowed.")
+            raise InvalidInput("duration: seconds from 0 on are allowed.", key="invalid_duration")
         fields: dict[str, Any] = {"type": "voice", "audio": inner}
         return fields if duration is None else {**fields, "duration": duration}

@@ -85,7 +85,7 @@ class Journal:
         await self.reconciler.ready()
         found = await self._find(entry_id)
         if found is None:
-            raise NotFound(f"There is no entry {entry_id[:80]}.")
+            raise NotFound(f"There is no entry {entry_id[:80]}.", key="no_such_entry")
         return found
 
     async def created(self, key: str) -> Found | None:
@@ -131,7 +131,7 @@ class Journal:
         day = await self._writing.change(found.path, edit, event)
         entry = day.entry(key)
         if entry is None:  # another edit of the same moment took it out
-            raise NotFound(f"There is no entry {entry_id[:80]}.")
+            raise NotFound(f"There is no entry {entry_id[:80]}.", key="no_such_entry")
         return replace(found, entry=entry)
 
     async def delete(self, entry_id: str, expected_version: str | None = None) -> None:
@@ -188,16 +188,16 @@ class Journal:
         key = key_of(entry_id)
         removed = next((each for each in before.written if key and each.block.key == key), None)
         if key is None or removed is None:
-            raise NotFound(f"There is no entry {entry_id[:80]}.")
+            raise NotFound(f"There is no entry {entry_id[:80]}.", key="no_such_entry")
         if await self._find(entry_id) is not None:
-            raise Conflict(f"{id_of(key)} is in the journal already.")
+            raise Conflict(f"{id_of(key)} is in the journal already.", key="entry_exists")
         event = entry_event(CREATED, id_of(key), removed.entry.content, audio_of(removed.entry))
         earlier = before.blocks[: before.blocks.index(removed.block)]
         keys = {block.key for block in earlier}
 
         def edit(day: Day) -> Day:
             if day.entry(key) is not None:
-                raise Conflict(f"{id_of(key)} is in the journal already.")
+                raise Conflict(f"{id_of(key)} is in the journal already.", key="entry_exists")
             there = [n for n, block in enumerate(day.blocks) if block in earlier or (block.key and block.key in keys)]
             first = 1 if day.blocks and day.blocks[0].heading is None else 0
             return day.insert(removed.block, there[-1] + 1 if there else first, date).say(key, removed.fields, date)
@@ -271,7 +271,7 @@ class Journal:
 
 def _check_version(entry: Entry, expected: str | None) -> None:
     if expected not in (None, version_of(entry)):
-        raise Conflict("The entry has changed since.", "Reload it and look at the current state.")
+        raise Conflict("The entry has changed since.", "Reload it and look at the current state.", key="entry_changed")
 
 
 def _audio(fields: dict[str, Any]) -> str | None:
@@ -284,12 +284,12 @@ def _bounds(first: str | None, last: str | None) -> tuple[str, str]:
         names.checked_date(last, "to") if last else names.LAST,
     )
     if bounds[0] > bounds[1]:
-        raise InvalidInput("from: the first day must not be after the last one.")
+        raise InvalidInput("from: the first day must not be after the last one.", key="period_reversed")
     return bounds
 
 
 def _check_limit(limit: int, offset: int = 0) -> None:
     if not 1 <= limit <= _MOST:
-        raise InvalidInput(f"limit: 1 to {_MOST:,} are allowed.")
+        raise InvalidInput(f"limit: 1 to {_MOST:,} are allowed.", key="limit_out_of_range")
     if not 0 <= offset < 1 << 40:
-        raise InvalidInput("offset: it must not be below 0.")
+        raise InvalidInput("offset: it must not be below 0.", key="offset_below_zero")

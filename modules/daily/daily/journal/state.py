@@ -72,7 +72,9 @@ class State:
                 if row is not None:
                     if row[3] != digest:
                         raise Conflict(
-                            "idempotency_key: it was used with another text.", "Use a new key for each entry."
+                            "idempotency_key: it was used with another text.",
+                            "Use a new key for each entry.",
+                            key="idempotency_key_used",
                         )
                     return Asked(row[0], row[1], bool(row[2])), 0
                 connection.execute(
@@ -147,5 +149,7 @@ def digest_of(*parts: str | None) -> str:
 def checked_key(key: str | None) -> str | None:
     """An idempotency key; error: Conflict when it is too long."""
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
-        raise Conflict(f"idempotency_key: 1 to {_LONGEST_KEY} characters are allowed.", status=422)
+        raise Conflict(
+            f"idempotency_key: 1 to {_LONGEST_KEY} characters are allowed.", status=422, key="idempotency_key_length"
+        )
     return key

@@ -77,7 +77,7 @@ async def applied(
     try:
         found = await journal.get(str(target_id))
     except NotFound:
-        raise Conflict(f"{target_id} is gone, so it is unknown whether it was changed.") from None
+        raise Conflict(f"{target_id} is gone, so it is unknown whether it was changed.", key="target_gone") from None
     if version_of(found.entry) == expected_version:
         return None
     text, title = found.entry.content, payload.get("title")
@@ -86,7 +86,10 @@ async def applied(
     )
     if is_there and title in (None, found.entry.title):
         return found
-    raise Conflict(f"The entry {target_id} was changed since, so it is unknown whether this was applied before.")
+    raise Conflict(
+        f"The entry {target_id} was changed since, so it is unknown whether this was applied before.",
+        key="target_changed",
+    )
 
 
 async def change_of(
@@ -94,11 +97,11 @@ async def change_of(
 ) -> tuple[Found, str | None, str | None]:
     """(entry, its new text, its new title); errors: InvalidInput, NotFound."""
     if target_id is None:
-        raise InvalidInput("target_id: update needs the id of an entry.")
+        raise InvalidInput("target_id: update needs the id of an entry.", key="target_missing")
     found = await journal.get(target_id)
     content, title = _text(found.entry, payload), payload.get("title")
     if content is None and title is None:
-        raise InvalidInput("payload: it changes nothing.")
+        raise InvalidInput("payload: it changes nothing.", key="changes_nothing")
     return found, content, title
 
 
@@ -107,9 +110,9 @@ def _text(entry: Entry, payload: Mapping[str, Any]) -> str | None:
     if append is None:
         return content
     if content is not None:
-        raise InvalidInput("append: give either the whole content or what is added to it.")
+        raise InvalidInput("append: give either the whole content or what is added to it.", key="two_contents")
     if not append.strip():
-        raise InvalidInput("append: there is nothing to add.")
+        raise InvalidInput("append: there is nothing to add.", key="nothing_to_append")
     return f"{entry.content}\n\n{append}" if entry.content else append
 
 

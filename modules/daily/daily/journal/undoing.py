@@ -29,7 +29,7 @@ async def preview(journal: Journal, action: str, target_id: str | None, payload:
 async def undo(journal: Journal, action: str, target_id: str | None, keep: Mapping[str, Any], result: Any) -> None:
     """Take a change back; error: Conflict when the entry was changed since."""
     if not isinstance(result, Mapping):
-        raise Conflict("The change to undo is no longer known.", "Change it back by hand.")
+        raise Conflict("The change to undo is no longer known.", "Change it back by hand.", key="nothing_kept")
     made = entry_version(result.get("title", ""), result.get("content", ""))
     if action == "create":
         with contextlib.suppress(NotFound):

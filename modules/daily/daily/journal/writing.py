@@ -72,7 +72,9 @@ class Writing:
                 return await self._get(asked.entry)
             except NotFound as error:
                 if asked.written:
-                    raise Conflict("idempotency_key: the entry of this key was deleted since.") from error
+                    raise Conflict(
+                        "idempotency_key: the entry of this key was deleted since.", key="entry_deleted"
+                    ) from error
             # A crash came between the record and the file.
             event = replace(new.event, data={**new.event.data, "entry_id": asked.entry})
             number = await self._state.enqueue(event)

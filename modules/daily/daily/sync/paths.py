@@ -19,21 +19,25 @@ _SECRET_NAME = re.compile(r"id_(rsa|dsa|ecdsa|ed25519)|(credentials|secrets)(\.|
 def checked_root(root: str) -> None:
     """See that the journal is meant; error: NotAllowed."""
     if root.strip("/") != ROOT:
-        raise NotAllowed(f"root: only {ROOT} is synchronized, not {root[:60]!r}.")
+        raise NotAllowed(f"root: only {ROOT} is synchronized, not {root[:60]!r}.", key="root_not_synchronized")
 
 
 def vault_path(path: str) -> str:
     """A path below the journal's folder as one within the vault; errors: InvalidInput, NotAllowed."""
     if not path or len(path) > _LONGEST or not _PRINTED.fullmatch(path):
-        raise InvalidInput(f"path: {path[:80]!r} is no path; write one such as journals/2024-01-15.md.")
+        raise InvalidInput(
+            f"path: {path[:80]!r} is no path; write one such as journals/2024-01-15.md.", key="invalid_path"
+        )
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
-        raise InvalidInput(f"path: {path[:80]!r} must be a path below {ROOT} without `..`.")
+        raise InvalidInput(f"path: {path[:80]!r} must be a path below {ROOT} without `..`.", key="path_leads_out")
     if any(len(part.encode(errors="replace")) > _LONGEST_NAME for part in parts):
-        raise InvalidInput(f"path: {path[:80]!r} has a name that is too long.")
+        raise InvalidInput(f"path: {path[:80]!r} has a name that is too long.", key="name_too_long")
     if not is_shared(path):
         raise NotAllowed(
-            f"path: {path[:80]!r} is not synchronized.", f"Hidden files and secrets are not, but {AGENTS}/."
+            f"path: {path[:80]!r} is not synchronized.",
+            f"Hidden files and secrets are not, but {AGENTS}/.",
+            key="path_not_synchronized",
         )
     return f"{ROOT}/{path}"
 

@@ -102,7 +102,7 @@ class Pushing:
             if await self._files.replace(path, data, current):
                 await self._journal.reconciler.some([path])
                 return
-        raise Conflict(f"{path} is being changed by others all the time.", "Try it again.")
+        raise Conflict(f"{path} is being changed by others all the time.", "Try it again.", key="file_busy")
 
 
 def _copy_of(path: str, digest: str) -> str:

@@ -58,15 +58,18 @@ class SyncRoutes:
             data += chunk
             if len(data) > _LARGEST_PUSH:
                 raise InvalidInput(
-                    f"body: at most {_LARGEST_PUSH:,} bytes are allowed.", "Push fewer files at a time.", status=413
+                    f"body: at most {_LARGEST_PUSH:,} bytes are allowed.",
+                    "Push fewer files at a time.",
+                    status=413,
+                    key="body_too_large",
                 )
         try:
             body = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise InvalidInput("body: this is not JSON.", status=400) from error
+            raise InvalidInput("body: this is not JSON.", status=400, key="body_not_json") from error
         del data
         if not isinstance(body, dict) or not isinstance(body.get("root"), str):
-            raise InvalidInput("root: text is expected.")
+            raise InvalidInput("root: text is expected.", key="root_not_text")
         checked_root(body["root"])
         return await self.sync.push(convert(body.get("files"), list[PushedFile], "files", strict=False), _who(request))
 
@@ -86,7 +89,7 @@ class SyncRoutes:
     async def list_versions(self, path: str | None = None, limit: int = 100) -> dict[str, Any]:
         """Earlier versions, newest first; of one file, by its path below the journal's folder, if one is given."""
         if not 1 <= limit <= 1000:
-            raise InvalidInput("limit: 1 to 1,000 are allowed.")
+            raise InvalidInput("limit: 1 to 1,000 are allowed.", key="limit_out_of_range")
         versions = await self.versions.all(vault_path(path) if path else None, limit)
         return {"versions": [_described(version) for version in versions]}
 

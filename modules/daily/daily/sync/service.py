@@ -99,7 +99,9 @@ class Sync:
                 place = vault_path(path)
                 stamp = await self._files.stat(place)
                 if stamp is not None and files and size + stamp[1] > _PULLED_BYTES:
-                    raise InvalidInput("There are too many bytes for one answer; ask for this file again.")
+                    raise InvalidInput(
+                        "There are too many bytes for one answer; ask for this file again.", key="answer_too_large"
+                    )
                 data = await self._files.read_bytes(place)
                 size += len(data)
                 files.append(_pulled(path, data, stamp[0] / 1e9 if stamp else time.time()))
@@ -139,7 +141,9 @@ class Sync:
             if date := date_of(path):
                 data = await self._files.read_bytes(path)
                 if not await self._versions.has_seen(path, hashlib.sha256(data).hexdigest()):
-                    raise InvalidInput("It has changed since a device last saw it, and is not deleted.")
+                    raise InvalidInput(
+                        "It has changed since a device last saw it, and is not deleted.", key="changed_since_seen"
+                    )
                 keys = [found.entry.key for found in await self._journal.of_day(date) if found.path == path]
             await self._keep(path, "deleted")
             await self._files.delete(path)
@@ -163,11 +167,11 @@ def _content(file: PushedFile) -> bytes:
         try:
             return base64.b64decode(file.content, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise InvalidInput("The content is no base64.") from error
+            raise InvalidInput("The content is no base64.", key="not_base64") from error
     try:
         return file.content.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInput("The content has half of a sign (a lone surrogate).") from error
+        raise InvalidInput("The content has half of a sign (a lone surrogate).", key="half_a_character") from error
 
 
 def _pulled(path: str, data: bytes, modified: float) -> dict[str, Any]:
@@ -203,4 +207,4 @@ def _matches(path: str, pattern: str) -> bool:
 
 def _check_number(number: int) -> None:
     if number > _MOST_FILES:
-        raise InvalidInput(f"At most {_MOST_FILES:,} files at a time are possible.")
+        raise InvalidInput(f"At most {_MOST_FILES:,} files at a time are possible.", key="too_many_files")

@@ -92,7 +92,7 @@ class Versions:
         query = f"SELECT {_COLUMNS} FROM versions WHERE number = ?"  # noqa: S608
         row = await self._database.run(lambda connection: connection.execute(query, (number,)).fetchone())
         if row is None or not (self._folder / row[2]).exists():
-            raise NotFound(f"There is no version {number}.")
+            raise NotFound(f"There is no version {number}.", key="no_such_version")
         return Version(*row), self._pieces(Version(*row))
 
     async def has_seen(self, path: str, digest: str) -> bool:

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO
+
+from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
 
@@ -34,8 +35,7 @@ class TooLong(InvalidInput):
     key = "recording_too_long"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Some seconds of sound from `start` on, as a numpy array of floats; `total` is what the file says of its length, or None."""
 
     start: float

@@ -3,8 +3,9 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.automation.transcription.model_folder import ModelFolder, ModelUnavailable
 from parachute.automation.transcription.process.decoding import RATE
@@ -15,8 +16,7 @@ _OF_SENSE_VOICE = ("zh", "en", "ja", "ko", "yue")
 """Told any other, it finds out itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """Speech in a piece of sound, and its language if the model tells."""
 
     text: str

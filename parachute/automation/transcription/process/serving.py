@@ -61,7 +61,7 @@ class Serving:
         language = asked.get("language")
         longest = asked.get("longest_seconds")
         if not isinstance(language, str | None) or not isinstance(longest, int | float):
-            raise InvalidInput("A question needs a language, or none, and longest_seconds.")
+            raise InvalidInput("A question needs a language, or none, and longest_seconds.", key="question_invalid")
         recognizer = self._recognizer(language)
         seconds = 0.0
         for piece in pieces(recording, longest):

@@ -1,16 +1,16 @@
 """The settings of the process, from its environment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+
+from msgspec import Struct
 
 from parachute.base.environment import number_in
 from parachute.base.errors import InvalidInput
 
 
-@dataclass(frozen=True, slots=True)
-class VoiceSettings:
+class VoiceSettings(Struct, frozen=True):
     """Read once at the start; `kind` None: the folder says it."""
 
     model: Path
@@ -23,7 +23,10 @@ class VoiceSettings:
         """Read the PARACHUTE_VOICE_ variables; error: InvalidInput naming the variable and what is allowed."""
         model = environment.get("PARACHUTE_VOICE_MODEL", "")
         if not model.startswith("/"):
-            raise InvalidInput(f"PARACHUTE_VOICE_MODEL is {model!r}, and the path of a folder from / on is needed.")
+            raise InvalidInput(
+                f"PARACHUTE_VOICE_MODEL is {model!r}, and the path of a folder from / on is needed.",
+                key="model_folder_missing",
+            )
         return cls(
             Path(model),
             environment.get("PARACHUTE_VOICE_KIND") or None,

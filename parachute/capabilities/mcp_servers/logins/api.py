@@ -2,12 +2,13 @@
 
 import html
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base.answers import Answer
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.base.services import provided
 from parachute.capabilities.mcp_servers.logins.models import callback_address
@@ -52,31 +53,53 @@ class End(BaseModel):
     answer: str = Field(max_length=20_000)
 
 
+class LoginLink(Answer, frozen=True):
+    """The `link` for a browser, the server at which it signs in, and the address to which it comes back."""
+
+    link: str
+    signs_in_at: str
+    comes_back_to: str
+
+
+class SignedIn(Answer, frozen=True):
+    """The server that is signed in to."""
+
+    server: str
+    success: bool = True
+
+
+class SignedOut(Answer, frozen=True):
+    """The tokens of a server are forgotten, if there were any."""
+
+    was_signed_in: bool
+    success: bool = True
+
+
 @router.post("/{name}/login")
 async def begin(
     name: str, request: Request, service: ServersDependency, settings: SettingsDependency, body: Beginning | None = None
-) -> dict[str, Any]:
+) -> LoginLink:
     """Begin to sign in to a server elsewhere: `link` is for a browser, which comes back to this computer at the address called."""
     wanted = body or Beginning()
     if wanted.client_secret is not None and wanted.client_id is None:
-        raise Conflict("client_secret: it belongs to a client_id.")
+        raise Conflict("client_secret: it belongs to a client_id.", key="client_id_missing")
     base = callback_address(settings.port) if wanted.paste else callback_address(settings.port, str(request.base_url))
     client = (wanted.client_id, wanted.client_secret) if wanted.client_id is not None else None
     pending = await service.begin_login(name, base, wanted.hosts, client)
-    return {"link": pending.link, "signs_in_at": pending.registration.issuer, "comes_back_to": base}
+    return LoginLink(pending.link, pending.registration.issuer, base)
 
 
 @router.post("/{name}/login/answer")
-async def answer(name: str, service: ServersDependency, body: End) -> dict[str, Any]:
+async def answer(name: str, service: ServersDependency, body: End) -> SignedIn:
     """Finish signing in with the browser's last address, where the browser could not return it."""
     callback = Callback.parse(body.answer)
-    return {"success": True, "server": await service.remote.logins.finish(callback, name)}
+    return SignedIn(await service.remote.logins.finish(callback, name))
 
 
 @router.delete("/{name}/login")
-async def logout(name: str, service: ServersDependency) -> dict[str, bool]:
+async def logout(name: str, service: ServersDependency) -> SignedOut:
     """Sign out: the tokens are forgotten; `was_signed_in` tells whether there were any."""
-    return {"success": True, "was_signed_in": await service.logout(name)}
+    return SignedOut(await service.logout(name))
 
 
 @router.get("/oauth/callback", include_in_schema=False)

@@ -28,7 +28,7 @@ from pydantic import AnyUrl
 
 from parachute.base.errors import Conflict
 from parachute.capabilities.mcp_servers import addresses
-from parachute.capabilities.mcp_servers.logins.errors import LoginFailed, LoginRefused
+from parachute.capabilities.mcp_servers.logins.errors import LoginFailed
 from parachute.capabilities.mcp_servers.logins.models import Registration
 from parachute.capabilities.mcp_servers.logins.requests import Requests
 from parachute.capabilities.mcp_servers.models import Server
@@ -48,14 +48,14 @@ class Discovered(Struct, frozen=True):
 
 
 async def discover(requests: Requests, server: Server, headers: dict[str, str]) -> Discovered:
-    """Ask a server where one signs in; errors: Conflict if it lets everybody in, LoginRefused, Unavailable."""
+    """Ask a server where one signs in; errors: Conflict if it lets everybody in, LoginFailed, Unavailable."""
     challenge = await _challenge(requests, server, headers)
     described = await _described(requests, server, challenge)
     issuer = str(described.authorization_servers[0]) if described else addresses.parse(server.url).origin
     requests.address(issuer, "its authorization server")
     metadata = await _metadata(requests, server, issuer, is_named=described is not None)
     if "S256" not in (metadata.code_challenge_methods_supported or ()):
-        raise LoginRefused(f"{issuer} does not support PKCE with S256, which logins require.", key="no_pkce")
+        raise LoginFailed(f"{issuer} does not support PKCE with S256, which logins require.", key="no_pkce")
     requests.shown(str(metadata.authorization_endpoint), "its page for signing in")
     requests.address(str(metadata.token_endpoint), "its tokens")
     scope = get_client_metadata_scopes(extract_scope_from_www_auth(challenge), described, metadata, _GRANTS)
@@ -64,7 +64,7 @@ async def discover(requests: Requests, server: Server, headers: dict[str, str]) 
 
 
 async def register(requests: Requests, found: Discovered, redirect: str) -> Registration:
-    """Have an authorization server know us; errors: LoginRefused, LoginFailed, Unavailable."""
+    """Have an authorization server know us; errors: LoginFailed, Unavailable."""
     metadata = found.metadata
     if metadata.registration_endpoint is None:
         raise LoginFailed(
@@ -86,7 +86,9 @@ async def register(requests: Requests, found: Discovered, redirect: str) -> Regi
         client = await handle_registration_response(answer)
         check_registration_usable(client)
     except OAuthRegistrationError as error:
-        raise LoginFailed(f"{found.issuer} does not take this computer as a program of yours.") from error
+        raise LoginFailed(
+            f"{found.issuer} does not take this computer as a program of yours.", key="not_taken"
+        ) from error
     return Registration(
         found.issuer,
         str(metadata.token_endpoint),
@@ -115,19 +117,19 @@ async def _described(
     own = addresses.parse(server.url)
     named = extract_resource_metadata_from_www_auth(challenge)
     if named is not None and requests.shown(named, "its description").target != own.target:
-        raise LoginRefused(
+        raise LoginFailed(
             f"The MCP server {server.name} publishes its login data on another host.", key="described_elsewhere"
         )
     for url in build_protected_resource_metadata_discovery_urls(named, server.url):
         answer = await requests.ask(create_oauth_metadata_request(url), "its description")
         if answer.status_code >= 500 or answer.status_code == 429:
-            raise LoginFailed(f"The MCP server {server.name} does not name its login server.")
+            raise LoginFailed(f"The MCP server {server.name} does not name its login server.", key="issuer_not_named")
         described = await handle_protected_resource_response(answer)
         if described is None:
             continue
         resource = resource_url_from_server_url(server.url)
         if not check_resource_allowed(requested_resource=resource, configured_resource=str(described.resource)):
-            raise LoginRefused(
+            raise LoginFailed(
                 f"The MCP server {server.name} asks for a token of {str(described.resource)[:200]}, which is not its own.",
                 key="wrong_resource",
             )
@@ -142,10 +144,10 @@ async def _metadata(requests: Requests, server: Server, issuer: str, *, is_named
         if metadata is not None:
             said = str(metadata.issuer)
             if not (said == issuer or (not is_named and issuers_match(said, issuer))):
-                raise LoginRefused(f"{issuer} says that it is {said[:200]}.", key="wrong_issuer")
+                raise LoginFailed(f"{issuer} says that it is {said[:200]}.", key="wrong_issuer")
             return metadata
         if not goes_on:
             break
-    raise LoginRefused(
+    raise LoginFailed(
         f"The MCP server {server.name} requires a login but does not name its login server.", key="no_metadata"
     )

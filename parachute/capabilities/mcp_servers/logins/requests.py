@@ -9,7 +9,7 @@ import httpx2
 from parachute import __version__
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers import addresses
-from parachute.capabilities.mcp_servers.logins.errors import LoginRefused
+from parachute.capabilities.mcp_servers.logins.errors import LoginFailed
 from parachute.capabilities.mcp_servers.remote.network import pool
 from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.egress.hosts import Pattern
@@ -28,11 +28,11 @@ class Requests:
         self._certificates = certificates
 
     def address(self, url: str, what: str) -> addresses.Address:
-        """Read an address that the server names, to which we may connect; errors: LoginRefused."""
+        """Read an address that the server names, to which we may connect; errors: LoginFailed."""
         address = self.shown(url, what)
         if not self._outlet.allows(address.target):
             host = str(address.target).removesuffix(":443")
-            raise LoginRefused(
+            raise LoginFailed(
                 f"One signs in to the MCP server {self._name} at {host}, which you have not allowed.",
                 _hint(self._name, host),
                 key="host_not_allowed",
@@ -42,14 +42,16 @@ class Requests:
         return address
 
     def shown(self, url: str, what: str) -> addresses.Address:
-        """Read an address that only the owner's browser opens; error: LoginRefused."""
+        """Read an address that only the owner's browser opens; error: LoginFailed."""
         try:
             return addresses.parse(url)
         except (ValueError, InvalidInput) as error:
-            raise LoginRefused(f"The MCP server {self._name} names no usable address of {what}: {error}.") from error
+            raise LoginFailed(
+                f"The MCP server {self._name} names no usable address of {what}: {error}.", key="address_unusable"
+            ) from error
 
     async def ask(self, request: httpx2.Request, what: str) -> httpx2.Response:
-        """Return the whole answer to a request; errors: LoginRefused, Unavailable."""
+        """Return the whole answer to a request; errors: LoginFailed, Unavailable."""
         address = self.address(str(request.url), what)
         headers = httpx2.Headers(request.headers)
         headers |= {
@@ -75,21 +77,25 @@ class Requests:
         except ParachuteError:
             raise
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
-            raise Unavailable(f"{address.origin}, at which one signs in, does not answer.") from error
+            raise Unavailable(
+                f"{address.origin}, at which one signs in, does not answer.", key="issuer_silent"
+            ) from error
 
     async def _read(
         self, request: httpx2.Request, response: httpcore2.Response, address: addresses.Address
     ) -> httpx2.Response:
         headers = httpx2.Headers(response.headers)
         if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-            raise LoginRefused(f"{address.origin} answers compressed, which it was not asked for.")
+            raise LoginFailed(
+                f"{address.origin} answers compressed, which it was not asked for.", key="answer_compressed"
+            )
         data = bytearray()
         if headers.get("content-type", "").lower().startswith("text/event-stream"):
             return httpx2.Response(response.status, request=request)  # it begins to serve, and may never end
         async for chunk in response.aiter_stream():
             data += chunk
             if len(data) > _LIMIT:
-                raise LoginRefused(f"{address.origin} answers with more than {_LIMIT:,} bytes.")
+                raise LoginFailed(f"{address.origin} answers with more than {_LIMIT:,} bytes.", key="answer_too_large")
         kept = {
             name: headers[name][:4096] for name in ("content-type", "www-authenticate", "location") if name in headers
         }

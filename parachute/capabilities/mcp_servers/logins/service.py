@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.catalog import Catalog
-from parachute.capabilities.mcp_servers.logins.errors import LoginFailed, LoginRefused
+from parachute.capabilities.mcp_servers.logins.errors import LoginFailed
 from parachute.capabilities.mcp_servers.logins.models import Login, Pending, Registration, needs_login
 from parachute.capabilities.mcp_servers.models import NeedsLogin, Runnable
 from parachute.security.audit.service import Audit
@@ -54,7 +54,10 @@ class Callback(Struct, frozen=True):
         except ValueError:
             fields = {}
         if not fields.get("state"):
-            raise InvalidInput("answer: expected the whole address at which your browser ended, with ?code=… in it.")
+            raise InvalidInput(
+                "answer: expected the whole address at which your browser ended, with ?code=… in it.",
+                key="address_expected",
+            )
         return cls(fields["state"], fields.get("code"), fields.get("iss"), fields.get("error"))
 
 
@@ -97,7 +100,7 @@ class LoginService:
 
         What was begun before ends, but for `unasked`: that gives way to what somebody has begun meanwhile.
 
-        Errors: Conflict if there is nothing to sign in to, LoginRefused, LoginFailed, Unavailable.
+        Errors: Conflict if there is nothing to sign in to, LoginFailed, Unavailable.
         """
         from mcp.client.auth.oauth2 import PKCEParameters
         from mcp.client.auth.utils import union_scopes
@@ -124,7 +127,9 @@ class LoginService:
                     registration = await register(requests, found, redirect)
                     await self._remember(runnable, registration)
         except TimeoutError as error:
-            raise Unavailable(f"The login server of the MCP server {server.name} does not answer.") from error
+            raise Unavailable(
+                f"The login server of the MCP server {server.name} does not answer.", key="issuer_silent"
+            ) from error
         scope = union_scopes(before.wanted_scope if before else None, found.scope)
         proof, state = PKCEParameters.generate(), secrets.token_urlsafe(32)
         asked = {
@@ -160,7 +165,7 @@ class LoginService:
     async def finish(self, callback: Callback, name: str | None = None) -> str:
         """End signing in with what the browser was sent back with, and return the server's name, which is `name` if given.
 
-        Errors: NotFound if nobody has begun so, LoginFailed, LoginRefused, Unavailable.
+        Errors: NotFound if nobody has begun so, LoginFailed, Unavailable.
         """
         from parachute.capabilities.mcp_servers.logins.tokens import exchanged
 
@@ -172,16 +177,22 @@ class LoginService:
         server, issuer = pending.runnable.server, pending.registration.issuer
         try:
             if callback.issuer != issuer and (callback.issuer is not None or pending.issuer_is_named):
-                raise LoginRefused("Another authorization server has answered than the one asked.", key="wrong_issuer")
+                raise LoginFailed("Another authorization server has answered than the one asked.", key="wrong_issuer")
             if callback.error is not None or not callback.code or len(callback.code) > _CODE_LIMIT:
-                raise LoginFailed(f"{issuer} did not let you sign in to the MCP server {server.name}.", "Begin again.")
+                raise LoginFailed(
+                    f"{issuer} did not let you sign in to the MCP server {server.name}.",
+                    "Begin again.",
+                    key="sign_in_refused",
+                )
             if await asyncio.to_thread(self._catalog.runnable, server.name) != pending.runnable:
-                raise LoginFailed(f"The MCP server {server.name} has changed since you began.", "Begin again.")
+                raise LoginFailed(
+                    f"The MCP server {server.name} has changed since you began.", "Begin again.", key="server_changed"
+                )
             try:
                 async with asyncio.timeout(_ALL_SECONDS):
                     login = await exchanged(self._requests(pending.runnable), pending, callback.code, self._now())
             except TimeoutError as error:
-                raise Unavailable(f"{issuer} does not answer.", "Begin again.") from error
+                raise Unavailable(f"{issuer} does not answer.", "Begin again.", key="issuer_silent") from error
             async with self._changing[server.name]:
                 self._unwritten.pop(server.name, None)
                 await asyncio.to_thread(self._store.keep, login)

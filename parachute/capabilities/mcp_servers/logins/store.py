@@ -26,7 +26,9 @@ class Logins:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            raise InvalidInput(f"{self._path} cannot be read: {error}.", "Remove it and sign in again.") from error
+            raise InvalidInput(
+                f"{self._path} cannot be read: {error}.", "Remove it and sign in again.", key="logins_unreadable"
+            ) from error
 
     def of(self, server: str, url: str) -> Login | None:
         """The login at a server as long as it has this address; error: InvalidInput."""

@@ -20,7 +20,7 @@ _OVER = frozenset(("invalid_grant", "invalid_client", "unauthorized_client", "in
 
 
 async def exchanged(requests: Requests, pending: Pending, code: str, now: float) -> Login:
-    """Get the login for a code, at `now` in epoch seconds; errors: LoginFailed, LoginRefused, Unavailable."""
+    """Get the login for a code, at `now` in epoch seconds; errors: LoginFailed, Unavailable."""
     fields = {
         "grant_type": "authorization_code",
         "code": code,
@@ -35,7 +35,7 @@ async def exchanged(requests: Requests, pending: Pending, code: str, now: float)
 
 
 async def refreshed(requests: Requests, login: Login, now: float) -> Login | None:
-    """Get the login that follows, None if the owner has to sign in again; errors: LoginFailed, LoginRefused, Unavailable."""
+    """Get the login that follows, None if the owner has to sign in again; errors: LoginFailed, Unavailable."""
     registration = login.registration
     if registration is None or login.refresh is None:
         return None
@@ -62,14 +62,16 @@ def _taken(login: Login, answer: httpx2.Response, client: Registration, now: flo
     """The login with what an answer gives; error: LoginFailed if that is none."""
     if answer.status_code not in (200, 201):
         said = f" ({_error(answer)})" if _error(answer) in _OVER else ""
-        raise LoginFailed(f"{client.issuer} refused a token: it answered {answer.status_code}{said}.")
+        raise LoginFailed(
+            f"{client.issuer} refused a token: it answered {answer.status_code}{said}.", key="token_refused"
+        )
     try:
         found = OAuthToken.model_validate_json(answer.content)
     except ValueError as error:
-        raise LoginFailed(f"{client.issuer} answered without a token.") from error
+        raise LoginFailed(f"{client.issuer} answered without a token.", key="no_token_given") from error
     for token in (found.access_token, found.refresh_token or "x"):
         if not 0 < len(token) <= _LONGEST or not token.isascii() or not token.isprintable() or " " in token:
-            raise LoginFailed(f"The answer of {client.issuer} is not a token.")
+            raise LoginFailed(f"The answer of {client.issuer} is not a token.", key="not_a_token")
     lives = float(found.expires_in) if found.expires_in is not None and 0 <= found.expires_in < _LIFE else None
     return replace(
         login,

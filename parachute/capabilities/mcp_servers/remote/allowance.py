@@ -51,13 +51,20 @@ class Allowance:
 
     def error(self) -> ParachuteError:
         """Return why the connection has ended."""
-        return self.failure or Unavailable(f"The MCP server {self.name} has ended the connection.")
+        return self.failure or Unavailable(
+            f"The MCP server {self.name} has ended the connection.", key="server_hung_up"
+        )
 
     def call(self) -> None:
         """Count a request to the server; error: Unavailable if its answers made us ask too often."""
         self._requests -= 1
         if self._requests < 0:
-            raise self.end(Unavailable(f"The MCP server {self.name} has itself asked again and again, and was left."))
+            raise self.end(
+                Unavailable(
+                    f"The MCP server {self.name} has itself asked again and again, and was left.",
+                    key="server_asks_too_often",
+                )
+            )
 
     def take(self, chunk: bytes, *, is_stream: bool) -> None:
         """Count what has come; error: Unavailable if it is too much."""

@@ -79,7 +79,9 @@ class _Stream(httpcore2.AsyncNetworkStream):
             ) from error
         except OSError as error:  # those of TLS and TimeoutError are some, too
             self._writer.transport.abort()
-            raise Unavailable(f"{self._target} does not speak TLS: {error.args[-1] if error.args else ''}.") from error
+            raise Unavailable(
+                f"{self._target} does not speak TLS: {error.args[-1] if error.args else ''}.", key="no_tls"
+            ) from error
         return self
 
     def get_extra_info(self, info: str) -> Any:

@@ -72,10 +72,15 @@ class Transport(httpx2.AsyncBaseTransport):
         except ParachuteError as error:
             return self._failed(error)
         except httpcore2.TimeoutException:
-            return self._failed(Unavailable(f"The MCP server {name} does not answer."))
+            return self._failed(Unavailable(f"The MCP server {name} does not answer.", key="server_silent"))
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, OSError) as error:
             log.info("The MCP server %s could not be asked: %r", name, error)
-            return self._failed(Unavailable(f"The MCP server {name} does not answer as one: {_words(error)}."))
+            return self._failed(
+                Unavailable(
+                    f"The MCP server {name} does not answer as one: {_words(error)}.",
+                    key="server_speaks_other_protocol",
+                )
+            )
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -159,7 +164,8 @@ class Transport(httpx2.AsyncBaseTransport):
             if body.encoding not in ("", "identity"):
                 raise self._allowance.fail(
                     Unavailable(
-                        f"The MCP server {self._allowance.name} answers compressed, which it was not asked for."
+                        f"The MCP server {self._allowance.name} answers compressed, which it was not asked for.",
+                        key="answer_compressed",
                     )
                 )
         except BaseException:
@@ -190,13 +196,17 @@ class _Body(httpx2.AsyncByteStream):
                 if not self._is_stream:
                     self._allowance.message(size)
                 if deadline.is_over and not self._is_endless:
-                    raise Unavailable(f"The MCP server {self._allowance.name} does not come to an end.")
+                    raise Unavailable(
+                        f"The MCP server {self._allowance.name} does not come to an end.", key="answer_without_end"
+                    )
                 yield chunk
         except ParachuteError as error:
             self._allowance.fail(error)
             raise httpx2.StreamError(error.message) from error
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
-            failure = Unavailable(f"The MCP server {self._allowance.name} has broken its answer off.")
+            failure = Unavailable(
+                f"The MCP server {self._allowance.name} has broken its answer off.", key="answer_broke_off"
+            )
             self._allowance.fail(failure)
             raise httpx2.StreamError(failure.message) from error
 

@@ -1,7 +1,8 @@
 """The position in Discord: up to which message each channel has been handed over."""
 
 import json
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 _SECONDS_BEHIND = 60
 _PRIVATE_CHANNELS = 500
@@ -12,8 +13,7 @@ def _id_of_age(message: int, seconds: int) -> int:
     return max(0, message - (seconds * 1000 << 22))
 
 
-@dataclass(slots=True)
-class Position:
+class Position(Struct):
     """Ids of the last messages that the server has stored.
 
     `floor`: up to here everything of every channel is stored; 0 before the first message. Above it each channel counts for itself,

@@ -3,9 +3,9 @@
 import asyncio
 import logging
 from collections import OrderedDict
-from dataclasses import dataclass
 
 import discord
+from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.memory import give_back
@@ -25,22 +25,19 @@ _PAUSE = 5.0
 _PRIVATE = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NewSession:
+class NewSession(Struct, frozen=True):
     """The gateway has begun anew and tells nothing of what was before."""
 
     guilds: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class GuildHere:
+class GuildHere(Struct, frozen=True):
     """A server (Discord: guild) is there with its channels."""
 
     guild: discord.Guild
 
 
-@dataclass(frozen=True, slots=True)
-class GuildAway:
+class GuildAway(Struct, frozen=True):
     """A server is out of order, or not the bot's any more."""
 
     guild: int
@@ -57,8 +54,7 @@ Channel = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Deleted:
+class Deleted(Struct, frozen=True):
     """A message was deleted."""
 
     message: int

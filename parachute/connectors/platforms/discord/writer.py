@@ -1,9 +1,9 @@
 """Writing: each key has its messages, which are written, changed and completed as its text grows."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import discord
+from msgspec.structs import replace
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.connectors.platforms.discord.calls import Calls, buttons_of, nonce

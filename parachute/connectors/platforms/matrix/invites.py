@@ -2,8 +2,9 @@
 
 import logging
 from collections import deque
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.connectors.platforms.matrix.api import CLIENT, Api
 from parachute.connectors.platforms.matrix.problems import Problem, RateLimited
@@ -19,8 +20,7 @@ _TRIES = 3
 _REMEMBERED = 50
 
 
-@dataclass(frozen=True, slots=True)
-class _Invite:
+class _Invite(Struct, frozen=True):
     room: str
     by: str
     is_direct: bool

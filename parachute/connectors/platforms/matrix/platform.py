@@ -17,6 +17,8 @@ class Matrix(OneSession):
     hosts = ()
     file_limit = 50 * 1024 * 1024  # a home server that takes less says so, and the owner sees it
     library = "httpx2"
+    sign = "!"  # its programs keep what begins with a slash for themselves
+    has_rooms = True
 
     async def run(self, start: Start, files: Path, hand_over: HandOver, report: Report) -> None:
         """Take what comes until cancelled; error: Refused."""

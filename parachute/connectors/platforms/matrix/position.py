@@ -1,13 +1,13 @@
 """The position in Matrix: behind which answer of the home server it goes on, and which encrypted rooms were told so."""
 
 import json
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 _ROOMS = 50
 
 
-@dataclass(slots=True)
-class Position:
+class Position(Struct):
     """`since` is the home server's, empty before the first answer."""
 
     since: str = ""

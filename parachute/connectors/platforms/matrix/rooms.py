@@ -1,8 +1,9 @@
 """Rooms of the bot: which of them are private, which are encrypted, and what they and their people are called."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from parachute.connectors.platforms.matrix.api import CLIENT, Api, is_missing
 from parachute.connectors.platforms.matrix.problems import Problem, TooLarge
@@ -18,8 +19,7 @@ MOST_DIRECT = 3
 _ROOMS, _PEOPLE = 500, 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(Struct, frozen=True):
     """A room as it is now; `other` is who else is in a private one."""
 
     id: str

@@ -1,4 +1,4 @@
-"""Sentences of the bot itself in rooms, in the languages of `bots.yaml`."""
+"""Sentences of the bot itself in rooms, in the languages of `messengers.language`."""
 
 _TEXTS = {
     "encrypted": {

@@ -3,8 +3,9 @@
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from parachute.connectors.platforms.matrix.api import Api
 from parachute.connectors.platforms.matrix.calls import Calls, transaction

@@ -2,11 +2,11 @@
 
 import zlib
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec.structs import replace
 from telegram import InlineKeyboardMarkup, ReplyParameters
 from telegram import Message as TelegramMessage
 from telegram.constants import ChatAction, ParseMode

@@ -1,10 +1,10 @@
 """Files that came with messages, streamed into the folder that both sides share."""
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from msgspec import Struct
 from telegram import Message
 from telegram.error import BadRequest
 
@@ -23,8 +23,7 @@ _TRIES = 3
 _TOO_LARGE = "It has more than 20 MB, which Telegram does not hand out to bots."
 
 
-@dataclass(frozen=True, slots=True)
-class _Attached:
+class _Attached(Struct, frozen=True):
     kind: FileKind
     id: str
     name: str

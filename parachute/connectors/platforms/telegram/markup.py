@@ -3,11 +3,11 @@
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec import Struct
 
 from parachute.connectors.platforms.splitting import split, units
 
@@ -20,8 +20,7 @@ _BETWEEN = 2
 _MANY_LINES = re.compile(r"\n{3,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """The text of one message: as HTML for Telegram, and plain in case that it does not take this."""
 
     html: str

@@ -13,6 +13,7 @@ class Telegram(OneSession):
     hosts = ("api.telegram.org:443",)
     file_limit = 50 * 1024 * 1024
     library = "telegram"
+    has_numbers = True
 
     async def run(self, start: Start, files: Path, hand_over: HandOver, report: Report) -> None:
         """Take what comes until cancelled; error: Refused."""

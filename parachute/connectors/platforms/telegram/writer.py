@@ -3,9 +3,9 @@
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 
+from msgspec.structs import replace
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
 from parachute.connectors.platforms.models import Chat, Outgoing, Sent

@@ -19,12 +19,6 @@ _NEEDS: Mapping[str, Need] = {"sftp": "ssh_key", "rclone": "rclone", "gs": "goog
 """Needs of a place that a page cannot hold: files of the computer that uses it."""
 
 
-class NoKit(InvalidInput):
-    """A text that is no emergency kit."""
-
-    key = "no_kit"
-
-
 @dataclass(frozen=True, slots=True)
 class Kit:
     """The place of the backups, the password that opens them, the place's own credentials, and the repository's fingerprint."""
@@ -53,20 +47,28 @@ class Kit:
 
 
 def parse(text: str) -> Kit:
-    """The kit in a text that was scanned or typed; error: NoKit, which says nothing of what stands there."""
+    """The kit in a text that was scanned or typed; error: InvalidInput, which says nothing of what stands there."""
     lines = [line.strip() for line in text[:_LONGEST].splitlines() if line.strip()]
     if len(text) > _LONGEST or not lines or lines[0] != TITLE:
         if lines and _LATER.fullmatch(lines[0]):
-            raise NoKit("This emergency kit is of a later version.", "Update this computer first.")
-        raise NoKit("This is not an emergency kit.", f"Its text begins with “{TITLE}”.")
+            raise InvalidInput(
+                "This emergency kit is of a later version.", "Update this computer first.", key="kit_too_new"
+            )
+        raise InvalidInput("This is not an emergency kit.", f"Its text begins with “{TITLE}”.", key="no_kit")
     found: dict[str, str] = {}
     for number, line in enumerate(lines[1:], 2):
         name, colon, value = line.partition(":")
         if not colon or name not in {_PLACE, _PASSWORD, _ID, *SECRETS} or name in found or not value.strip():
-            raise NoKit(f"Line {number} of the emergency kit cannot be read.", "Scan it again, or type the password.")
+            raise InvalidInput(
+                f"Line {number} of the emergency kit cannot be read.",
+                "Scan it again, or type the password.",
+                key="kit_line_unreadable",
+            )
         found[name] = value.strip()
     if not found.keys() >= {_PLACE, _PASSWORD}:
-        raise NoKit("The emergency kit is not complete.", "Scan it again, or type the password.")
+        raise InvalidInput(
+            "The emergency kit is not complete.", "Scan it again, or type the password.", key="kit_incomplete"
+        )
     variables = {name: value for name, value in found.items() if name in SECRETS}
     return Kit(found[_PLACE], found[_PASSWORD], variables, found.get(_ID))
 

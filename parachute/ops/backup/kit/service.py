@@ -37,7 +37,7 @@ def kit_of(repository: Repository) -> Kit:
 def check_kit(home: Home, brought: str) -> Opened:
     """Open the backups with what somebody brings: the text of the kit, or its password. From then on they are protected.
 
-    Errors: NotSetUp, NoKit, OtherKit, WrongPassword, InvalidInput, ConfigError, and those of restic.
+    Errors: NotSetUp, OtherKit, WrongPassword, InvalidInput, ConfigError, and those of restic.
     """
     settings = load(home)
     access = access_of(home, settings)
@@ -47,7 +47,9 @@ def check_kit(home: Home, brought: str) -> Opened:
     if BackupSettings(repository=own.repository).repository != _place(kit):
         raise _other()
     if not kit.password.isprintable() or not kit.password:
-        raise InvalidInput("The password must be a single line.", "You find it on the emergency kit.")
+        raise InvalidInput(
+            "The password must be a single line.", "You find it on the emergency kit.", key="password_of_lines"
+        )
     try:
         with opened_alone(kit, Places(home.root, settings.vault)) as repository:
             identity = repository.identity()
@@ -93,4 +95,6 @@ def _password(access: Access) -> str:
     try:
         return read_secret(access.password_file, "backup.password").decode().strip()
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"backup.password: {access.password_file} is not text in UTF-8.") from error
+        raise InvalidInput(
+            f"backup.password: {access.password_file} is not text in UTF-8.", key="password_not_text"
+        ) from error

@@ -42,6 +42,7 @@ def _orphans(computer: Computer) -> dict[str, str]:
         raise Unavailable(
             f"Podman cannot list its containers: {answer.err[-300:] or 'no reason was given'}.",
             "`podman ps` shows more.",
+            key="containers_not_listed",
         )
     rows: list[dict[str, Any]] = json.loads(answer.out or "[]")
     listed = {str(row["Id"]): str(row["Names"][0]) for row in rows}
@@ -61,5 +62,9 @@ def _remove(computer: Computer, identifiers: list[str]) -> str:
         if answer.code != 0:  # as for one whose monitor was killed, of which it notes first that it has ended
             answer = ask(computer, *command, seconds=60)
         if answer.code != 0:
-            raise Unavailable(f"Podman cannot remove them: {answer.err[-300:]}.", "`podman ps --all` shows them.")
+            raise Unavailable(
+                f"Podman cannot remove them: {answer.err[-300:]}.",
+                "`podman ps --all` shows them.",
+                key="containers_not_removed",
+            )
     return f"{len(still)} of them are gone."

@@ -94,7 +94,9 @@ def _fix(computer: Computer, damaged: list[Path]) -> Fix:
 def _recover(computer: Computer, damaged: list[Path]) -> str:
     if computer.refreshed().is_running:
         raise Conflict(
-            "The computer is running; damaged databases are replaced at a start.", "`parachute restart` does it."
+            "The computer is running; damaged databases are replaced at a start.",
+            "`parachute restart` does it.",
+            key="already_running",
         )
     recovery = Recovery(computer.home.root)
     for path in damaged:

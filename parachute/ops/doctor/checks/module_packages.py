@@ -2,9 +2,9 @@
 
 from parachute.base.errors import ParachuteError
 from parachute.modules.registry.dependencies import LOCK, PACKAGES, WHEELS
-from parachute.modules.registry.hashing import verify
 from parachute.modules.registry.models import InstalledModule
 from parachute.modules.registry.requirements import Lock, interpreter_tag
+from parachute.modules.trees.hashing import verify
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.installed_modules import copy_of, installed
 from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from parachute.base.errors import ParachuteError
-from parachute.modules.registry.hashing import tree_hash, verify
 from parachute.modules.registry.models import InstalledModule
 from parachute.modules.registry.verification import CODE
+from parachute.modules.trees.hashing import tree_hash, verify
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.installed_modules import copy_of, declared, installed
 from parachute.ops.doctor.models import Group, Result, check, ok, problem, settings_of, warning

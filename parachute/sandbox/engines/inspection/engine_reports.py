@@ -87,7 +87,9 @@ def record(specification: Specification) -> dict[str, Any]:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         found = json.loads(done.stdout[:_LIMIT] or b"[]")
     except (OSError, ValueError, RecursionError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"Podman gave no details of the container: {error}.", "Try again.") from error
+        raise Unavailable(
+            f"Podman gave no details of the container: {error}.", "Try again.", key="container_unknown"
+        ) from error
     first = found[0] if isinstance(found, list) and found else {}
     return first if isinstance(first, dict) else {}
 

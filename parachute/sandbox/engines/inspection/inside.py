@@ -78,7 +78,9 @@ def inspect(
                 if kind == protocol.STDOUT:
                     return Findings.read(payload), kernel.process(number)
                 reason = payload[:300].decode(errors="replace").strip()
-                raise Unavailable(f"The inspection inside the sandbox failed: {reason}.", _MADE_ANEW)
+                raise Unavailable(
+                    f"The inspection inside the sandbox failed: {reason}.", _MADE_ANEW, key="inspection_failed"
+                )
         except (protocol.ProtocolError, ConnectionResetError, BrokenPipeError):
             # A message began or ended, and all processes of the sandbox with it; or the sandbox was stopped with the request unread.
             continue
@@ -87,7 +89,9 @@ def inspect(
                 f"The sandbox cannot be asked: {error}.", "`parachute logs` shows why.", key="sandbox_not_asked"
             ) from error
     raise Conflict(
-        "The sandbox ended during the inspection.", "Try again when nothing is answered in this conversation."
+        "The sandbox ended during the inspection.",
+        "Try again when nothing is answered in this conversation.",
+        key="sandbox_ended",
     )
 
 

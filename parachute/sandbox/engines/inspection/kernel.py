@@ -41,7 +41,9 @@ def process(number: int) -> Process:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"The kernel cannot be asked what the sandbox is: {error}.", "Try again.") from error
+        raise Unavailable(
+            f"The kernel cannot be asked what the sandbox is: {error}.", "Try again.", key="kernel_silent"
+        ) from error
     if done.returncode != 0:
         reason = (done.stderr.strip().splitlines() or ["it has ended"])[-1]
         raise Unavailable(

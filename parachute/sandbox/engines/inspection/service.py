@@ -36,7 +36,9 @@ def explain(home: Home, specification: Specification) -> Explanation:
             engine["specification"] = _saved(home, specification)
             found = rows(Inspection(wanted, engine, process, seen, opened, containers.image_of(home)))
     except OSError as error:
-        raise Unavailable(f"The inspection cannot be prepared: {error}.", "Try again.") from error
+        raise Unavailable(
+            f"The inspection cannot be prepared: {error}.", "Try again.", key="inspection_not_prepared"
+        ) from error
     differs = any(row.differs for row in found)
     return Explanation(specification.session, "sandboxed", specification.engine, rows=found, differs=differs)
 

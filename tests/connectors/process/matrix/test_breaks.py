@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 from parachute.connectors.platforms.models import Button, Chat, File, Start

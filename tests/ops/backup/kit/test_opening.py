@@ -12,7 +12,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.ops.backup import proof
 from parachute.ops.backup.kit import protection
-from parachute.ops.backup.kit.models import Kit, NoKit, parse
+from parachute.ops.backup.kit.models import Kit, parse
 from parachute.ops.backup.kit.service import check_kit, confirms, read_kit
 from parachute.ops.backup.models import Damaged, Progress
 from parachute.ops.backup.state import DRILL, State
@@ -107,18 +107,21 @@ def test_what_is_no_record_of_a_kit_protects_nothing(installation: Installation,
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("key", "text"),
     [
-        *("", "hello", "Parachute backup kit 2\nplace: /a\npassword: x", "Parachute backup kit 1\nplace: /a"),
-        "Parachute backup kit 1\nplace: /a\npassword: x\nLD_PRELOAD: /vault/x",
-        "Parachute backup kit 1\nplace: /a\npassword: x\nAWS_SHARED_CREDENTIALS_FILE: /vault/x",
-        "Parachute backup kit 1\nplace: /a\nplace: /b\npassword: x",
-        "Parachute backup kit 1\nplace: /a\npassword:",
-        "Parachute backup kit 1\nplace: /a\npassword: x" + "\nB2_ACCOUNT_ID: " + "x" * 9000,
+        ("no_kit", ""),
+        ("no_kit", "hello"),
+        ("kit_too_new", "Parachute backup kit 2\nplace: /a\npassword: x"),
+        ("kit_incomplete", "Parachute backup kit 1\nplace: /a"),
+        ("kit_line_unreadable", "Parachute backup kit 1\nplace: /a\npassword: x\nLD_PRELOAD: /vault/x"),
+        ("kit_line_unreadable", "Parachute backup kit 1\nplace: /a\nAWS_SHARED_CREDENTIALS_FILE: /vault/x"),
+        ("kit_line_unreadable", "Parachute backup kit 1\nplace: /a\nplace: /b\npassword: x"),
+        ("kit_line_unreadable", "Parachute backup kit 1\nplace: /a\npassword:"),
+        ("no_kit", "Parachute backup kit 1\nplace: /a\npassword: x" + "\nB2_ACCOUNT_ID: " + "x" * 9000),
     ],
 )
-def test_a_text_that_is_no_kit_is_refused_without_saying_what_it_holds(text: str) -> None:
-    with pytest.raises(NoKit) as refused:
+def test_a_text_that_is_no_kit_is_refused_without_saying_what_it_holds(key: str, text: str) -> None:
+    with raises(key) as refused:
         parse(text)
     assert "/vault" not in str(refused.value)
 

@@ -1,0 +1,1 @@
+"""Imports: what a person brings from elsewhere."""

@@ -1,0 +1,119 @@
+"""A conversation as every kind of export is read into it: what was said, by whom and when."""
+
+import math
+import uuid
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+Role = Literal["user", "assistant"]
+
+TEXT_LIMIT = 1_000_000
+_TITLE = 200
+_ORIGINAL = 200
+_FIRST, _LAST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+_NAMES = uuid.UUID("6f6b1a52-7f37-5c0e-9a3f-3d1c2f1f8f5b")
+
+
+@dataclass(slots=True)
+class Message:
+    """Message of one side; `time` is ISO 8601 in UTC."""
+
+    role: Role
+    text: str
+    time: str | None = None
+    model: str | None = None
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One conversation, or one branch of it; `original` is its id in the place that it comes from.
+
+    `session` is set only where it keeps that id. `stated` is the count of messages that a list claims.
+    """
+
+    source: str
+    original: str
+    title: str | None = None
+    created: str | None = None
+    updated: str | None = None
+    archived: bool = False
+    messages: list[Message] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    session: str | None = None
+    stated: int = 0
+    labels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The id of its session here, which is the same whenever it is imported."""
+        return self.session or str(uuid.uuid5(_NAMES, f"{self.source}:{self.original}"))
+
+    def say(self, role: Role, text: str, time: str | None, model: str | None = None) -> None:
+        """Add a message, unless it is empty."""
+        text = clean(text)
+        if len(text) > TEXT_LIMIT:
+            text = f"{text[:TEXT_LIMIT]}\n[…]"
+            self.left_out["cut_texts"] += 1
+        if text.strip():
+            self.messages.append(Message(role, text, time, model))
+
+    def settle(self) -> None:
+        """Fill title and times in from the messages, where the export does not say them."""
+        times = [message.time for message in self.messages if message.time]
+        self.created = self.created or (min(times) if times else None)
+        self.updated = max(filter(None, (self.updated, self.created, *times[-1:])), default=None)
+        last = self.created
+        for message in self.messages:
+            message.time = last = message.time or last
+        first = next((message.text for message in self.messages if message.role == "user"), "")
+        words = " ".join((self.title or "").split()) or " ".join(first[:_TITLE].split())[:80]
+        self.title = clean(words)[:_TITLE] or None
+
+
+def clean(text: str) -> str:
+    """A text that every encoding and every reader takes: no zero bytes, no halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def text_of(value: Any) -> str:
+    """The value if it is a text, or nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def name_of(value: Any) -> str | None:
+    """An id or a short name; None for anything else."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)[:_ORIGINAL]
+    return clean(value)[:_ORIGINAL] or None if isinstance(value, str) else None
+
+
+def items_of(value: Any) -> list[Any]:
+    """The value if it is a list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The value if it is an object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def moment(value: Any) -> str | None:
+    """A time in seconds or as ISO 8601; None for what is none, or lies in no year in which people chat."""
+    try:
+        if isinstance(value, bool):
+            return None
+        if isinstance(value, int | float):
+            found = datetime.fromtimestamp(value, UTC) if math.isfinite(value) else None
+        elif isinstance(value, str) and len(value) <= 64:
+            found = datetime.fromisoformat(value.strip())
+            # Without a zone it was written by programs that mean UTC.
+            found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        else:
+            found = None
+    except (ValueError, OverflowError, OSError):
+        return None
+    if found is None or not _FIRST <= found < _LAST:
+        return None
+    return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")

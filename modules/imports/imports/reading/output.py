@@ -1,0 +1,58 @@
+"""Output of a reading: what is found goes to a sink, one thing after the other."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from imports.reading.conversation import Conversation
+
+Found = dict[str, Any]
+"""One thing with how far the reading is: `kind`, `conversation` with `messages`, `file` with `content`, `suggestion`, `skipped`,
+`left_out`, `error` or `archived`."""
+
+Sink = Callable[[Found], None]
+
+
+class Output:
+    """Tells a sink what is found, and waits until it was taken; `known` are the sessions that are there already."""
+
+    def __init__(self, sink: Sink, known: set[str], progress: Callable[[], float]) -> None:
+        self.known = known
+        self._sink = sink
+        self._progress = progress
+
+    def file(self, parts: Sequence[str], content: Iterable[bytes], time: str | None) -> None:
+        """Hand on a file; what it holds is read by whoever takes it."""
+        self.say(file={"parts": list(parts), "time": time}, content=iter(content))
+
+    def conversation(self, found: Conversation) -> None:
+        """Hand on a conversation, unless there is nothing in it, or it is there already."""
+        found.settle()
+        if not found.messages and not found.stated:
+            self.say(left_out={**found.left_out, "empty_conversations": 1})
+            return
+        if found.id in self.known:
+            self.say(skipped=found.id)
+            return
+        self.known.add(found.id)
+        head = {
+            "session": found.id,
+            "source": found.source,
+            "original": found.original,
+            "title": found.title,
+            "created": found.created,
+            "updated": found.updated,
+            "archived": found.archived,
+            "messages": len(found.messages) or found.stated,
+            "labels": found.labels,
+        }
+        messages = [
+            {"role": each.role, "text": each.text, "time": each.time, "model": each.model} for each in found.messages
+        ]
+        self.say(conversation=head, messages=messages, left_out=found.left_out)
+
+    def say(self, **found: Any) -> None:
+        """Hand on one thing; nothing for counts of nothing."""
+        if isinstance(counts := found.get("left_out"), dict):
+            found["left_out"] = {what: count for what, count in counts.items() if count}
+        if any(found.values()):
+            self._sink({**found, "progress": self._progress()})

@@ -1,0 +1,153 @@
+"""One import from its upload on: what is read gets its place by the server, a conversation whole or not at all."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from imports.reading.export import read
+from imports.reading.output import Found
+from imports.records import KINDS, WHY, Import
+from imports.upload import Upload
+from parachute.core import InvalidInput
+from parachute.core.sessions import Sessions
+
+_BATCH = 20
+_BATCH_MESSAGES = 400
+_BATCH_CHARACTERS = 4_000_000
+"""Conversations in one transaction, their messages and the length of these: others write between two of them."""
+
+
+class _Stopped(Exception):
+    """Nobody wants the rest of the export."""
+
+
+class Running:
+    """Runs one import; `sessions_here` are the ids of those that it brought or found here, in order."""
+
+    def __init__(self, record: Import, upload: Upload, sessions: Sessions) -> None:
+        self.record = record
+        self.upload = upload
+        self.sessions_here: list[str] = []
+        self._sessions = sessions
+        self._changed = asyncio.Event()
+        self._batch: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+        self._characters = 0
+        self._archived = record.archived
+        self._asked = ""
+        self._is_stopped = False
+
+    @property
+    def change(self) -> asyncio.Event:
+        """The next change, for those who wait for it."""
+        return self._changed
+
+    def announce(self) -> None:
+        """Wake everybody who waits for a change."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def run(self, kind: str) -> None:
+        """Read the upload and place what is in it; errors: ParachuteError, OSError. What was placed stays."""
+        self._asked = kind
+        known = await self._sessions.ids()
+        loop = asyncio.get_running_loop()
+
+        def sink(found: Found) -> None:
+            if self._is_stopped:
+                raise _Stopped
+            # The thread that reads waits until each thing has its place.
+            asyncio.run_coroutine_threadsafe(self._take(found), loop).result()
+
+        reading = asyncio.create_task(asyncio.to_thread(_quietly, read, self.upload, kind, known, sink))
+        try:
+            await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            self._is_stopped = True
+            await asyncio.gather(reading, return_exceptions=True)
+            raise
+        finally:
+            self._batch.clear()
+
+    async def _take(self, found: Found) -> None:
+        record = self.record
+        record.progress = max(record.progress, min(found.get("progress", 0.0), 1.0))
+        if (kind := found.get("kind")) in KINDS:
+            if kind != self._asked and (self._asked != "auto" or kind == "brain"):
+                raise InvalidInput(f"The export looks like {kind}, which is not the kind you named.", key="other_kind")
+            record.kind = kind
+        self._archived = self._archived or found.get("archived") is True
+        record.leave_out({what: count for what, count in found.get("left_out", {}).items() if what in WHY})
+        if error := found.get("error"):
+            record.fail(error)
+        if session := found.get("skipped"):
+            record.conversations += 1
+            record.skipped += 1
+            self.sessions_here.append(session)
+        if chat := found.get("conversation"):
+            await self._conversation(chat, found["messages"])
+        if file := found.get("file"):
+            await self._file(file, found["content"])
+        if suggestion := found.get("suggestion"):
+            await self._suggestion(suggestion)
+        if found.get("end"):
+            await self._flush()
+        self.announce()
+
+    async def _conversation(self, chat: dict[str, Any], messages: list[dict[str, Any]]) -> None:
+        record = self.record
+        record.conversations += 1
+        record.messages += chat["messages"]
+        record.oldest = min(filter(None, (record.oldest, chat["created"])), default=None)
+        record.newest = max(filter(None, (record.newest, chat["updated"] or chat["created"])), default=None)
+        if record.dry_run:
+            record.imported += 1
+            return
+        self._batch.append(({**chat, "archived": chat["archived"] or self._archived}, messages))
+        self._characters += sum(len(each["text"]) for each in messages)
+        count = sum(len(spoken) for _, spoken in self._batch)
+        if len(self._batch) >= _BATCH or count >= _BATCH_MESSAGES or self._characters >= _BATCH_CHARACTERS:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        batch, self._batch, self._characters = self._batch, [], 0
+        if not batch:
+            return
+        added = await self._sessions.add(self.record.id, batch)
+        self.record.imported += len(added)
+        self.record.skipped += len(batch) - len(added)
+        self.sessions_here += [chat["session"] for chat, _ in batch]
+
+    async def _file(self, file: dict[str, Any], content: Iterator[bytes]) -> None:
+        record = self.record
+        # A dry run of anything but an archive of our own leaves what is in a file unread.
+        parts = content if record.kind == "brain" or not record.dry_run else iter(())
+        outcome, path = await self._sessions.add_file(record.id, file["parts"], _pieces(parts), file["time"])
+        record.files += outcome != "agent_instructions"
+        record.files_imported += outcome == "new"
+        record.files_skipped += outcome == "same"
+        if outcome == "different_files":
+            record.conflict(path)
+        elif outcome in WHY:
+            record.leave_out({outcome: 1})
+
+    async def _suggestion(self, suggestion: dict[str, Any]) -> None:
+        self.record.suggestions += 1
+        outcome = await self._sessions.add_suggestion(self.record.id, suggestion)
+        self.record.suggestions_imported += outcome == "new"
+        if outcome in WHY:
+            self.record.leave_out({outcome: 1})
+
+
+def _quietly(
+    read: Callable[..., None], upload: Upload, kind: str, known: set[str], sink: Callable[[Found], None]
+) -> None:
+    try:
+        read(upload, kind, known, sink)
+    except _Stopped:
+        return
+    sink({"end": True})
+
+
+async def _pieces(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    while (part := await asyncio.to_thread(next, parts, None)) is not None:
+        yield part

@@ -1,0 +1,65 @@
+"""A fake of the server's side of imports, for the tests of modules."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs
+
+from parachute.base.errors import NotFound
+from parachute.core.sessions import HEAD
+
+
+@dataclass(slots=True)
+class FakeSessions:
+    """Keeps what a module brings: `records` by the id of the import, texts by the id of the chat, contents of files by their path."""
+
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
+    chats: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    suggestions: list[Any] = field(default_factory=list)
+
+    def answer(self, what: str, document: Mapping[str, Any]) -> Any:
+        """Answer a question as the server does, without looking at rights."""
+        match what:
+            case "list":
+                return {"imports": list(self.records.values())}
+            case "ids":
+                return {"ids": list(self.chats)}
+            case "begin" | "keep" | "end":
+                record = document["record"]
+                self.records[record["id"]] = record
+                return {"name": record.get("name", "")}
+            case "forget":
+                self.records.pop(document["import"], None)
+                return {}
+            case "undo":
+                removed = len(self.chats)
+                self.chats.clear()
+                return {"removed": removed, "kept": []}
+            case "suggestion":
+                self.suggestions.append(document["suggestion"])
+                return {"outcome": "new"}
+        raise NotFound(f"There is nothing to ask of sessions called {what!r}.", key="unknown_question")
+
+    async def take(self, path: str, chunks: AsyncIterator[bytes]) -> Any:
+        """Keep what is sent."""
+        data = b"".join([chunk async for chunk in chunks])
+        what, _, query = path.partition("?")
+        if what == "/sessions/file":
+            place = "/".join(parse_qs(query)["part"])
+            outcome = "new" if place not in self.files else "same" if self.files[place] == data else "different_files"
+            self.files.setdefault(place, data)
+            return {"outcome": outcome, "path": place}
+        added: list[str] = []
+        texts: list[tuple[str, str]] = []
+        for line in data.splitlines():
+            value = json.loads(line)
+            if not line.startswith(HEAD):
+                texts.append((value["type"], value["message"]["content"][0]["text"]))
+                continue
+            texts = []
+            if value["session"] not in self.chats:
+                added.append(value["session"])
+                self.chats[value["session"]] = texts
+        return {"added": added}

@@ -1,0 +1,1 @@
+"""Folders of others, such as modules and plugins: fetched, copied and hashed in one pass, and compared."""
