@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from parachute.base.errors import NotFound
 from parachute.changes.blobs import Blobs
 from parachute.changes.models import Entry, Held
-from parachute.changes.reading import Shown, difference_json
+from parachute.changes.reading import Difference, Shown, difference_of
 from parachute.changes.store import ChangeStore
 
 DIFFERENCE = 200_000
@@ -43,14 +42,14 @@ class History:
         found = [(await self._store.get(number), held) for number, held in by_number.items()]
         return [Shown(each, (), tuple(held)) for each, held in found if each is not None]
 
-    async def difference(self, session: str, number: int, path: str, limit: int = DIFFERENCE) -> dict[str, Any]:
+    async def difference(self, session: str, number: int, path: str, limit: int = DIFFERENCE) -> Difference:
         """The difference of one path of a run, in at most so many characters; error: NotFound."""
         found = await self._store.get(number)
         if found is not None and found.session == session:
             lines: list[Entry | Held] = [*await self._store.entries(number), *await self._store.held(number=number)]
             # What waits comes last, and is what is asked about.
             if line := next((each for each in reversed(lines) if each.path == path), None):
-                return await asyncio.to_thread(difference_json, self._blobs, Path(found.project), line, limit)
+                return await asyncio.to_thread(difference_of, self._blobs, Path(found.project), line, limit)
         raise NotFound(f"That run of this conversation has no change of {path[:200]!r}.", key="no_such_change")
 
     async def held(self, session: str | None = None) -> Sequence[Held]:

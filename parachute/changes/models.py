@@ -1,11 +1,12 @@
 """The state of a path, what a run changed, and what waits."""
 
+import dataclasses
 import json
-from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from parachute.base.answers import Answer
 from parachute.security.origin import Origin
 
 Kind = Literal["none", "file", "folder", "link", "other"]
@@ -50,15 +51,15 @@ NEVER_APPLIED = frozenset[Reason](("special", "large", "name", "unreadable", "ma
 """Reasons with which no answer can apply a change."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class State:
     """State of a path: `hash` is that of a file's content or of a link's text."""
 
     kind: Kind
     mode: int = 0
     hash: str = ""
-    size: int = field(default=0, compare=False)
-    modified_ns: int = field(default=0, compare=False)
+    size: int = dataclasses.field(default=0, compare=False)
+    modified_ns: int = dataclasses.field(default=0, compare=False)
 
     def stored(self) -> str:
         """The form of the database."""
@@ -128,13 +129,9 @@ class Applied(Struct, frozen=True):
     problem: str | None = None
 
 
-class Undone(Struct, frozen=True):
+class Undone(Answer, frozen=True):
     """The outcome of an undo: its own number, the paths that are as before, and those that were left alone."""
 
-    number: int | None
+    number: int | None = field(name="run")
     restored: tuple[str, ...]
     conflicts: tuple[str, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API."""
-        return {"run": self.number, "restored": list(self.restored), "conflicts": list(self.conflicts)}

@@ -1,19 +1,24 @@
 """Changes for people: files with their lines, and the difference of one."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
+from parachute.base.answers import Answer
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
 from parachute.changes.answering import digest_of
 from parachute.changes.blobs import Blobs, TooLarge
 from parachute.changes.differences import LONGEST, difference
-from parachute.changes.models import NEVER_APPLIED, SENTENCES, ChangeSet, Entry, Held, State
+from parachute.changes.models import NEVER_APPLIED, SENTENCES, ChangeSet, Entry, Held, Kind, Reason, SetKind, State
 from parachute.changes.present import look
+from parachute.security.origin import Origin
 
-_MOST_FILES = 1000
+MOST_FILES = 1000
+
+Change = Literal["created", "deleted", "changed", "mode"]
 
 
 class Shown(Struct, frozen=True):
@@ -23,42 +28,103 @@ class Shown(Struct, frozen=True):
     entries: tuple[Entry, ...]
     held: tuple[Held, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API; what a folder holds is in lines of its own."""
-        each = self.found
-        lines: list[Entry | Held] = [*self.entries, *self.held]
-        return {
-            "run": each.number,
-            "kind": each.kind,
-            "of": each.undone,
-            "project": each.project,
-            "began_at": each.began_at,
-            "ended_at": each.ended_at,
-            "reviewed": each.is_reviewed,
-            "note": each.note or None,
-            "origin": each.origin,
-            "added": sum(line.added or 0 for line in lines),
-            "removed": sum(line.removed or 0 for line in lines),
-            "total": len(lines),
-            "files": [file_json(entry) for entry in self.entries[:_MOST_FILES]],
-            "held": [held_json(held) for held in self.held[:_MOST_FILES]],
-            "hash": digest_of(self.held) if self.held else None,
-        }
+
+class ChangedPath(Answer, frozen=True):
+    """A path that was changed; lines added and removed are known of texts."""
+
+    path: str
+    kind: Kind
+    change: Change
+    added: int | None
+    removed: int | None
 
 
-def file_json(each: Entry) -> dict[str, Any]:
+class WrittenPath(ChangedPath, frozen=True):
     """A path that was written."""
-    return {**_line(each), "undone": each.state == "undone"}
+
+    undone: bool
 
 
-def held_json(each: Held) -> dict[str, Any]:
-    """A path that waits."""
-    more = {"root": each.root, "reason": each.reason, "why": SENTENCES[each.reason]}
-    return {**_line(each), **more, "can_be_applied": each.reason not in NEVER_APPLIED}
+class HeldPath(ChangedPath, frozen=True):
+    """A path that waits; `why` is the reason as a sentence, `root` the folder or file that it belongs to."""
+
+    root: str
+    reason: Reason
+    why: str
+    can_be_applied: bool
 
 
-def difference_json(blobs: Blobs, project: Path, each: Entry | Held, limit: int) -> dict[str, Any]:
-    """The difference of one path, as text where it is some; a content that is neither kept nor there any more has none."""
+class Difference(ChangedPath, frozen=True):
+    """A difference as text, cut where it is long; None for what is no text, and where a content is not kept any more."""
+
+    diff: str | None
+    cut: bool
+
+
+class ShownChanges(Answer, frozen=True):
+    """The changes of a run, and what waits of them; what a folder holds is in lines of its own."""
+
+    run: int
+    kind: SetKind
+    of: int | None
+    project: str
+    began_at: str
+    ended_at: str | None
+    reviewed: bool
+    note: str | None
+    origin: Origin | None
+    added: int
+    removed: int
+    total: int
+    files: list[WrittenPath]
+    held: list[HeldPath]
+    hash: str | None
+
+
+def shown_changes(shown: Shown) -> ShownChanges:
+    """One set of changes for the API."""
+    each = shown.found
+    lines: list[Entry | Held] = [*shown.entries, *shown.held]
+    return ShownChanges(
+        run=each.number,
+        kind=each.kind,
+        of=each.undone,
+        project=each.project,
+        began_at=each.began_at,
+        ended_at=each.ended_at,
+        reviewed=each.is_reviewed,
+        note=each.note or None,
+        origin=each.origin,
+        added=sum(line.added or 0 for line in lines),
+        removed=sum(line.removed or 0 for line in lines),
+        total=len(lines),
+        files=written(shown.entries),
+        held=waiting(shown.held, MOST_FILES),
+        hash=digest_of(shown.held) if shown.held else None,
+    )
+
+
+def written(entries: Sequence[Entry]) -> list[WrittenPath]:
+    """The paths that were written, so many that a person can look at them."""
+    return [WrittenPath(**_line(each), undone=each.state == "undone") for each in entries[:MOST_FILES]]
+
+
+def waiting(held: Sequence[Held], limit: int) -> list[HeldPath]:
+    """The paths that wait, so many at most."""
+    return [
+        HeldPath(
+            **_line(each),
+            root=each.root,
+            reason=each.reason,
+            why=SENTENCES[each.reason],
+            can_be_applied=each.reason not in NEVER_APPLIED,
+        )
+        for each in held[:limit]
+    ]
+
+
+def difference_of(blobs: Blobs, project: Path, each: Entry | Held, limit: int) -> Difference:
+    """The difference of one path."""
     before, after = (_content(blobs, project, each.path, state) for state in (each.before, each.after))
     text, is_cut = None, False
     if before is not None and after is not None:
@@ -66,7 +132,7 @@ def difference_json(blobs: Blobs, project: Path, each: Entry | Held, limit: int)
             text, is_cut = difference(before, after, limit)
         except ValueError:
             pass  # it is no text
-    return {**_line(each), "diff": text, "cut": is_cut}
+    return Difference(**_line(each), diff=text, cut=is_cut)
 
 
 def _line(each: Entry | Held) -> dict[str, Any]:
@@ -74,7 +140,7 @@ def _line(each: Entry | Held) -> dict[str, Any]:
     return {"path": each.path, "kind": kind, "change": _change(each), "added": each.added, "removed": each.removed}
 
 
-def _change(each: Entry | Held) -> str:
+def _change(each: Entry | Held) -> Change:
     if each.before.kind == "none":
         return "created"
     if each.after.kind == "none":

@@ -2,17 +2,21 @@
 
 import asyncio
 import json
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import Response
+from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base.answers import Answer
 from parachute.base.errors import ParachuteError
 from parachute.base.services import provided
 from parachute.files.download import Download
-from parachute.files.models import Expected, Listing
-from parachute.files.search import FileSearch
+from parachute.files.models import ChangedPlace, DeviceChange, Expected, Listing, TextFile, UndoneChange, WrittenFile
+from parachute.files.search import FileSearch, FoundFile
 from parachute.files.service import VaultFiles
 from parachute.web.access.owner import acting
 from parachute.web.http.incoming import Gone, Incoming
@@ -31,7 +35,7 @@ _DRAINED = 64 * 1024 * 1024
 """Bytes of a refused upload that are waited for, so that its sender reads the answer."""
 
 
-class TextFile(BaseModel):
+class NewText(BaseModel):
     """A text for a file; with `lastModified` as it was read, nothing that came later is replaced."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
@@ -63,25 +67,20 @@ class Undo(BaseModel):
     change: RowId | None = None
 
 
-class FoundFile(BaseModel):
-    """A text that was found, with the place where the words are, or how it begins."""
-
-    name: str
-    path: str
-    last_modified: str = Field(alias="lastModified")
-    size: int
-    snippet: str
-    found_by: Literal["words", "meaning"]
-
-
-class FoundFiles(BaseModel):
+class FoundFiles(Answer, frozen=True):
     """Texts that were found, the best first; `problem` says why some may be absent."""
 
     results: list[FoundFile]
     problem: str | None
 
 
-@router.get("/ls")
+class FileChanges(Answer, frozen=True):
+    """Changes by devices, the newest first."""
+
+    changes: Sequence[DeviceChange]
+
+
+@router.get("/ls", response_model=Listing)
 async def list_folder(
     service: FilesDependency,
     path: Annotated[str, Query(max_length=4096)] = "",
@@ -94,22 +93,22 @@ async def list_folder(
     return Response(await asyncio.to_thread(_rendered, found), media_type="application/json")
 
 
-@router.get("/read")
+@router.get("/read", response_model=TextFile)
 async def read_file(service: FilesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]) -> Response:
     """A text file of up to 2 MB with the time of its last change and its ETag."""
     state, text = await service.read(path)
-    body = await asyncio.to_thread(json.dumps, {**state.as_json(), "content": text})
+    body = await asyncio.to_thread(json.dumps, {**to_builtins(state), "content": text})
     return Response(body, media_type="application/json", headers={"etag": state.etag})
 
 
 @router.put("/write")
 async def write_file(
     request: Request,
-    body: TextFile,
+    body: NewText,
     service: FilesDependency,
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
-) -> dict[str, Any]:
+) -> WrittenFile:
     """Write a text file; 412 if it is not the one of `lastModified` or `If-Match`. The version before is kept."""
     expected = Expected.read(if_match, if_none_match, body.last_modified)
     return await service.write(body.path, body.content, expected, await acting(request))
@@ -124,7 +123,7 @@ async def download_file(
     return Download(state, file, request.headers)
 
 
-@router.put("/files/upload")
+@router.put("/files/upload", response_model=WrittenFile)
 async def upload_file(
     request: Request,
     service: FilesDependency,
@@ -145,7 +144,7 @@ async def upload_file(
         if size is None or size <= _DRAINED:
             await incoming.drain()
         raise
-    return Response(json.dumps(done), media_type="application/json")
+    return Response(msgspec.json.encode(done), media_type="application/json")
 
 
 @router.get("/files/search")
@@ -156,27 +155,27 @@ async def search_files(
 ) -> FoundFiles:
     """Markdown and plain texts of the vault with the words, and others that mean the same."""
     found, problem = await service.search(q, limit)
-    return FoundFiles(results=[FoundFile(**each.as_json()) for each in found], problem=problem)
+    return FoundFiles(found, problem)
 
 
 @router.post("/files/folders")
-async def make_folder(request: Request, body: Place, service: FilesDependency) -> dict[str, Any]:
+async def make_folder(request: Request, body: Place, service: FilesDependency) -> ChangedPlace:
     """Make a folder, and those above it that are missing."""
-    return {"path": body.path, "change": await service.make_folder(body.path, await acting(request))}
+    return ChangedPlace(body.path, await service.make_folder(body.path, await acting(request)))
 
 
 @router.post("/files/move")
-async def move_file(request: Request, body: Move, service: FilesDependency) -> dict[str, Any]:
+async def move_file(request: Request, body: Move, service: FilesDependency) -> ChangedPlace:
     """Move or rename a file or a folder; 409 if there is anything at its new place."""
-    return {"path": body.to, "change": await service.move(body.path, body.to, await acting(request))}
+    return ChangedPlace(body.to, await service.move(body.path, body.to, await acting(request)))
 
 
 @router.delete("/files")
 async def delete_file(
     request: Request, service: FilesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
-) -> dict[str, Any]:
+) -> ChangedPlace:
     """Delete a file, or a folder with all that is in it; it is kept, and an undo brings it back."""
-    return {"path": path, "change": await service.remove(path, await acting(request))}
+    return ChangedPlace(path, await service.remove(path, await acting(request)))
 
 
 @router.get("/files/changes")
@@ -184,16 +183,16 @@ async def list_changes(
     service: FilesDependency,
     path: Annotated[str | None, Query(max_length=4096)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-) -> dict[str, Any]:
+) -> FileChanges:
     """The newest changes that were made by these routes, those of one file or folder with `path`."""
-    return {"changes": list(await service.changes(path, limit))}
+    return FileChanges(await service.changes(path, limit))
 
 
 @router.post("/files/undo")
-async def undo_change(request: Request, body: Undo, service: FilesDependency) -> dict[str, Any]:
+async def undo_change(request: Request, body: Undo, service: FilesDependency) -> UndoneChange:
     """Take a change back, also an undo; what has changed since is listed in `conflicts` and left alone."""
     return await service.undo(body.change, await acting(request))
 
 
 def _rendered(found: Listing) -> bytes:
-    return json.dumps(found.as_json(), ensure_ascii=False).encode(errors="replace")
+    return json.dumps(to_builtins(found), ensure_ascii=False).encode(errors="replace")

@@ -32,14 +32,23 @@ def _entries(folder: Folder, parts: tuple[str, ...], found: list["os.DirEntry[st
     for entry in found:
         try:
             status = entry.stat(follow_symlinks=False)
-            path, modified = "/".join((*parts, entry.name)), modified_text(status.st_mtime_ns)
-            if stat.S_ISDIR(status.st_mode):
-                yield FileEntry(path, "directory", None, modified, None, *_known_files(folder, entry.name))
-            elif stat.S_ISREG(status.st_mode):
-                yield FileEntry(path, "file", status.st_size, modified)
-            elif stat.S_ISLNK(status.st_mode):
-                target = os.fsencode(folder.link(entry.name)).decode(errors="replace")
-                yield FileEntry(path, "symlink", None, modified, target)
+            path = "/".join((*parts, entry.name))
+            is_folder, is_link = stat.S_ISDIR(status.st_mode), stat.S_ISLNK(status.st_mode)
+            has_agents, has_claude, is_repository = _known_files(folder, entry.name) if is_folder else (False,) * 3
+            yield FileEntry(
+                name=entry.name,
+                type="directory" if is_folder else "symlink" if is_link else "file",
+                path=path,
+                relative_path=path,
+                is_directory=is_folder,
+                is_symlink=is_link,
+                symlink_target=os.fsencode(folder.link(entry.name)).decode(errors="replace") if is_link else None,
+                has_agents_md=has_agents,
+                has_claude_md=has_claude,
+                is_git_repo=is_repository,
+                last_modified=modified_text(status.st_mtime_ns),
+                size=status.st_size if stat.S_ISREG(status.st_mode) else None,
+            )
         except OSError:
             continue  # it went meanwhile, or the system keeps it from us
 

@@ -3,67 +3,51 @@
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from parachute.base.answers import Answer
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.base.signatures import Signature, signature_of
+from parachute.changes.reading import WrittenPath
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 
 
-class FileEntry(Struct, frozen=True):
-    """A file, a folder or a link of the vault; `path` is relative to the vault, `target` what a link says."""
+class FileEntry(Answer, frozen=True, rename="camel"):
+    """A file, a folder or a link of the vault as the app reads it; paths are relative to the vault."""
 
+    name: str
+    type: Literal["file", "directory", "symlink"]
     path: str
-    kind: str
+    relative_path: str
+    is_directory: bool
+    is_symlink: bool
+    symlink_target: str | None
+    has_agents_md: bool
+    has_claude_md: bool
+    is_git_repo: bool
+    last_modified: str
     size: int | None
-    modified: str
-    target: str | None = None
-    has_agents_md: bool = False
-    has_claude_md: bool = False
-    is_git_repo: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """As the app reads it."""
-        return {
-            "name": self.path.rpartition("/")[2],
-            "type": self.kind,
-            "path": self.path,
-            "relativePath": self.path,
-            "isDirectory": self.kind == "directory",
-            "isSymlink": self.kind == "symlink",
-            "symlinkTarget": self.target,
-            "hasAgentsMd": self.has_agents_md,
-            "hasClaudeMd": self.has_claude_md,
-            "isGitRepo": self.is_git_repo,
-            "lastModified": self.modified,
-            "size": self.size,
-        }
 
 
-class Listing(Struct, frozen=True):
-    """A part of a folder: `total` is how many entries it has, as far as they were counted."""
+class Listing(Answer, frozen=True):
+    """A part of a folder: `total` is how many entries it has, as far as they were counted; `truncated`: there are more."""
 
     path: str
     entries: Sequence[FileEntry]
     total: int
-    is_cut: bool
-
-    def as_json(self) -> dict[str, Any]:
-        """As the app reads it."""
-        entries = [each.as_json() for each in self.entries]
-        return {"path": self.path, "entries": entries, "total": self.total, "truncated": self.is_cut}
+    truncated: bool
 
 
-class FileState(Struct, frozen=True):
+class FileState(Answer, frozen=True):
     """A regular file as it is now; `etag` differs after every change."""
 
     path: str
     size: int
-    modified: str
+    modified: str = field(name="lastModified")
     etag: str
 
     @classmethod
@@ -71,9 +55,43 @@ class FileState(Struct, frozen=True):
         """The state that belongs to the result of a stat call."""
         return cls(path, status.st_size, modified_text(status.st_mtime_ns), etag_of(signature_of(status)))
 
-    def as_json(self) -> dict[str, Any]:
-        """As the app reads it."""
-        return {"path": self.path, "size": self.size, "lastModified": self.modified, "etag": self.etag}
+
+class TextFile(FileState, frozen=True):
+    """A text file."""
+
+    content: str
+
+
+class WrittenFile(FileState, frozen=True):
+    """A file that was written; `change` is the number that takes it back, None where the content was the same."""
+
+    change: int | None
+
+
+class ChangedPlace(Answer, frozen=True):
+    """A file or folder that was made, moved or removed; `change` is the number that takes it back, None if it was there."""
+
+    path: str
+    change: int | None
+
+
+class DeviceChange(Answer, frozen=True):
+    """A change by a device; `of` is the number of the one that it took back."""
+
+    change: int
+    kind: Literal["change", "undo", "redo", "run", "answer"]
+    of: int | None
+    at: str
+    files: list[WrittenPath]
+    total: int
+
+
+class UndoneChange(Answer, frozen=True):
+    """The outcome of an undo: its own number, the paths that are as before, and those that were left alone."""
+
+    number: int | None = field(name="change")
+    restored: tuple[str, ...]
+    conflicts: tuple[str, ...]
 
 
 class Expected(Struct, frozen=True):

@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import field
 
+from parachute.base.answers import Answer
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
@@ -35,25 +36,15 @@ _BATCH, _BATCH_SIZE = 100, 1_000_000
 _BEGINNING = 200
 
 
-class Found(Struct, frozen=True):
+class FoundFile(Answer, frozen=True):
     """A text that was found; `snippet` is the place with the words, or how it begins."""
 
+    name: str
     path: str
-    modified: str
+    modified: str = field(name="lastModified")
     size: int
     snippet: str
-    found_by: str
-
-    def as_json(self) -> dict[str, Any]:
-        """As devices read it."""
-        return {
-            "name": self.path.rpartition("/")[2],
-            "path": self.path,
-            "lastModified": self.modified,
-            "size": self.size,
-            "snippet": self.snippet,
-            "found_by": self.found_by,
-        }
+    found_by: Literal["words", "meaning"]
 
 
 class FileSearch:
@@ -90,7 +81,7 @@ class FileSearch:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
 
-    async def search(self, question: str, limit: int) -> tuple[list[Found], str | None]:
+    async def search(self, question: str, limit: int) -> tuple[list[FoundFile], str | None]:
         """Texts with the words, and others that mean the same, the best first; and why some may be absent, as a sentence.
 
         Errors: InvalidInput, Unavailable.
@@ -120,7 +111,7 @@ class FileSearch:
                 return "Indexing is not finished; search again in a moment."
         return self._problem
 
-    def _shown(self, hits: Sequence[Hit], words: set[str]) -> list[Found]:
+    def _shown(self, hits: Sequence[Hit], words: set[str]) -> list[FoundFile]:
         """Return the hits that exist and may be read now, whatever the index says."""
         shown = []
         with Folder.open(self._root) as vault:
@@ -128,8 +119,9 @@ class FileSearch:
                 if (status := texts.status_of(vault, hit.key)) is None:
                     continue
                 snippet = hit.snippet or " ".join(split(texts.text_of(vault, hit.key)).body.split())[:_BEGINNING]
-                how = "words" if hit.key in words else "meaning"
-                shown.append(Found(hit.key, modified_text(status.st_mtime_ns), status.st_size, snippet, how))
+                name, modified = hit.key.rpartition("/")[2], modified_text(status.st_mtime_ns)
+                how: Literal["words", "meaning"] = "words" if hit.key in words else "meaning"
+                shown.append(FoundFile(name, hit.key, modified, status.st_size, snippet, how))
         return shown
 
     async def _handle_changes(self, paths: frozenset[str]) -> None:

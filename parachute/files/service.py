@@ -5,19 +5,21 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
+
+from msgspec.structs import asdict
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
 from parachute.base.open_in_thread import open_in_thread
-from parachute.changes.reading import Shown, file_json
+from parachute.changes.reading import Shown, written
 from parachute.changes.service import Changes
 from parachute.config.settings.groups.agents import ChangesSettings
 from parachute.config.vault.service import Vault
 from parachute.core.files import said
 from parachute.files import planning
 from parachute.files.listing import listed
-from parachute.files.models import Expected, FileState, Listing
+from parachute.files.models import DeviceChange, Expected, FileState, Listing, UndoneChange, WrittenFile
 from parachute.files.uploads import Uploads
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller
@@ -78,7 +80,7 @@ class VaultFiles:
         parts = vault_path(path, Access.READ)
         return await open_in_thread(partial(self._open, parts), lambda found: found[1].close())
 
-    async def write(self, path: str, text: str, expected: Expected, caller: Caller) -> dict[str, Any]:
+    async def write(self, path: str, text: str, expected: Expected, caller: Caller) -> WrittenFile:
         """Write a text file; see `upload`."""
         try:
             data = text.encode()
@@ -96,7 +98,7 @@ class VaultFiles:
 
     async def upload(
         self, path: str, chunks: AsyncIterator[bytes], announced: int | None, expected: Expected, caller: Caller
-    ) -> dict[str, Any]:
+    ) -> WrittenFile:
         """Write a file of any size, folders on the way included; a reader sees the old content or the new one.
 
         Its state with the number of the change, which takes it back; None where the content was the same. Errors: Conflict if
@@ -111,7 +113,7 @@ class VaultFiles:
             state = await asyncio.to_thread(self._state, parts)
         finally:
             content.drop()
-        return {**state.as_json(), "change": number}
+        return WrittenFile(**asdict(state), change=number)
 
     async def make_folder(self, path: str, caller: Caller) -> int | None:
         """Make a folder, and those above it; the number of the change, None if it was there."""
@@ -130,13 +132,13 @@ class VaultFiles:
         parts = vault_path(path, Access.WRITE)
         return await self._make("delete", "/".join(parts), planning.removing(parts, self._keep), caller)
 
-    async def changes(self, path: str | None, limit: int) -> Sequence[dict[str, Any]]:
+    async def changes(self, path: str | None, limit: int) -> Sequence[DeviceChange]:
         """The newest changes that were made here, or those of them at or below a path."""
         wanted = "/".join(vault_path(path, Access.READ)) if path else ""
         found = await self._changes.history.of_session(CHANGES)
         return [_shown(each) for each in found if _is_about(each, wanted)][:limit]
 
-    async def undo(self, number: int | None, caller: Caller) -> dict[str, Any]:
+    async def undo(self, number: int | None, caller: Caller) -> UndoneChange:
         """Take back the last change, or one by its number (an undo, too); what has changed since is in `conflicts` and stays."""
         try:
             number, paths = await self._changes.to_undo(CHANGES, number)
@@ -149,7 +151,7 @@ class VaultFiles:
                 key="nothing_to_undo",
             ) from error
         self._record("undo", str(number), caller)
-        return {"change": undone.number, "restored": list(undone.restored), "conflicts": list(undone.conflicts)}
+        return UndoneChange.showing(undone)
 
     async def _make(self, word: str, what: str, plan: planning.Plan, caller: Caller) -> int | None:
         number = await self._changes.make(CHANGES, self._root, planning.allowed(plan, caller))
@@ -201,16 +203,10 @@ class VaultFiles:
             planning.check_target(vault, "/".join(parts), expected)
 
 
-def _shown(each: Shown) -> dict[str, Any]:
+def _shown(each: Shown) -> DeviceChange:
     found = each.found
-    return {
-        "change": found.number,
-        "kind": "change" if found.kind == "owner" else found.kind,
-        "of": found.undone,
-        "at": found.began_at,
-        "files": [file_json(entry) for entry in each.entries[:1000]],
-        "total": len(each.entries),
-    }
+    kind = "change" if found.kind == "owner" else found.kind
+    return DeviceChange(found.number, kind, found.undone, found.began_at, written(each.entries), len(each.entries))
 
 
 def _is_about(each: Shown, path: str) -> bool:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from parachute.config.settings.home import Home
@@ -37,7 +38,7 @@ def looked_at(home: Home, folder: Path) -> dict[str, Any]:
     path = units.agent_socket(home, specification.session)
     path.parent.mkdir(parents=True, mode=0o700)
     with launched(home, folder, specification, path, NETWORKED if folder.name == "networked" else ""):
-        found = explain(home, specification).as_json()
+        found: dict[str, Any] = to_builtins(explain(home, specification))
     path.parent.rmdir()
     return found
 

@@ -70,9 +70,9 @@ def test_a_folder_of_very_many_entries_is_listed_in_parts(vault: Path, many: int
     os.close(folder)
     shown = many * 9 // 10
     found = listed(vault, ("Notes",), hidden=False, limit=100, offset=0)
-    assert (len(found.entries), found.total, found.is_cut) == (100, shown, True)
+    assert (len(found.entries), found.total, found.truncated) == (100, shown, True)
     last = listed(vault, ("Notes",), hidden=False, limit=100, offset=shown - 50)
-    assert (len(last.entries), last.is_cut) == (50, False)
+    assert (len(last.entries), last.truncated) == (50, False)
     assert not {each.path for each in found.entries} & {each.path for each in last.entries}
 
 
@@ -83,10 +83,10 @@ def test_names_that_are_no_text_and_times_of_no_calendar_are_listed_around(vault
     os.utime(vault / "Notes/late.md", (-5, -5))
     (vault / "Notes/link").symlink_to(os.fsdecode(b"\xff/nowhere"))
     found = listed(vault, ("Notes",), hidden=False, limit=10, offset=0)
-    assert [(each.path, each.modified[:4]) for each in found.entries if each.kind == "file"] == [
+    assert [(each.path, each.last_modified[:4]) for each in found.entries if each.type == "file"] == [
         ("Notes/late.md", "1970")
     ]
-    assert [each.target for each in found.entries if each.kind == "symlink"] == ["\ufffd/nowhere"]
+    assert [each.symlink_target for each in found.entries if each.type == "symlink"] == ["\ufffd/nowhere"]
 
 
 def test_a_folder_that_becomes_a_link_shows_nothing_of_where_it_leads(vault: Path) -> None:

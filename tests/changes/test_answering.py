@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.changes.answering import digest_of
+from parachute.changes.reading import shown_changes
 from parachute.chat.runs.changes_inbox import ChangesSource
 from parachute.chat.sessions.models import Session
 from parachute.events.inbox.models import Answer
@@ -181,7 +183,7 @@ async def test_changes_are_listed_with_their_lines(world: World) -> None:
     await world.turn(
         "sed -i 's/2/two/' a; echo 4 >> a; rm gone; mkdir new; head -c 100 /dev/zero > binary; chmod 700 a"
     )
-    (shown,) = [each.as_json() for each in await world.changes.history.of_session("s")]
+    (shown,) = to_builtins(list(map(shown_changes, await world.changes.history.of_session("s"))))
     found: dict[str, Any] = {each["path"]: (each["change"], each["added"], each["removed"]) for each in shown["files"]}
     assert found == {
         "a": ("changed", 2, 1),
@@ -190,10 +192,10 @@ async def test_changes_are_listed_with_their_lines(world: World) -> None:
         "new": ("created", 0, 0),
     }
     number = shown["run"]
-    difference = (await world.changes.history.difference("s", number, "a"))["diff"]
+    difference = (await world.changes.history.difference("s", number, "a")).diff
     assert difference == "@@ -1,3 +1,4 @@\n 1\n-2\n+two\n 3\n+4"
-    assert (await world.changes.history.difference("s", number, "binary"))["diff"] is None
+    assert (await world.changes.history.difference("s", number, "binary")).diff is None
     world.write("a", "owner\n")
-    assert (await world.changes.history.difference("s", number, "a"))["diff"] is None
+    assert (await world.changes.history.difference("s", number, "a")).diff is None
     with pytest.raises(NotFound):
         await world.changes.history.difference("other", number, "a")

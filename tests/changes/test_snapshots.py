@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
 from parachute.base.errors import Conflict
+from parachute.changes.reading import shown_changes
 from parachute.changes.snapshots import Snapshots
 from tests.changes.listing import listed
 from tests.changes.views import ENVIRONMENT, World
@@ -36,7 +38,7 @@ async def test_a_direct_run_is_undone(world: World) -> None:
     (world.project / "link").symlink_to("a")
     before = listed(world.project)
     await run(world, "echo more >> a; chmod 700 b; rm -r gone; mkdir -p new/empty; ln -sfn b link; echo 1 > .envrc")
-    (shown,) = [each.as_json() for each in await world.changes.history.of_session("s")]
+    (shown,) = to_builtins(list(map(shown_changes, await world.changes.history.of_session("s"))))
     assert shown["note"] == "Left out: node_modules."
     assert [each["path"] for each in shown["files"]] == [
         *(".envrc", "a", "b", "gone", "gone/deep", "gone/deep/d", "link", "new", "new/empty")

@@ -52,7 +52,7 @@ async def test_what_is_replaced_meanwhile_is_not_lost(files: VaultFiles, tmp_pat
     # Whoever names nothing writes last, and what was there comes back.
     done = await files.upload("note.md", pieces(b"of the phone"), None, ANY, ME)
     assert note.read_text() == "of the phone"
-    await files.undo(done["change"], ME)
+    await files.undo(done.change, ME)
     assert note.read_text() == "of the editor"
 
 
@@ -72,7 +72,7 @@ async def test_an_upload_across_file_systems_is_copied(make_files: MakeFiles, tm
         files = await make_files()
         done = await files.upload("photos/a.jpg", pieces(b"a" * 300_000, b"b"), None, ANY, ME)
         assert (tmp_path / "vault/photos/a.jpg").read_bytes() == b"a" * 300_000 + b"b"
-        await files.undo(done["change"], ME)
+        await files.undo(done.change, ME)
         assert sorted(path.name for path in (tmp_path / "vault/photos").iterdir()) == ["lost+found"]
     assert list((tmp_path / "vault/.parachute/uploads").iterdir()) == []
 
@@ -144,7 +144,7 @@ async def test_changes_are_there_after_a_restart(make_files: MakeFiles, tmp_path
     await files.write("a.md", "first", ANY, ME)
     await files.write("a.md", "second", ANY, ME)
     again = await make_files()
-    assert [each["files"][0]["change"] for each in await again.changes("a.md", 10)] == ["changed", "created"]
+    assert [each.files[0].change for each in await again.changes("a.md", 10)] == ["changed", "created"]
     assert await again.changes("b.md", 10) == []
     await again.undo(None, ME)
     await again.undo(None, ME)
@@ -183,8 +183,8 @@ async def test_an_old_change_is_taken_back_by_its_number(files: VaultFiles, tmp_
     gone = await files.remove("first.md", ME)
     for number in range(210):
         await files.write("note.md", str(number), ANY, ME)
-    assert first["change"] is not None
-    assert (await files.undo(gone, ME))["restored"] == ["first.md"]
+    assert first.change is not None
+    assert (await files.undo(gone, ME)).restored == ("first.md",)
     assert (tmp_path / "vault/first.md").read_text() == "mine"
 
 

@@ -1,29 +1,12 @@
 /** Everything that waits for the owner, always up to date: the navigation counts it on every screen. */
 import { computed, signal } from "@preact/signals";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { events } from "~/api/stream";
 import { keep, kept } from "./kept";
 import { isSignedIn, may } from "./session";
 
-export interface Item {
-  id: string;
-  kind: string;
-  title: string;
-  source: string;
-  since: string | null;
-  session_id: string | null;
-  hash: string;
-  answers: string[];
-  command: string | null;
-  details: Record<string, unknown>;
-  may_answer: boolean;
-  link: string | null;
-}
-
-export interface Inbox {
-  items: Item[];
-  problems: string[];
-}
+export type Item = Schema<"ShownItem">;
+export type Inbox = Schema<"InboxPage">;
 
 const PAUSE = 3000;
 const PATH = "/api/inbox";

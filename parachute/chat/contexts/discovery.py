@@ -4,10 +4,10 @@ import stat
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct
+from msgspec import field
 
+from parachute.base.answers import Answer
 from parachute.base.folders import Entries, Folder, TooMany
 from parachute.chat.contexts.models import NAMES, is_text, on_one_line, tokens_of_size
 from parachute.security.permissions.vault_files import may_list
@@ -21,41 +21,28 @@ _SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages", "venv", "t
 """Folders in which programs keep what they have made or loaded."""
 
 
-class ContextFolder(Struct, frozen=True):
-    """A folder of the vault with such a file; `size` is that of the file in bytes."""
+class ContextFolder(Answer, frozen=True):
+    """A folder of the vault with such a file, as the app reads it (contract, section 6)."""
 
     path: str
-    names: tuple[str, ...]
-    size: int
-    is_by_agent: bool = False
+    context_file: str
+    has_agents_md: bool
+    has_claude_md: bool
+    display_name: str
+    tokens: int
+    is_by_agent: bool = field(default=False, name="changed_by_agent")
 
     @property
     def file(self) -> str:
         """The path of the file that counts."""
-        return f"{self.path}/{self.names[0]}" if self.path else self.names[0]
-
-    def as_json(self) -> dict[str, Any]:
-        """The app's form (contract, section 6), and what else there is to know."""
-        return {
-            "path": self.path,
-            "context_file": self.names[0],
-            "has_agents_md": NAMES[0] in self.names,
-            "has_claude_md": NAMES[1] in self.names,
-            "display_name": on_one_line(self.path.rpartition("/")[2]) or "Root",
-            "tokens": tokens_of_size(self.size),
-            "changed_by_agent": self.is_by_agent,
-        }
+        return f"{self.path}/{self.context_file}" if self.path else self.context_file
 
 
-class FolderList(Struct, frozen=True):
+class FolderList(Answer, frozen=True):
     """The folders of the vault; `problem` says why some may be absent."""
 
     folders: tuple[ContextFolder, ...] = ()
     problem: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The app's form (contract, section 6)."""
-        return {"folders": [each.as_json() for each in self.folders], "problem": self.problem}
 
 
 def find_folders(root: Path, seconds: float = _SECONDS) -> FolderList:
@@ -88,8 +75,13 @@ def _folder(place: str, entries: Entries) -> Sequence[ContextFolder]:
                 continue
             if stat.S_ISREG(status.st_mode):
                 sizes[entry.name] = status.st_size
-    names = tuple(name for name in NAMES if name in sizes)
-    return [ContextFolder(place, names, sizes[names[0]])] if names else []
+    names = [name for name in NAMES if name in sizes]
+    if not names:
+        return []
+    title = on_one_line(place.rpartition("/")[2]) or "Root"
+    has_agents_md, has_claude_md = (name in sizes for name in NAMES)
+    tokens = tokens_of_size(sizes[names[0]])
+    return [ContextFolder(place, names[0], has_agents_md, has_claude_md, title, tokens)]
 
 
 def is_searched(place: str) -> bool:

@@ -3,10 +3,12 @@
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
+
+from parachute.base.answers import Answer
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """The first one that is there counts, and never both."""
@@ -98,20 +100,10 @@ class ContextFile:
     real: Path = Path()
     words: Words | None = dataclasses.field(default=None, repr=False)
 
-    def as_json(self) -> dict[str, Any]:
-        """The app's form (contract, section 6), and what else there is to know."""
-        return {
-            "path": self.path,
-            "folder_path": self.folder,
-            "level": self.level,
-            "tokens": self.tokens,
-            "exists": self.problem != "missing",
-            "problem": self.problem,
-            "hash": self.hash,
-            "truncated": self.is_cut,
-            "changed_by_agent": self.is_by_agent,
-            "unused": self.unused,
-        }
+    @property
+    def exists(self) -> bool:
+        """False for one that was chosen and is not there."""
+        return self.problem != "missing"
 
 
 class Chain(Struct, frozen=True):
@@ -168,13 +160,28 @@ class Chain(Struct, frozen=True):
                 kept.append(gone)
         return replace(self, files=tuple(kept))
 
-    def as_json(self) -> dict[str, Any]:
-        """The app's form (contract, section 6)."""
-        return {
-            "files": [each.as_json() for each in self.files],
-            "total_tokens": self.tokens,
-            "truncated": self.is_cut,
-        }
+
+class ShownContextFile(Answer, frozen=True):
+    """A file of a chain as the app reads it (contract, section 6), and what else there is to know."""
+
+    path: str
+    folder: str = field(name="folder_path")
+    level: Level
+    tokens: int
+    exists: bool
+    problem: Problem | None
+    hash: str
+    is_cut: bool = field(name="truncated")
+    is_by_agent: bool = field(name="changed_by_agent")
+    unused: str | None
+
+
+class ShownChain(Answer, frozen=True):
+    """The files of a prompt as the app reads them (contract, section 6)."""
+
+    files: tuple[ShownContextFile, ...]
+    tokens: int = field(name="total_tokens")
+    is_cut: bool = field(name="truncated")
 
 
 NO_CONTEXT = Chain()

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from msgspec import Struct
-
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.chat.contexts.models import NAMES
 from parachute.core import front_matter
@@ -22,7 +21,7 @@ class Declared(NamedTuple):
     problem: str | None = None
 
 
-class Watch(Struct, frozen=True):
+class Watch(Answer, frozen=True):
     """A pattern of the file `watcher`, and the files that it means now; `problem` says why it means none."""
 
     watcher: str

@@ -1,27 +1,24 @@
 """A host that a conversation asked for, and the owner's decision about one."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
+from parachute.base.answers import Answer
 from parachute.sandbox.egress.hosts import DEFAULT_PORTS
 from parachute.sandbox.egress.models import Target
 
 Choice = Literal["always", "never"]
 
 
-class Decision(Struct, frozen=True):
-    """Decision of the owner about a host, for a workspace or with `workspace` empty for all chats without one."""
+class DecidedHost(Answer, frozen=True):
+    """A host about which the owner has decided, for a workspace or, with None, for all chats that are in none."""
 
-    workspace: str
+    workspace: str | None
     host: str
     choice: Choice
     decided_by: str
     decided_at: str
-
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API."""
-        return {**to_builtins(self), "workspace": self.workspace or None}
 
 
 class Asked(Struct, frozen=True):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
-from parachute.chat.network.models import Asked, Choice, Decision, entry_of
+from parachute.chat.network.models import Asked, Choice, DecidedHost, entry_of
 from parachute.chat.network.store import HostDecisions
 from parachute.chat.repositories.service import Place, Repositories
 from parachute.chat.sessions.models import Session
@@ -134,7 +134,7 @@ class Networks:
         """Return the hosts that wait for a decision, the oldest first."""
         return list(self._asked.values())
 
-    def decisions(self) -> Sequence[Decision]:
+    def decisions(self) -> Sequence[DecidedHost]:
         """Return every decision that holds."""
         return self._decisions.all()
 
@@ -148,10 +148,10 @@ class Networks:
         if (opened := self._opened.get(asked.session)) is not None:
             await self._listen(asked.session, asked.source, opened)
 
-    async def decide(self, workspace: str, host: str, choice: Choice, who: str) -> Decision:
+    async def decide(self, workspace: str, host: str, choice: Choice, who: str) -> DecidedHost:
         """Decide about a host for a workspace, or with an empty name for all chats without; error: InvalidInput."""
         (host,) = AllowedHosts.parse([host], private=True).texts()
-        decision = Decision(workspace, host, choice, who, now())
+        decision = DecidedHost(workspace or None, host, choice, who, now())
         await self._decisions.put(decision)
         self._audit.decided("network", who, f"{choice}: {host}", host, workspace)
         if self._asked.pop((workspace, host), None) is not None:

@@ -1,19 +1,20 @@
 """The permissions of one conversation, as they are stored and as they narrow what it has."""
 
-import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, to_builtins
+import msgspec
+from msgspec import field
 
+from parachute.base.answers import Answer
 from parachute.base.errors import NotAllowed
 from parachute.chat.agent_processes.models import OwnTool, ServerTool, shown_name
 from parachute.config.vault.service import Vault
 from parachute.core.agents import WORKING_DIRECTORY
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.models import NO_NETWORK, Network
-from parachute.sandbox.engines.limits import NO_LIMITS, Limits
+from parachute.sandbox.engines.limits import Limits
 from parachute.security.permissions.actions import MCP_PREFIX, MODULE_SERVER, server_tool_name
 
 WRITING = frozenset({"Write", "Edit", "NotebookEdit", "Bash"})
@@ -25,7 +26,7 @@ _WITH = {"Read": ("Glob", "Grep"), "Edit": ("NotebookEdit",), "Bash": ("TaskStop
 _BASH = "Its commands reach everything that yours do"
 
 
-class SessionPermissions(Struct, frozen=True):
+class SessionPermissions(Answer, frozen=True, forbid_unknown_fields=True):
     """Restricted permissions of a conversation; None narrows nothing, and an empty list leaves nothing.
 
     `folders` are of the vault, below which `${CWD}` stands for the folder of the conversation; one elsewhere is named by its whole
@@ -33,44 +34,26 @@ class SessionPermissions(Struct, frozen=True):
     agent's program, `network` is off or a list of hosts, `sandbox` has limits that are lower than those of others.
     """
 
-    folders: tuple[str, ...] | None = None
-    mcps: tuple[str, ...] | None = None
-    capabilities: tuple[str, ...] | None = None
-    network: Network | None = None
-    sandbox: Limits = NO_LIMITS
+    # Without defaults, so that what is stored without one of them leaves nothing.
+    folders: tuple[str, ...] | None = field(name="allowed_folders")
+    mcps: tuple[str, ...] | None = field(name="allowed_mcps")
+    capabilities: tuple[str, ...] | None
+    network: Network | None
+    sandbox: Limits | None = field(name="sandbox_override")
 
     @property
     def narrows(self) -> bool:
         """True if anything is taken from the conversation."""
         return self != EVERYTHING
 
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API and of the database."""
-        network = self.network and {"mode": self.network.mode, "hosts": list(self.network.hosts)}
-        limits = {name: value for name, value in to_builtins(self.sandbox).items() if value is not None}
-        return {
-            "allowed_folders": None if self.folders is None else list(self.folders),
-            "allowed_mcps": None if self.mcps is None else list(self.mcps),
-            "capabilities": None if self.capabilities is None else list(self.capabilities),
-            "network": network,
-            "sandbox_override": limits or None,
-        }
-
     @classmethod
     def read(cls, text: str) -> "SessionPermissions":
-        """Read the text of `as_json`; other text leaves no permissions."""
+        """Read what was stored; other text leaves no permissions."""
         try:
-            stored = json.loads(text)
-            network = stored["network"]
-            return cls(
-                _texts(stored["allowed_folders"]),
-                _texts(stored["allowed_mcps"]),
-                _texts(stored["capabilities"]),
-                network=network and Network(_mode(network["mode"]), tuple(map(str, network["hosts"]))),
-                sandbox=Limits(**(stored["sandbox_override"] or {})),
-            )
-        except (ValueError, TypeError, KeyError, RecursionError):
+            found = msgspec.json.decode(text, type=SessionPermissions)
+        except (ValueError, RecursionError):
             return NOTHING
+        return NOTHING if found.network is not None and found.network.mode == "ask" else found
 
     @property
     def tools(self) -> frozenset[str] | None:
@@ -127,17 +110,17 @@ class SessionPermissions(Struct, frozen=True):
         """Limits of a sandbox, the lower of two; `usual` are those where nobody chose any."""
 
         def lower(name: str) -> Any:
-            own, base = getattr(self.sandbox, name), getattr(before, name)
+            own, base = getattr(self.sandbox, name, None), getattr(before, name)
             bound = base or getattr(usual, name)
             return base if own is None else own if bound is None else min(own, bound)
 
-        return Limits(*map(lower, to_builtins(before)))
+        return Limits(*map(lower, Limits.__struct_fields__))
 
     def check_direct(self) -> None:
         """Error: NotAllowed for what nothing would hold in a conversation that runs directly."""
         has_commands = self.has_tool("Bash")
         wrong = ""
-        if self.sandbox != NO_LIMITS:
+        if self.sandbox is not None:
             wrong = "sandbox_override: it limits a sandbox, and there would be none"
         elif self.folders is not None and has_commands:
             wrong = f"allowed_folders: {_BASH}"
@@ -175,8 +158,8 @@ class SessionPermissions(Struct, frozen=True):
         return found
 
 
-EVERYTHING = SessionPermissions()
-NOTHING = SessionPermissions((), (), (), NO_NETWORK)
+EVERYTHING = SessionPermissions(None, None, None, None, None)
+NOTHING = SessionPermissions((), (), (), NO_NETWORK, None)
 """Permissions of a conversation whose own are not known any more."""
 
 
@@ -199,13 +182,3 @@ def _names(tool: OfferedTool) -> set[str]:
         return {shown_name(tool), f"{MCP_PREFIX}{tool.server}"}
     own = {tool.name, shown_name(tool), MODULE_SERVER}
     return own if isinstance(tool, OwnTool) else own | {tool.module}
-
-
-def _texts(stored: list[Any] | None) -> tuple[str, ...] | None:
-    return None if stored is None else tuple(map(str, stored))
-
-
-def _mode(word: object) -> Any:
-    if word not in ("off", "list"):
-        raise ValueError(f"{word} is no mode")
-    return word

@@ -54,9 +54,10 @@ class SandboxOverride(_Strict):
     cpus: float | None = Field(default=None, ge=0.1, le=1024, allow_inf_nan=False)
     processes: int | None = Field(default=None, ge=160, le=32768)
 
-    def chosen(self) -> Limits:
+    def chosen(self) -> Limits | None:
         """The limits as they are kept."""
-        return Limits(self.memory_megabytes, self.cpus, self.processes)
+        chosen = Limits(self.memory_megabytes, self.cpus, self.processes)
+        return None if chosen == NO_LIMITS else chosen
 
 
 class Configuration(BaseModel):
@@ -123,7 +124,7 @@ class Configuration(BaseModel):
             case "network":
                 return {"network": self.network and self.network.chosen()}
             case _:
-                return {"sandbox": self.sandbox_override.chosen() if self.sandbox_override else NO_LIMITS}
+                return {"sandbox": self.sandbox_override and self.sandbox_override.chosen()}
 
 
 def _listed(names: list[str] | None) -> tuple[str, ...] | None:

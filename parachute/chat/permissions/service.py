@@ -1,13 +1,12 @@
 """Permissions of conversations: reading them, and narrowing them within what the workspace and the settings allow."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+import msgspec
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import asdict, replace
 
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
@@ -15,7 +14,7 @@ from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.network.service import Networks
 from parachute.chat.permissions.models import EVERYTHING, NOTHING, SessionPermissions, names_of
 from parachute.chat.permissions.request import Configuration
-from parachute.chat.permissions.templates import name_of
+from parachute.chat.permissions.templates import ShownPermissions, name_of
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.workspaces.models import Choice, Workspace, allowed, choice_of
@@ -25,7 +24,7 @@ from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
 from parachute.core.agents import WORKING_DIRECTORY
 from parachute.core.decorators import SUGGEST_TOOL
-from parachute.sandbox.engines.limits import Limits
+from parachute.sandbox.engines.limits import NO_LIMITS, Limits
 from parachute.sandbox.engines.vault_mounts import vault_mounts
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import vault_path
@@ -60,10 +59,10 @@ class Permissions(Struct):
         """Return True for a session that had permissions which are not on this machine."""
         return await self.sessions.permissions.are_lost(session)
 
-    async def as_json(self, session: Session) -> dict[str, Any]:
-        """The permissions for the API, with the name of the template that they are."""
+    async def shown(self, session: Session) -> ShownPermissions:
+        """The permissions of a session for the API."""
         found = await self.of(session)
-        return {"template": name_of(found), **found.as_json()}
+        return ShownPermissions(**asdict(found), template=name_of(found))
 
     async def check_level(self, session: Session, level: TrustLevel | None) -> None:
         """See that a session may run so; error: NotAllowed for what only a sandbox would hold."""
@@ -87,7 +86,7 @@ class Permissions(Struct):
                 after.check_direct()
             found = await self.sessions.configure(identifier, given, approved_by=approved_by, admin=admin, begin=begin)
             if said.changes_permissions:
-                text = json.dumps(after.as_json()) if after.narrows else None
+                text = msgspec.json.encode(after).decode() if after.narrows else None
                 found = await self.sessions.permissions.set(identifier, text, approved_by)
         if said.changes_permissions and after != before:
             await self.changed(identifier)
@@ -119,7 +118,7 @@ class Permissions(Struct):
         if "network" in said.said and wanted.network is not None:
             self.networks.check_within(session, workspace, wanted.network)
         if "sandbox_override" in said.said:
-            self._check_limits(wanted.sandbox, workspace)
+            self._check_limits(wanted.sandbox or NO_LIMITS, workspace)
         return wanted
 
     def _folders(self, listed: tuple[str, ...], directory: Path | None) -> tuple[str, ...]:
@@ -169,13 +168,13 @@ class Permissions(Struct):
 
     def _check_limits(self, wanted: Limits, workspace: Workspace | None) -> None:
         bounds = _bounds(workspace, self.usual_limits())
-        for name, value in wanted.chosen().items():
+        for name, value in to_builtins(wanted).items():
             if value > (bound := getattr(bounds, name)):
                 raise _wider(f"sandbox_override.{name}: {value:g} is more than the {bound:g} that {_whose(workspace)}.")
 
 
 def _bounds(workspace: Workspace | None, usual: Limits) -> Limits:
-    return replace(usual, **workspace.limits.chosen()) if workspace else usual
+    return replace(usual, **to_builtins(workspace.limits)) if workspace else usual
 
 
 def _whose(workspace: Workspace | None) -> str:

@@ -1,11 +1,10 @@
 """Templates of permissions: the one table of what kinds of people and conversations usually get."""
 
-from typing import Any
+from msgspec.structs import replace
 
-from msgspec import Struct
-
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
-from parachute.chat.permissions.models import EVERYTHING, SessionPermissions
+from parachute.chat.permissions.models import EVERYTHING, NOTHING, SessionPermissions
 from parachute.core.agents import WORKING_DIRECTORY
 from parachute.sandbox.egress.models import NO_NETWORK
 
@@ -13,16 +12,12 @@ from parachute.sandbox.egress.models import NO_NETWORK
 _KNOWLEDGE = ("brain-search", "brain-resolve", "brain-suggest")
 
 
-class Template(Struct, frozen=True):
+class Template(Answer, frozen=True):
     """Permissions with a name; `description` is for whoever chooses one."""
 
     name: str
     description: str
     permissions: SessionPermissions
-
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API."""
-        return {"name": self.name, "description": self.description, "permissions": self.permissions.as_json()}
 
 
 TEMPLATES = (
@@ -30,19 +25,27 @@ TEMPLATES = (
     Template(
         "project",
         "Its own folder and no other of the vault; all tools for files and commands, none of modules and servers.",
-        SessionPermissions((WORKING_DIRECTORY,), ()),
+        replace(EVERYTHING, folders=(WORKING_DIRECTORY,), mcps=()),
     ),
     Template(
         "family",
         "Reads its own folder and what Brain knows, and asks; no commands, no journal, no network.",
-        SessionPermissions((WORKING_DIRECTORY,), _KNOWLEDGE, ("Read", "AskUserQuestion", "TodoWrite"), NO_NETWORK),
+        SessionPermissions(
+            (WORKING_DIRECTORY,), _KNOWLEDGE, ("Read", "AskUserQuestion", "TodoWrite"), NO_NETWORK, None
+        ),
     ),
     Template(
         "guest",
         "Looks things up in Brain, and nothing else.",
-        SessionPermissions((), _KNOWLEDGE, (), NO_NETWORK),
+        replace(NOTHING, mcps=_KNOWLEDGE),
     ),
 )
+
+
+class ShownPermissions(SessionPermissions, frozen=True):
+    """The permissions of a conversation, with the name of the template that they are."""
+
+    template: str | None
 
 
 def template(name: str) -> Template:

@@ -1,27 +1,24 @@
 """A repository that a conversation asked for, and the owner's decision about one."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
+from parachute.base.answers import Answer
 from parachute.sandbox.git.models import Access, Repository
 
 Choice = Literal["always", "never"]
 
 
-class Decision(Struct, frozen=True):
-    """Decision of the owner about one access to a repository, for a workspace or with `workspace` empty for all chats without one."""
+class DecidedRepository(Answer, frozen=True):
+    """A repository about which the owner has decided one access, for a workspace or, with None, for all chats that are in none."""
 
-    workspace: str
-    repository: Repository
+    workspace: str | None
+    repository: str
     access: Access
     choice: Choice
     decided_by: str
     decided_at: str
-
-    def as_json(self) -> dict[str, Any]:
-        """The form of the API."""
-        return {**to_builtins(self), "workspace": self.workspace or None, "repository": str(self.repository)}
 
 
 class Asked(Struct, frozen=True):

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
-from parachute.chat.repositories.models import Asked, Choice, Decision
+from parachute.chat.repositories.models import Asked, Choice, DecidedRepository
 from parachute.chat.repositories.store import RepositoryDecisions
 from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.egress.hosts import AllowedHosts
@@ -82,7 +82,7 @@ class Repositories(Struct):
         """Return the repositories that wait for a decision, the oldest first."""
         return list(self._asked.values())
 
-    def decisions(self) -> Sequence[Decision]:
+    def decisions(self) -> Sequence[DecidedRepository]:
         """Return every decision that holds."""
         return self.decided.all()
 
@@ -98,7 +98,7 @@ class Repositories(Struct):
 
     async def decide(
         self, workspace: str, repository: Repository, access: Access, choice: Choice, who: str
-    ) -> list[Decision]:
+    ) -> list[DecidedRepository]:
         """Decide about a repository for a workspace, or with an empty name refuse it to all chats without; error: InvalidInput.
 
         Allowing to push allows to fetch, refusing to fetch refuses to push.
@@ -110,7 +110,7 @@ class Repositories(Struct):
                 key="not_a_workspace",
             )
         accesses = _including(access) if choice == "always" else _needing(access)
-        made = [Decision(workspace, repository, each, choice, who, now()) for each in accesses]
+        made = [DecidedRepository(workspace or None, str(repository), each, choice, who, now()) for each in accesses]
         for decision in made:
             await self.decided.put(decision)
             self.audit.decided("git", who, f"{choice}: {decision.access} {repository}", repository.host, workspace)

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from parachute.base.database import Database
-from parachute.chat.repositories.models import Choice, Decision
+from parachute.chat.repositories.models import Choice, DecidedRepository
 from parachute.sandbox.git.models import Access, Repository
 
 
@@ -22,7 +22,7 @@ class RepositoryDecisions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: dict[tuple[str, Repository, Access], Decision] = {}
+        self._known: dict[tuple[str, Repository, Access], DecidedRepository] = {}
 
     async def load(self) -> None:
         """Read them from the disk."""
@@ -30,9 +30,9 @@ class RepositoryDecisions:
             "SELECT workspace, repository, access, choice, decided_by, decided_at FROM repository_decisions"
         )
         for workspace, repository, *rest in rows:
-            self._keep(Decision(workspace, Repository.parse(repository), *rest))
+            self._keep(DecidedRepository(workspace or None, str(Repository.parse(repository)), *rest))
 
-    def all(self) -> Sequence[Decision]:
+    def all(self) -> Sequence[DecidedRepository]:
         """Return every decision, by workspace and repository."""
         return [self._known[key] for key in sorted(self._known)]
 
@@ -41,11 +41,11 @@ class RepositoryDecisions:
         found = self._known.get((workspace, repository, access))
         return found.choice if found and found.decided_at >= since else None
 
-    async def put(self, decision: Decision) -> None:
+    async def put(self, decision: DecidedRepository) -> None:
         """Add or replace a decision."""
-        row = (str(decision.repository), decision.access, decision.choice, decision.decided_by, decision.decided_at)
+        row = (decision.repository, decision.access, decision.choice, decision.decided_by, decision.decided_at)
         statement = "INSERT OR REPLACE INTO repository_decisions VALUES (?, ?, ?, ?, ?, ?)"
-        await self._database.write(statement, (decision.workspace, *row))
+        await self._database.write(statement, (decision.workspace or "", *row))
         self._keep(decision)
 
     async def remove(self, workspace: str, repository: Repository) -> bool:
@@ -57,5 +57,6 @@ class RepositoryDecisions:
             del self._known[key]
         return bool(found)
 
-    def _keep(self, decision: Decision) -> None:
-        self._known[decision.workspace, decision.repository, decision.access] = decision
+    def _keep(self, decision: DecidedRepository) -> None:
+        key = (decision.workspace or "", Repository.parse(decision.repository), decision.access)
+        self._known[key] = decision

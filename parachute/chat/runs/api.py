@@ -7,14 +7,16 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base.answers import Answer, Done
 from parachute.base.errors import Conflict, NotAllowed
 from parachute.base.services import provided, services_of
 from parachute.chat.runs.events import Event
-from parachute.chat.runs.inspection import SandboxInspection
+from parachute.chat.runs.inspection import SandboxInspection, SessionSandbox
 from parachute.chat.runs.request import TurnRequest
-from parachute.chat.runs.run import PersonsAgent, Run
+from parachute.chat.runs.run import PendingQuestion, PersonsAgent, Run
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.api import CallerDependency, SessionsDependency, check_level
+from parachute.chat.sessions.models import OneSession, ShownSession
 from parachute.chat.sessions.service import Sessions
 from parachute.web.access.owner import is_owner, require_owner
 from parachute.web.http.event_stream import EventStream
@@ -38,7 +40,7 @@ class Injection(_Body):
     message: str
 
 
-class Answer(_Body):
+class QuestionAnswer(_Body):
     """Answers to a question: for each question a text or a list of texts."""
 
     request_id: str = Field(max_length=200)
@@ -50,6 +52,24 @@ class Permission(_Body):
 
     allow: bool
     grant: str | None = Field(default=None, max_length=4200)
+
+
+class ActiveStreams(Answer, frozen=True):
+    """Sessions that are being answered."""
+
+    streams: list[str]
+
+
+class StreamStatus(Answer, frozen=True):
+    """A session is being answered, or not."""
+
+    active: bool
+
+
+class PendingQuestions(Answer, frozen=True):
+    """Questions of the agent that wait."""
+
+    pending: list[PendingQuestion]
 
 
 @router.post("", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
@@ -79,9 +99,9 @@ async def chat(
 
 
 @router.get("/active-streams")
-async def active_streams(service: RunsDependency) -> dict[str, Any]:
+async def active_streams(service: RunsDependency) -> ActiveStreams:
     """Sessions that are being answered."""
-    return {"streams": service.active()}
+    return ActiveStreams(service.active())
 
 
 @router.get("/{session}/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
@@ -96,42 +116,42 @@ async def events(
 
 
 @router.get("/{session}/stream-status")
-async def stream_status(session: str, service: RunsDependency) -> dict[str, bool]:
+async def stream_status(session: str, service: RunsDependency) -> StreamStatus:
     """Say if a session is being answered."""
-    return {"active": service.is_active(session)}
+    return StreamStatus(service.is_active(session))
 
 
 @router.post("/{session}/abort")
-async def abort(session: str, service: RunsDependency) -> dict[str, bool]:
+async def abort(session: str, service: RunsDependency) -> Done:
     """Stop the session's run."""
     await service.abort(session)
-    return {"success": True}
+    return Done()
 
 
 @router.post("/{session}/inject")
 async def inject(
     request: Request, session: str, body: Injection, service: RunsDependency, sessions: SessionsDependency
-) -> dict[str, bool]:
+) -> Done:
     """Put a further message into the running turn."""
     await _check_session(request, session, sessions, service)
     await service.inject(session, body.message)
-    return {"success": True}
+    return Done()
 
 
 @router.post("/{session}/answer")
 async def answer(
-    request: Request, session: str, body: Answer, service: RunsDependency, sessions: SessionsDependency
-) -> dict[str, bool]:
+    request: Request, session: str, body: QuestionAnswer, service: RunsDependency, sessions: SessionsDependency
+) -> Done:
     """Answer a question of the agent."""
     await _check_session(request, session, sessions, service)
     service.answer(session, body.request_id, body.answers)
-    return {"success": True}
+    return Done()
 
 
 @router.get("/{session}/pending-questions")
-async def pending_questions(session: str, service: RunsDependency) -> dict[str, Any]:
+async def pending_questions(session: str, service: RunsDependency) -> PendingQuestions:
     """Questions of the agent that wait."""
-    return {"pending": service.pending_questions(session)}
+    return PendingQuestions(service.pending_questions(session))
 
 
 @router.post("/{session}/permissions/{request_id}")
@@ -142,33 +162,33 @@ async def permit(
     body: Permission,
     service: RunsDependency,
     sessions: SessionsDependency,
-) -> dict[str, bool]:
+) -> Done:
     """Answer a permission request."""
     await _check_session(request, session, sessions, service)
     await service.permit(session, request_id, allow=body.allow, grant=body.grant)
-    return {"success": True}
+    return Done()
 
 
 @router.post("/{session}/end")
-async def end(session: str, service: RunsDependency, sessions: SessionsDependency) -> dict[str, Any]:
+async def end(session: str, service: RunsDependency, sessions: SessionsDependency) -> OneSession:
     """End a session now: hooks and modules hear of it. Its next message begins it again."""
     if service.is_active(session):
         raise Conflict("This conversation is being answered.", "Wait, or stop it.", key="busy")
-    return {"session": (await sessions.end(session)).as_json()}
+    return OneSession(ShownSession.showing(await sessions.end(session)))
 
 
 @router.delete("/{session}")
-async def delete(session: str, service: RunsDependency) -> dict[str, bool]:
+async def delete(session: str, service: RunsDependency) -> Done:
     """Delete a session with its transcript and attachments; what runs in it is stopped first."""
     await service.delete(session)
-    return {"success": True}
+    return Done()
 
 
 @sandbox_router.get("/sessions/{session}")
-async def explain(request: Request, session: str) -> dict[str, Any]:
+async def explain(request: Request, session: str) -> SessionSandbox:
     """Compare a session's sandbox with what was asked for; one that sleeps is started."""
     await require_owner(request, "Inspecting a sandbox")
-    return (await services_of(request).get(SandboxInspection).explain(session)).as_json()
+    return await services_of(request).get(SandboxInspection).explain(session)
 
 
 async def _documents(events: AsyncIterator[tuple[int, Event]]) -> AsyncIterator[tuple[int, dict[str, Any]]]:

@@ -1,12 +1,15 @@
 """Routes of what the runs of a session have changed."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base.answers import Answer
 from parachute.base.errors import NotFound
 from parachute.base.services import provided
+from parachute.changes.models import Undone
+from parachute.changes.reading import Difference, ShownChanges, shown_changes
 from parachute.changes.service import Changes
 from parachute.chat.sessions.api import SessionsDependency, check_level
 from parachute.chat.sessions.models import is_session_id
@@ -50,16 +53,28 @@ class HeldAnswer(BaseModel):
     paths: Paths | None = None
 
 
+class SessionChanges(Answer, frozen=True):
+    """Changes by the runs of a session, the newest first."""
+
+    runs: list[ShownChanges]
+
+
+class AnsweredPaths(Answer, frozen=True):
+    """The paths that do not wait any more."""
+
+    paths: list[str]
+
+
 @router.get("/{session}/changes")
-async def list_changes(session: Session, service: ChangesDependency) -> dict[str, Any]:
+async def list_changes(session: Session, service: ChangesDependency) -> SessionChanges:
     """List what each run has changed, the newest first: files with lines added and removed, and what waits for the owner."""
-    return {"runs": [each.as_json() for each in await service.history.of_session(session)]}
+    return SessionChanges(list(map(shown_changes, await service.history.of_session(session))))
 
 
 @router.get("/{session}/changes/{run}/diff")
 async def show_difference(
     session: Session, run: RowId, service: ChangesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
-) -> dict[str, Any]:
+) -> Difference:
     """The difference of one file; `diff` is null for what is no text, is large, or has changed since and is not kept."""
     return await service.history.difference(session, run, path)
 
@@ -67,20 +82,20 @@ async def show_difference(
 @router.post("/{session}/undo")
 async def undo_changes(
     request: Request, session: Session, body: Undo, service: ChangesDependency, sessions: SessionsDependency
-) -> dict[str, Any]:
+) -> Undone:
     """Take a run back; what somebody has changed since is listed in `conflicts` and left alone.
 
     An undo or an answer, what programs obey, and the runs of a direct conversation the owner alone takes back.
     """
     found = await sessions.find(session)
     await check_level(request, found.trust_level if found else None, is_decision=False)
-    return (await service.undo(session, body.run, body.paths, by_owner=await is_owner(request))).as_json()
+    return await service.undo(session, body.run, body.paths, by_owner=await is_owner(request))
 
 
 @router.post("/{session}/changes/answer")
 async def answer_held(
     request: Request, session: Session, body: HeldAnswer, service: ChangesDependency
-) -> dict[str, list[str]]:
+) -> AnsweredPaths:
     """Apply what waits, or throw it away; 409 if what waits of the run is not what the hash was made of any more."""
     await require_owner(request, "Applying what waits")
-    return {"paths": list(await service.answer(session, body.run, body.answer, body.paths, body.hash))}
+    return AnsweredPaths(list(await service.answer(session, body.run, body.answer, body.paths, body.hash)))

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from msgspec import to_builtins
+
 from parachute.base.errors import NotFound
 from parachute.changes.answering import Word, digest_of
 from parachute.changes.differences import LONGEST
 from parachute.changes.models import NEVER_APPLIED
-from parachute.changes.reading import Shown, held_json
+from parachute.changes.reading import Shown, waiting
 from parachute.changes.service import Changes
 from parachute.chat.sessions.service import Sessions
 from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
@@ -52,7 +54,7 @@ class ChangesSource(Source):
             "project": found.project,
             "origin": found.origin,
             "hash": digest_of(each.held),
-            "files": [held_json(held) for held in each.held[:_MOST_LINES]],
+            "files": to_builtins(waiting(each.held, _MOST_LINES)),
             "more": max(0, count - _MOST_LINES),
             "diffs": diffs,
             "cut": not is_whole,
@@ -79,10 +81,10 @@ class ChangesSource(Source):
                 shown = await self._changes.history.difference(session, number, held.path, left)
             except NotFound:  # somebody has answered meanwhile
                 return found, False
-            found[held.path] = shown["diff"]
-            left -= len(shown["diff"] or "")
-            is_large = shown["diff"] is None and max(held.before.size, held.after.size) > LONGEST
-            if shown["cut"] or is_large or left <= 0:
+            found[held.path] = shown.diff
+            left -= len(shown.diff or "")
+            is_large = shown.diff is None and max(held.before.size, held.after.size) > LONGEST
+            if shown.cut or is_large or left <= 0:
                 return found, False
         return found, len(each.held) <= _MOST_LINES
 

@@ -2,10 +2,11 @@
 
 import contextlib
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from parachute.base.errors import Conflict
 from parachute.chat.network.service import Networks
+from parachute.chat.permissions.templates import ShownPermissions
 from parachute.chat.runs.person_preparation import shown_of
 from parachute.chat.runs.preparation import AgentServices
 from parachute.chat.runs.project import apply_of, project_folder, project_view
@@ -25,6 +26,12 @@ _DIRECT = (
 )
 
 
+class SessionSandbox(Explanation, frozen=True, kw_only=True):
+    """The comparison for a session, with what its owner has left to it."""
+
+    permissions: ShownPermissions
+
+
 class SandboxInspection:
     """Compares the sandboxes of sessions with what was asked for."""
 
@@ -35,7 +42,7 @@ class SandboxInspection:
         self._runs = runs
         self._kill_switch = KillSwitch(services.home.root)
 
-    async def explain(self, identifier: str) -> Explanation:
+    async def explain(self, identifier: str) -> SessionSandbox:
         """Inspect the sandbox of a session, started if it sleeps.
 
         Errors: NotFound, Stopped, Conflict for an agent of a module that does not work now, Unavailable without an engine.
@@ -46,11 +53,11 @@ class SandboxInspection:
                 return await self._explained(identifier)
         return await self._explained(identifier)
 
-    async def _explained(self, identifier: str) -> Explanation:
+    async def _explained(self, identifier: str) -> SessionSandbox:
         services = self._services
         session = await services.sessions.get(identifier)
         self._kill_switch.check()
-        permissions = await services.permissions.as_json(session)
+        permissions = await services.permissions.shown(session)
         await self._runs.settled(session.id)
         is_direct = await services.sessions.level(session) == "direct"
         if started := not is_direct and not services.sandboxes.opened.is_open(session.id):
@@ -58,8 +65,9 @@ class SandboxInspection:
                 raise Conflict("This conversation is being answered, and has no sandbox yet.", "Try again.", key="busy")
             is_direct = not await self._open(session)
         if is_direct:
-            return Explanation(session.id, "direct", None, note=_DIRECT, permissions=permissions)
-        return replace(await services.sandboxes.opened.explain(session.id), started=started, permissions=permissions)
+            return SessionSandbox(session.id, "direct", None, note=_DIRECT, permissions=permissions)
+        found = replace(await services.sandboxes.opened.explain(session.id), started=started)
+        return SessionSandbox(**asdict(found), permissions=permissions)
 
     async def _open(self, session: Session) -> bool:
         """Open a sandbox as the next turn would, without a way to the model; False where the turn would run directly."""

@@ -3,12 +3,15 @@
 import asyncio
 import contextlib
 from collections.abc import Sequence
-from typing import Any
 
+from msgspec.structs import asdict
+
+from parachute.base.answers import Answer
 from parachute.base.errors import Conflict
 from parachute.chat.knowledge.service import Knowledge
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.closing import close_session
+from parachute.chat.runs.events import PromptMetadata
 from parachute.chat.runs.person_preparation import PersonPreparation, prompt_metadata
 from parachute.chat.runs.preparation import AgentServices, Preparation
 from parachute.chat.runs.project import project_folder
@@ -18,6 +21,15 @@ from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.service import Workspaces
 from parachute.sandbox.engines.views import remove_views
 from parachute.security.kill_switch.switch import KillSwitch
+
+
+class ShownPrompt(PromptMetadata, Answer, frozen=True):
+    """The system prompt of a next turn with its token counts; `problems` are sentences about what is not in it."""
+
+    prompt: str
+    working_directory: str | None
+    preset: bool
+    problems: list[str]
 
 
 class PromptPreview:
@@ -39,7 +51,7 @@ class PromptPreview:
         self._kill_switch = KillSwitch(services.home.root)
         self._one = asyncio.Lock()
 
-    async def of_session(self, identifier: str, contexts: Sequence[str] | None, *, by_owner: bool) -> dict[str, Any]:
+    async def of_session(self, identifier: str, contexts: Sequence[str] | None, *, by_owner: bool) -> ShownPrompt:
         """Prepare the next turn of a session; errors: NotFound, Conflict while it is answered or of a module, Stopped."""
         async with self._one:
             session = await self._services.sessions.get(identifier)
@@ -51,7 +63,7 @@ class PromptPreview:
             finally:
                 await self._runs.close_unused_endpoint(session.id)
 
-    async def of_new(self, request: TurnRequest, contexts: Sequence[str], *, by_owner: bool) -> dict[str, Any]:
+    async def of_new(self, request: TurnRequest, contexts: Sequence[str], *, by_owner: bool) -> ShownPrompt:
         """Prepare the first turn of a conversation that begins so; errors: NotFound, InvalidInput, NotAllowed, Stopped."""
         async with self._one:
             session = await self._admission.session_of(request, None, lambda: None, by_owner=by_owner)
@@ -62,7 +74,7 @@ class PromptPreview:
                 with contextlib.suppress(OSError):
                     await asyncio.to_thread(remove_views, self._services.home.views, session.id)
 
-    async def _prepared(self, session: Session, contexts: Sequence[str] | None, *, by_owner: bool) -> dict[str, Any]:
+    async def _prepared(self, session: Session, contexts: Sequence[str] | None, *, by_owner: bool) -> ShownPrompt:
         self._kill_switch.check()
         services = self._services
         workspace = await self._workspaces.of(session)
@@ -81,17 +93,13 @@ class PromptPreview:
         return _shown(preparation, session, services.settings.trust_mode)
 
 
-def _shown(preparation: Preparation, session: Session, trust_mode: bool) -> dict[str, Any]:
+def _shown(preparation: Preparation, session: Session, trust_mode: bool) -> ShownPrompt:
     prompt = preparation.prompt
-    metadata = prompt_metadata(preparation, Knowledge(), trust_mode).to_json()
-    del metadata["type"]
-    return {
-        **metadata,
-        "prompt": prompt.text,
-        "workingDirectory": session.working_directory,
-        "preset": preparation.specification.preset,
-        "problems": [
-            *prompt.problems,
-            *(f"{name} is not approved for conversations that run directly." for name in prompt.left_out),
-        ],
-    }
+    left_out = (f"{name} is not approved for conversations that run directly." for name in prompt.left_out)
+    return ShownPrompt(
+        **asdict(prompt_metadata(preparation, Knowledge(), trust_mode)),
+        prompt=prompt.text,
+        working_directory=session.working_directory,
+        preset=preparation.specification.preset,
+        problems=[*prompt.problems, *left_out],
+    )

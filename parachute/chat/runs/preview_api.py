@@ -1,12 +1,12 @@
 """The route of the prompt's preview (contract, section 6)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 
 from parachute.base.services import provided
 from parachute.chat.contexts.api import ContextsDependency
-from parachute.chat.runs.preview import PromptPreview
+from parachute.chat.runs.preview import PromptPreview, ShownPrompt
 from parachute.chat.runs.request import PathText, TurnRequest
 from parachute.chat.sessions.api import SessionsDependency, check_level
 from parachute.web.access.owner import is_owner
@@ -26,7 +26,7 @@ async def preview(
     agent_path: Annotated[PathText | None, Query(alias="agentPath")] = None,
     contexts: Annotated[str | None, Query(max_length=65536)] = None,
     session_id: Annotated[str | None, Query(alias="sessionId", max_length=64)] = None,
-) -> dict[str, Any]:
+) -> ShownPrompt:
     """The system prompt of the next turn of a session, or of a new one that begins so, with its token counts."""
     by_owner = await is_owner(request)
     chosen = None if contexts is None else await known.split(contexts)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from parachute.base.answers import Answer
 from parachute.base.clock import now
 from parachute.chat.agent_processes.client import AgentClient
 from parachute.chat.origins.run_origin import RunOrigin
@@ -30,6 +31,13 @@ _SHOWN = 500
 
 STOPPED = "Stopped before it finished."
 """The result of a tool in which a run was stopped; the agent's program says that it was refused."""
+
+
+class PendingQuestion(Answer, frozen=True):
+    """A question that waits, as the app reads it."""
+
+    request_id: str
+    questions: list[dict[str, Any]]
 
 
 class Question(Struct):

@@ -18,7 +18,7 @@ from parachute.chat.runs.log import EventLog
 from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.records import record_run, record_start
 from parachute.chat.runs.request import MAXIMUM_MESSAGE, Attachment, TurnRequest
-from parachute.chat.runs.run import INJECTION_LIMIT, Profile, Run, cut_off
+from parachute.chat.runs.run import INJECTION_LIMIT, PendingQuestion, Profile, Run, cut_off
 from parachute.chat.runs.store import RunStore
 from parachute.chat.runs.turn import Turn, TurnServices
 from parachute.chat.sessions.models import Session
@@ -198,11 +198,11 @@ class Runs:
         elif not waiting.answer.done():
             waiting.answer.set_result(allow)
 
-    def pending_questions(self, session: str) -> list[dict[str, Any]]:
-        """Questions that wait, in the app's form."""
+    def pending_questions(self, session: str) -> list[PendingQuestion]:
+        """Questions that wait."""
         run = self._active.get(session)
         waiting = run.questions.values() if run else ()
-        return [{"request_id": question.identifier, "questions": question.questions} for question in waiting]
+        return [PendingQuestion(question.identifier, question.questions) for question in waiting]
 
     def is_active(self, session: str) -> bool:
         """Return True while a session is being answered."""

@@ -1,12 +1,14 @@
 """Routes of sessions (contract, section 2)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from parachute.base.answers import Answer
 from parachute.base.services import provided, services_of
-from parachute.chat.sessions.models import AppListener
+from parachute.chat.sessions.models import AppListener, OneSession, SessionPage, ShownSession
 from parachute.chat.sessions.service import Sessions
+from parachute.chat.sessions.transcript import ShownTranscript
 from parachute.security.keys.models import Caller
 from parachute.security.trust_levels import normalize_trust_level
 from parachute.web.access.owner import require_owner
@@ -35,7 +37,13 @@ SessionsDependency = Annotated[Sessions, Depends(provided(Sessions))]
 CallerDependency = Annotated[Caller, Depends(caller)]
 
 
-@router.get("")
+class Reindexed(Answer, frozen=True):
+    """The number of sessions in the search index."""
+
+    sessions: int
+
+
+@router.get("", response_model=SessionPage)
 async def list_sessions(
     request: Request,
     service: SessionsDependency,
@@ -55,12 +63,12 @@ async def list_sessions(
 
 
 @router.post("/reindex")
-async def rebuild_index(service: SessionsDependency) -> dict[str, int]:
+async def rebuild_index(service: SessionsDependency) -> Reindexed:
     """Make the search index anew from titles and transcripts."""
-    return {"sessions": await service.search_index.rebuild()}
+    return Reindexed(await service.search_index.rebuild())
 
 
-@router.get("/{session}/transcript")
+@router.get("/{session}/transcript", response_model=ShownTranscript)
 async def get_transcript(
     session: str,
     service: SessionsDependency,
@@ -75,12 +83,12 @@ async def get_transcript(
 
 
 @router.post("/{session}/archive")
-async def archive(session: str, service: SessionsDependency) -> dict[str, Any]:
+async def archive(session: str, service: SessionsDependency) -> OneSession:
     """Put a session away, which ends it."""
-    return {"session": (await service.archive(session, True)).as_json()}
+    return OneSession(ShownSession.showing(await service.archive(session, True)))
 
 
 @router.post("/{session}/unarchive")
-async def unarchive(session: str, service: SessionsDependency) -> dict[str, Any]:
+async def unarchive(session: str, service: SessionsDependency) -> OneSession:
     """Take a session back."""
-    return {"session": (await service.archive(session, False)).as_json()}
+    return OneSession(ShownSession.showing(await service.archive(session, False)))

@@ -3,44 +3,78 @@
 import json
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
-from typing import Any
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict  # pydantic describes no other before Python 3.12
 
 NEWEST = 500
 
 
-def messages_of(events: Iterable[dict[str, Any]], limit: int = NEWEST) -> list[dict[str, Any]]:
+class Text(TypedDict):
+    """Text of a message."""
+
+    type: Literal["text"]
+    text: str
+
+
+class Call(TypedDict):
+    """A call of a tool, with its result once it is there."""
+
+    type: Literal["tool_use"]
+    id: str
+    name: str
+    input: dict[str, Any]
+    result: NotRequired[str]
+    isError: NotRequired[bool]
+
+
+class Message(TypedDict):
+    """A message as the app reads it; `said` is the text of the person, and `attachments` names the files that went with it."""
+
+    id: str | None
+    role: Literal["user", "assistant"]
+    content: list[Text | Call]
+    model: str | None
+    timestamp: str | None
+    isCompactSummary: bool
+    said: NotRequired[str]
+    attachments: NotRequired[list[str]]
+
+
+def messages_of(events: Iterable[dict[str, Any]], limit: int = NEWEST) -> list[Message]:
     """The newest messages of a transcript in the app's short form, tool calls joined with their results."""
-    found: list[dict[str, Any]] = []
-    calls: dict[str, dict[str, Any]] = {}
+    found: list[Message] = []
+    calls: dict[str, Call] = {}
     for event in events:
         if event.get("isMeta") is True:
             continue  # what the agent's program says to the model by itself
         if event["type"] not in ("user", "assistant") or "message" not in event:
             continue
         content = event["message"]["content"]
-        kept: list[dict[str, Any]] = []
-        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+        kept: list[Text | Call] = []
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for block in blocks:
             if block["type"] == "text":
                 kept.append({"type": "text", "text": block["text"]})
             elif block["type"] == "tool_use":
-                call = {name: block[name] for name in ("type", "id", "name", "input")}
+                call = Call(type="tool_use", id=block["id"], name=block["name"], input=block["input"])
                 calls[block["id"]] = call
                 kept.append(call)
-            elif block["type"] == "tool_result" and (call := calls.get(block["tool_use_id"], {})):
-                call["result"] = result_text(block["content"])
-                call["isError"] = block.get("is_error") is True
+            elif block["type"] == "tool_result" and (known := calls.get(block["tool_use_id"])):
+                known["result"] = result_text(block["content"])
+                known["isError"] = block.get("is_error") is True
         if kept:
-            found.append(
-                {
-                    "id": event.get("uuid"),
-                    "role": event["type"],
-                    "content": kept,
-                    "model": event["message"].get("model"),
-                    "timestamp": time if isinstance(time := event.get("timestamp"), str) else None,
-                    "isCompactSummary": event.get("isCompactSummary") is True,
-                    **{name: event[name] for name in ("said", "attachments") if name in event},
-                }
+            message = Message(
+                id=event.get("uuid"),
+                role=event["type"],
+                content=kept,
+                model=event["message"].get("model"),
+                timestamp=time if isinstance(time := event.get("timestamp"), str) else None,
+                isCompactSummary=event.get("isCompactSummary") is True,
             )
+            if "said" in event:
+                message["said"], message["attachments"] = event["said"], event["attachments"]
+            found.append(message)
     return found[-limit:]
 
 

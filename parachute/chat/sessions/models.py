@@ -6,10 +6,12 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Literal
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, field
 
+from parachute.base.answers import Answer
 from parachute.core.para_id import ParaId
 from parachute.security.trust_levels import TrustLevel
 
@@ -131,36 +133,59 @@ class Session:
         """True if people other than the owner talk to it."""
         return self.outside is not None
 
-    def as_json(self) -> dict[str, Any]:
-        """The app's form of a session (contract, section 2)."""
-        return {
-            "id": self.id,
-            "paraId": para_id_of(self.id),
-            "title": self.title,
-            "agentPath": self.agent_path,
-            "agentName": self.agent_name,
-            "agentType": self.agent_type,
-            "createdAt": self.created_at,
-            "updatedAt": self.updated_at,
-            "messageCount": self.message_count,
-            "archived": self.archived,
-            "source": self.source,
-            "continuedFrom": self.continued_from,
-            "originalId": self.original_id,
-            "workingDirectory": self.working_directory,
-            "trustLevel": self.trust_level,
-            "effectiveExecutionMode": self.effective_execution_mode,
-            "linkedBotPlatform": self.linked_bot_platform,
-            "linkedBotChatId": self.linked_bot_chat_id,
-            "linkedBotChatType": self.linked_bot_chat_type,
-            "workspaceId": self.workspace_id,
-            "model": self.model,
-            "metadata": self.metadata,
-        }
+    @property
+    def para_id(self) -> str:
+        """The name by which modules point to it."""
+        return para_id_of(self.id)
 
     def summary(self) -> str:
-        """`as_json` as text: the projection that lists are made of, so that no list builds it anew."""
-        return json.dumps(self.as_json(), ensure_ascii=False, separators=(",", ":"))
+        """The app's form as text: the projection that lists are made of, so that no list builds it anew."""
+        return msgspec.json.encode(ShownSession.showing(self)).decode()
+
+
+class ShownSession(Answer, frozen=True, rename="camel"):
+    """A session as the app reads it (contract, section 2)."""
+
+    id: str
+    para_id: str
+    title: str | None
+    agent_path: str | None
+    agent_name: str | None
+    agent_type: str | None
+    created_at: str
+    updated_at: str
+    message_count: int
+    archived: bool
+    source: str
+    continued_from: str | None
+    original_id: str | None
+    working_directory: str | None
+    trust_level: str
+    effective_execution_mode: str | None
+    linked_bot_platform: str | None
+    linked_bot_chat_id: str | None
+    linked_bot_chat_type: str | None
+    workspace_id: str | None
+    model: str | None
+    metadata: dict[str, Any]
+
+
+class ListedSession(ShownSession, frozen=True, omit_defaults=True):
+    """A session in a list; `found_by` says how a search found it."""
+
+    found_by: Literal["words", "meaning"] | None = field(default=None, name="found_by")
+
+
+class SessionPage(Answer, frozen=True):
+    """Sessions, the newest first."""
+
+    sessions: list[ListedSession]
+
+
+class OneSession(Answer, frozen=True):
+    """One session."""
+
+    session: ShownSession
 
 
 _ABSENT = object()

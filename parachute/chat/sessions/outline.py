@@ -9,6 +9,7 @@ from typing import IO, Annotated, Any
 import msgspec
 from msgspec import Meta, Struct, to_builtins
 
+from parachute.base.answers import Answer
 from parachute.chat.sessions.messages import shows, user_text
 
 _PART = 512 * 1024
@@ -46,18 +47,25 @@ class Segment(Struct):
         if self.preview is None and (text := user_text(event)):
             self.preview = text[:_PREVIEW]
 
-    def describe(self, last: int, loaded: bool) -> dict[str, Any]:
-        """The app's form of a segment (contract, section 2)."""
-        return {
-            "index": self.index,
-            "isCompacted": self.index < last,
-            "messageCount": self.message_count,
-            "eventCount": self.event_count,
-            "startTime": self.start_time,
-            "endTime": self.end_time,
-            "preview": self.preview,
-            "loaded": loaded,
-        }
+    def describe(self, last: int, loaded: bool) -> "ShownSegment":
+        """The segment as the app reads it."""
+        times = self.start_time, self.end_time
+        return ShownSegment(
+            self.index, self.index < last, self.message_count, self.event_count, *times, self.preview, loaded
+        )
+
+
+class ShownSegment(Answer, frozen=True, rename="camel"):
+    """A segment of a transcript as the app reads it (contract, section 2)."""
+
+    index: int
+    is_compacted: bool
+    message_count: int
+    event_count: int
+    start_time: str | None
+    end_time: str | None
+    preview: str | None
+    loaded: bool
 
 
 class Stored(Struct, frozen=True):

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.files import remove_tree
@@ -14,8 +16,8 @@ from parachute.chat.sessions.changes import change_of, title_in
 from parachute.chat.sessions.kept_permissions import KeptPermissions
 from parachute.chat.sessions.listing import SessionList
 from parachute.chat.sessions.meaning import MeaningSearch
-from parachute.chat.sessions.messages import NEWEST, messages_of
-from parachute.chat.sessions.models import MODULE, Owner, Session, SessionPlace, is_session_id, para_id_of
+from parachute.chat.sessions.messages import NEWEST, Message, messages_of
+from parachute.chat.sessions.models import MODULE, Owner, Session, SessionPlace, ShownSession, is_session_id, para_id_of
 from parachute.chat.sessions.search_index import INDEXED_TEXT, SearchIndex
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcript import encoded
@@ -339,10 +341,10 @@ class Sessions:
             raise NotFound(f"The session {session} has no transcript.", key="transcript_not_found")
         return body
 
-    async def messages(self, session: str, limit: int = NEWEST) -> list[dict[str, Any]]:
+    async def messages(self, session: str, limit: int = NEWEST) -> list[Message]:
         """The newest messages, empty without a transcript."""
 
-        def read() -> list[dict[str, Any]]:
+        def read() -> list[Message]:
             found = self.transcripts.read(session, kept="messages", newest=limit)
             return messages_of(found.events, limit) if found else []
 
@@ -368,7 +370,9 @@ class Sessions:
         found = await self.get(session)
         messages = await self.messages(session, limit)
         # Megabytes of messages take long to write as text: not on the event loop.
-        return await asyncio.to_thread(encoded, {**found.as_json(), **(more or {}), "messages": messages})
+        return await asyncio.to_thread(
+            encoded, {**to_builtins(ShownSession.showing(found)), **(more or {}), "messages": messages}
+        )
 
     async def _change(self, session: str, change: Callable[[Session], None], *, closes: bool | None = None) -> Session:
         changed = await self._store.update(session, change, closes=closes) if is_session_id(session) else None

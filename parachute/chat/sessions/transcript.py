@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.chat.sessions.branches import Mark, mark_of, taken_back
 from parachute.chat.sessions.events import event_of
-from parachute.chat.sessions.outline import Segment
+from parachute.chat.sessions.outline import Segment, ShownSegment
 
 FILE_LIMIT = 256 * 1024 * 1024
 _LINE_LIMIT = 16 * 1024 * 1024
@@ -65,16 +66,29 @@ class Transcript(Struct):
         """The app's form of a transcript."""
         last = len(self.segments) - 1
         loaded = last if self.kept == "last" else self.kept
-        answer = {
-            "sessionId": session,
-            "transcriptPath": str(self.path),
-            "eventCount": sum(part.event_count for part in self.segments),
-            "segments": [part.describe(last, loaded in ("all", part.index)) for part in self.segments],
-            "segmentCount": len(self.segments),
-            "loadedSegmentIndex": loaded if isinstance(loaded, int) and loaded <= last else None,
-        }
+        answer = ShownTranscript(
+            session_id=session,
+            transcript_path=str(self.path),
+            event_count=sum(part.event_count for part in self.segments),
+            segments=[part.describe(last, loaded in ("all", part.index)) for part in self.segments],
+            segment_count=len(self.segments),
+            loaded_segment_index=loaded if isinstance(loaded, int) and loaded <= last else None,
+            events=[],
+        )
         # The events are JSON already: joined as they are, because writing megabytes anew would hold up everybody.
-        return encoded(answer)[:-1] + b',"events":[' + b",".join(self.lines) + b"]}"
+        return encoded(to_builtins(answer)).removesuffix(b"]}") + b",".join(self.lines) + b"]}"
+
+
+class ShownTranscript(Answer, frozen=True, rename="camel"):
+    """A transcript as the app reads it; its events are as the agent's program has written them."""
+
+    session_id: str
+    transcript_path: str
+    event_count: int
+    segments: list[ShownSegment]
+    segment_count: int
+    loaded_segment_index: int | None
+    events: list[dict[str, Any]]
 
 
 def encoded(value: Any) -> bytes:

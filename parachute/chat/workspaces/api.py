@@ -1,11 +1,13 @@
 """Routes of workspaces (contract, section 4)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 
+from parachute.base.answers import Answer, Done
 from parachute.base.services import provided
 from parachute.chat.sessions.api import CallerDependency
+from parachute.chat.workspaces.models import Workspace
 from parachute.chat.workspaces.request import Changes, NewWorkspace
 from parachute.chat.workspaces.service import Workspaces
 from parachute.web.access.owner import require_owner
@@ -21,22 +23,34 @@ _APPLY = "apply: the owner's programs read what agents write, and saying how it 
 WorkspacesDependency = Annotated[Workspaces, Depends(provided(Workspaces))]
 
 
-@router.get("")
-async def list_workspaces(service: WorkspacesDependency) -> dict[str, Any]:
+class WorkspaceList(Answer, frozen=True):
     """All workspaces, by name."""
-    return {"workspaces": [workspace.as_json() for workspace in service.all()]}
+
+    workspaces: list[Workspace]
+
+
+class OneWorkspace(Answer, frozen=True):
+    """One workspace."""
+
+    workspace: Workspace
+
+
+@router.get("")
+async def list_workspaces(service: WorkspacesDependency) -> WorkspaceList:
+    """All workspaces, by name."""
+    return WorkspaceList(service.all())
 
 
 @router.get("/{slug}")
-async def get_workspace(slug: str, service: WorkspacesDependency) -> dict[str, Any]:
+async def get_workspace(slug: str, service: WorkspacesDependency) -> OneWorkspace:
     """One workspace."""
-    return {"workspace": service.get(slug).as_json()}
+    return OneWorkspace(service.get(slug))
 
 
 @router.post("")
 async def create_workspace(
     request: Request, body: NewWorkspace, service: WorkspacesDependency, who: CallerDependency
-) -> dict[str, Any]:
+) -> OneWorkspace:
     """Make a workspace; its slug follows from its name and stays."""
     if body.level() == "direct":
         await require_owner(request, _DIRECT)
@@ -44,13 +58,13 @@ async def create_workspace(
         await require_owner(request, _FOLDER)
     if body.apply:
         await require_owner(request, _APPLY)
-    return {"workspace": (await service.create(body, who.name)).as_json()}
+    return OneWorkspace(await service.create(body, who.name))
 
 
 @router.put("/{slug}")
 async def update_workspace(
     request: Request, slug: str, body: Changes, service: WorkspacesDependency, who: CallerDependency
-) -> dict[str, Any]:
+) -> OneWorkspace:
     """Change what is sent; null clears. A lower trust level holds for the conversations that there are, too."""
     if as_owner := "direct" in (body.level(), service.get(slug).default_trust_level):
         await require_owner(request, _DIRECT)
@@ -58,11 +72,11 @@ async def update_workspace(
         await require_owner(request, _FOLDER)
     if "apply" in body.model_fields_set and body.apply != service.get(slug).apply:
         await require_owner(request, _APPLY)
-    return {"workspace": (await service.update(slug, body, who.name, as_owner=as_owner)).as_json()}
+    return OneWorkspace(await service.update(slug, body, who.name, as_owner=as_owner))
 
 
 @router.delete("/{slug}")
-async def delete_workspace(slug: str, service: WorkspacesDependency) -> dict[str, bool]:
+async def delete_workspace(slug: str, service: WorkspacesDependency) -> Done:
     """Delete a workspace; its conversations stay."""
     await service.delete(slug)
-    return {"success": True}
+    return Done()

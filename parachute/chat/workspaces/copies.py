@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Iterator
 
+import msgspec
 from pydantic import ValidationError
 
 from parachute.base.errors import ParachuteError
@@ -29,7 +30,7 @@ class Copies:
 
     def write(self, workspace: Workspace) -> None:
         """Write the copy of a workspace; a vault that does not take it is logged, since nothing is read from there."""
-        text = json.dumps(workspace.as_json(), indent=2, ensure_ascii=False)
+        text = msgspec.json.format(msgspec.json.encode(workspace)).decode()
         try:
             with Folder.open(self._state) as state, state.folder(_FOLDER, make=True) as folder:
                 folder.write(f"{workspace.slug}.json", f"{text}\n")

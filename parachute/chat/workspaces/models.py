@@ -3,14 +3,13 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from msgspec import Struct, to_builtins
-
+from parachute.base.answers import Answer
 from parachute.config.settings.groups.agents import Apply
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.models import Network
-from parachute.sandbox.engines.limits import NO_LIMITS, Limits
+from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.git.models import Grant
 from parachute.security.permissions.actions import MODULE_SERVER
 from parachute.security.trust_levels import TrustLevel
@@ -24,7 +23,7 @@ _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _SLUG_LIMIT = 40  # it is a part of the names of files, units and containers
 
 
-class Capabilities(Struct, frozen=True):
+class Capabilities(Answer, frozen=True):
     """The capabilities that conversations of a workspace get.
 
     `mcps` names tools, modules, or `parachute` for the tools of all modules; `agents` the names or file names of the
@@ -40,17 +39,13 @@ class Capabilities(Struct, frozen=True):
         """Those of the tools of modules that are left."""
         return tuple(tool for tool in offered if allowed(self.mcps, (MODULE_SERVER, tool.module, tool.name)))
 
-    def as_json(self) -> dict[str, Any]:
-        """The app's form: for each kind `all`, `none` or a list."""
-        return {kind: choice if isinstance(choice, str) else list(choice) for kind, choice in to_builtins(self).items()}
-
 
 EVERYTHING = Capabilities()
-EVERY_HOST_ASKS = Network()
+EVERY_HOST_ASKS = Network("ask", ())
 
 
-class Workspace(Struct, frozen=True):
-    """A workspace; times are ISO 8601 in UTC, `working_directory` is relative to the vault when inside it.
+class Workspace(Answer, frozen=True):
+    """A workspace, as it is stored and as the app reads it (contract, section 4); times are ISO 8601 in UTC, `working_directory` is relative to the vault when inside it.
 
     No session in it is less shut in than `default_trust_level`. `slug` never changes. Without `apply` the setting holds. One that is `declared` is what the
     system's configuration says, and nobody changes it here.
@@ -65,32 +60,18 @@ class Workspace(Struct, frozen=True):
     working_directory: str | None = None
     model: str | None = None
     capabilities: Capabilities = EVERYTHING
-    limits: Limits = NO_LIMITS
+    memory_megabytes: int | None = None
+    cpus: float | None = None
+    processes: int | None = None
     network: Network = EVERY_HOST_ASKS
     git: tuple[Grant, ...] = ()
     apply: Apply | None = None
     declared: bool = False
 
-    def as_json(self) -> dict[str, Any]:
-        """The app's form, with our own additions: limits, times and whether it is declared."""
-        return {
-            "name": self.name,
-            "slug": self.slug,
-            "description": self.description,
-            "default_trust_level": self.default_trust_level,
-            "working_directory": self.working_directory,
-            "model": self.model,
-            "capabilities": self.capabilities.as_json(),
-            "memory_megabytes": self.limits.memory_megabytes,
-            "cpus": self.limits.cpus,
-            "processes": self.limits.processes,
-            "network": {"mode": self.network.mode, "hosts": list(self.network.hosts)},
-            "git": [grant.as_json() for grant in self.git],
-            "apply": self.apply,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
-            "declared": self.declared,
-        }
+    @property
+    def limits(self) -> Limits:
+        """Limits of the sandboxes of its conversations."""
+        return Limits(self.memory_megabytes, self.cpus, self.processes)
 
 
 def allowed(choice: Choice, names: Collection[str]) -> bool:

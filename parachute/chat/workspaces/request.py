@@ -10,7 +10,6 @@ from parachute.chat.workspaces.models import EVERY_HOST_ASKS, Capabilities, Work
 from parachute.config.settings.groups.agents import Apply
 from parachute.sandbox.egress.models import Mode, Network
 from parachute.sandbox.egress.presets import normal
-from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.git.models import Access, Grant, Repository
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
@@ -80,7 +79,7 @@ class RepositoryChoice(_Strict):
 
     def chosen(self) -> Grant:
         """The choice as it is kept."""
-        return Grant(Repository.parse(self.repository), self.access)
+        return Grant(self.repository, self.access)
 
 
 class Changes(_Strict):
@@ -130,12 +129,13 @@ class Changes(_Strict):
 
     def applied(self, before: Workspace, directory: str | None) -> Workspace:
         """The workspace after these changes, which works in the folder; error: InvalidInput for an unknown word."""
+        sent = self.model_fields_set
         return replace(
             before,
             **self.given(),
             default_trust_level=self.level_after(before.default_trust_level),
             working_directory=directory,
-            limits=self.limits(before.limits),
+            **{name: getattr(self, name) for name in ("memory_megabytes", "cpus", "processes") if name in sent},
             network=self._network_after(before.network),
             git=self._git_after(before.git),
         )
@@ -147,15 +147,6 @@ class Changes(_Strict):
 
     def _git_after(self, before: tuple[Grant, ...]) -> tuple[Grant, ...]:
         return tuple(each.chosen() for each in self.git or ()) if "git" in self.model_fields_set else before
-
-    def limits(self, before: Limits) -> Limits:
-        """The limits after these changes."""
-        sent = self.model_fields_set
-        return Limits(
-            self.memory_megabytes if "memory_megabytes" in sent else before.memory_megabytes,
-            self.cpus if "cpus" in sent else before.cpus,
-            self.processes if "processes" in sent else before.processes,
-        )
 
 
 class NewWorkspace(Changes):

@@ -3,6 +3,7 @@
 import asyncio
 
 import typer
+from msgspec import to_builtins
 
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.cli.api import Api
@@ -12,8 +13,7 @@ from parachute.cli.installation import settings
 from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, local, print_error, print_json, print_note, print_rows, print_table, size
 from parachute.config.settings.home import Home
-from parachute.events.hooks.service import Hooks, Listed, Tested
-from parachute.events.hooks.service import as_json as as_json_of
+from parachute.events.hooks.service import Hooks, Listed, Tested, shown_hooks
 from parachute.modules.trees.changes import text_change
 
 
@@ -23,7 +23,7 @@ def list_(as_json: bool = JSON) -> None:
     listed = asyncio.run(hooks.list())
     without_model = _without_model() if any(each.makes_memory for each in listed) else None
     if as_json:
-        print_json({"hooks": as_json_of(listed, without_model), "problems": list(hooks.problems())})
+        print_json({"hooks": to_builtins(shown_hooks(listed, without_model)), "problems": list(hooks.problems())})
         return
     for problem in hooks.problems():
         print_error(problem)

@@ -1,11 +1,13 @@
 """Routes of hooks (contract, section 9); they are approved at the computer itself, with `parachute hooks approve`."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
+from parachute.base.answers import Answer
 from parachute.base.services import provided
-from parachute.events.hooks.service import Hooks, as_json
+from parachute.events.hooks.models import HookFailure, ShownHook, ShownMemory
+from parachute.events.hooks.service import Hooks, shown_hooks
 
 router = APIRouter(prefix="/api/hooks", tags=["hooks"])
 
@@ -13,24 +15,40 @@ router = APIRouter(prefix="/api/hooks", tags=["hooks"])
 HooksDependency = Annotated[Hooks, Depends(provided(Hooks))]
 
 
+class HookHealth(Answer, frozen=True):
+    """The number of recent failures."""
+
+    recent_errors_count: int
+
+
+class HookList(Answer, frozen=True):
+    """All hooks; `problems` are sentences about files that cannot be read."""
+
+    hooks: list[ShownHook]
+    memory: ShownMemory
+    problems: list[str]
+    health: HookHealth
+
+
+class HookFailures(Answer, frozen=True):
+    """Recent failures of hooks, the newest first."""
+
+    errors: list[HookFailure]
+
+
 @router.get("")
-async def list_hooks(service: HooksDependency) -> dict[str, Any]:
+async def list_hooks(service: HooksDependency) -> HookList:
     """All hooks, and the number of recent failures."""
     memory = await service.memory()
-    return {
-        "hooks": as_json(await service.list(), memory.reason),
-        "memory": memory.as_json(),
-        "problems": list(service.problems()),
-        "health": {"recent_errors_count": service.recent_errors()},
-    }
+    return HookList(
+        shown_hooks(await service.list(), memory.reason),
+        ShownMemory.showing(memory),
+        list(service.problems()),
+        HookHealth(service.recent_errors()),
+    )
 
 
 @router.get("/errors")
-async def hook_errors(service: HooksDependency) -> dict[str, Any]:
+async def hook_errors(service: HooksDependency) -> HookFailures:
     """Recent failures of hooks, newest first."""
-    return {
-        "errors": [
-            {"hook": each.hook, "message": each.message, "timestamp": each.timestamp, "event": each.event}
-            for each in service.errors()
-        ]
-    }
+    return HookFailures(list(service.errors()))

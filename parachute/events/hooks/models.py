@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from parachute.base.answers import Answer
 from parachute.base.errors import ParachuteError
 
 EVENTS: dict[str, dict[str, Any]] = {
@@ -112,7 +113,7 @@ class Ran(Struct, frozen=True):
     """True if it wrote more than is kept."""
 
 
-class HookFailure(Struct, frozen=True):
+class HookFailure(Answer, frozen=True):
     """A failure of a hook."""
 
     hook: str
@@ -152,9 +153,28 @@ class Memory(Struct, frozen=True):
         """True if notes are made."""
         return bool(self.hooks) and self.reason is None
 
-    def as_json(self) -> dict[str, Any]:
-        """The form for apps."""
-        return {"on": self.is_on, "hooks": list(self.hooks), "reason": self.reason}
+
+class ShownMemory(Answer, frozen=True):
+    """The hooks that make notes of conversations, whether they do, and the reason why not."""
+
+    is_on: bool = field(name="on")
+    hooks: tuple[str, ...]
+    reason: str | None
+
+
+class ShownHook(Answer, frozen=True):
+    """A hook with all its events; `off` is the reason why one that could run does nothing."""
+
+    name: str
+    events: list[str]
+    blocking: bool
+    description: str | None
+    command: str | None
+    source: str
+    timeout: float
+    approved: bool
+    problem: str | None
+    off: str | None
 
 
 class CannotRun(ParachuteError):

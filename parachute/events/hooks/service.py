@@ -31,6 +31,7 @@ from parachute.events.hooks.models import (
     HookOutcome,
     Memory,
     Ran,
+    ShownHook,
 )
 from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
@@ -346,31 +347,28 @@ class Hooks:
         self._errors.append(HookFailure(hook, event, message, now()))
 
 
-def as_json(listed: Sequence[Listed], without_model: str | None) -> list[dict[str, Any]]:
+def shown_hooks(listed: Sequence[Listed], without_model: str | None) -> list[ShownHook]:
     """Hooks for the app, where a command that several events have is one hook with all of them.
 
     `off` is why one that could run does nothing: there is no model for it.
     """
-    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    found: dict[tuple[object, ...], ShownHook] = {}
     for each in listed:
         hook = each.hook
         key = (hook.name, hook.command, hook.is_async, hook.timeout, hook.description)
-        entry = found.setdefault(
-            key,
-            {
-                "name": hook.name,
-                "events": [],
-                "blocking": not hook.is_async,
-                "description": hook.description,
-                "command": hook.command,
-                "source": hook.source,
-                "timeout": hook.timeout,
-                "approved": each.is_approved,
-                "problem": each.problem,
-                "off": without_model if each.makes_memory else None,
-            },
+        shown = ShownHook(
+            name=hook.name,
+            events=[],
+            blocking=not hook.is_async,
+            description=hook.description,
+            command=hook.command,
+            source=hook.source,
+            timeout=hook.timeout,
+            approved=each.is_approved,
+            problem=each.problem,
+            off=without_model if each.makes_memory else None,
         )
-        entry["events"].append(hook.event)
+        found.setdefault(key, shown).events.append(hook.event)
     return list(found.values())
 
 

@@ -1,13 +1,15 @@
 """Routes of the inbox; the capability that an answer needs is the item's."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
+from msgspec import field, to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base import answers
 from parachute.base.services import provided
-from parachute.events.inbox.models import Answer
+from parachute.events.inbox.models import Answer, Item, Kind
 from parachute.events.inbox.service import Inbox, Page
 from parachute.security.keys.models import Caller
 from parachute.web.access.owner import is_owner
@@ -29,8 +31,39 @@ class ItemAnswer(BaseModel):
     values: dict[str, str | list[str]] = Field(default={}, max_length=20)
 
 
+class ShownItem(answers.Answer, frozen=True):
+    """A thing that waits for the owner; `details` differ by kind, `link` is for whoever may answer."""
+
+    id: str
+    kind: Kind
+    title: str
+    source: str
+    since: str | None
+    session: str | None = field(name="session_id")
+    hash: str
+    answers: tuple[str, ...]
+    command: str | None
+    details: Mapping[str, Any]
+    may_answer: bool
+    link: str | None
+
+
+class InboxPage(answers.Answer, frozen=True):
+    """Everything that waits for the owner; `problems` are sentences about what cannot be listed."""
+
+    items: list[ShownItem]
+    problems: Sequence[str]
+
+
+class AnsweredItem(answers.Done, frozen=True, kw_only=True):
+    """The item that was answered, and the answer."""
+
+    id: str
+    answer: str
+
+
 @router.get("")
-async def list_inbox(request: Request, inbox: InboxDependency) -> dict[str, Any]:
+async def list_inbox(request: Request, inbox: InboxDependency) -> InboxPage:
     """Everything that waits for the owner, the oldest first."""
     return _shown(await inbox.page(), _caller(request), is_owner=await is_owner(request))
 
@@ -44,18 +77,18 @@ async def inbox_events(request: Request, inbox: InboxDependency) -> Response:
         seq = 0
         async for page in inbox.watch():
             seq += 1
-            yield seq, {"type": "inbox", **_shown(page, caller, is_owner=owner)}
+            yield seq, {"type": "inbox", **to_builtins(_shown(page, caller, is_owner=owner))}
 
     return EventStream(pages())
 
 
 @router.post("/answer")
-async def answer_item(request: Request, body: ItemAnswer, inbox: InboxDependency) -> dict[str, Any]:
+async def answer_item(request: Request, body: ItemAnswer, inbox: InboxDependency) -> AnsweredItem:
     """Answer one item; 409 if it is not what the hash was made of any more, 404 if somebody has answered it."""
     caller = _caller(request)
     answer = Answer(body.answer, f"{caller.kind} {caller.name}", body.values)
     item = await inbox.answer(body.id, body.hash, answer, caller, is_owner=await is_owner(request))
-    return {"success": True, "id": item.id, "answer": body.answer}
+    return AnsweredItem(id=item.id, answer=body.answer)
 
 
 def _caller(request: Request) -> Caller:
@@ -63,9 +96,25 @@ def _caller(request: Request) -> Caller:
     return found
 
 
-def _shown(page: Page, caller: Caller, *, is_owner: bool) -> dict[str, Any]:
-    items = []
-    for item in page.items:
-        may_answer = item.may_answer(caller, is_owner=is_owner)
-        items.append({**item.as_json(), "may_answer": may_answer, "link": item.link if may_answer else None})
-    return {"items": items, "problems": list(page.problems)}
+def _shown(page: Page, caller: Caller, *, is_owner: bool) -> InboxPage:
+    return InboxPage(
+        [shown_item(each, may_answer=each.may_answer(caller, is_owner=is_owner)) for each in page.items], page.problems
+    )
+
+
+def shown_item(item: Item, *, may_answer: bool) -> ShownItem:
+    """An item for somebody who may answer it, or may not."""
+    return ShownItem(
+        id=item.id,
+        kind=item.kind,
+        title=item.title,
+        source=item.source,
+        since=item.since or None,
+        session=item.session,
+        hash=item.hash,
+        answers=item.answers,
+        command=item.command,
+        details=dict(item.details),
+        may_answer=may_answer,
+        link=item.link if may_answer else None,
+    )

@@ -91,21 +91,6 @@ class Item:
         """Return whether this answer needs a confirmation from a browser."""
         return word == ALWAYS or (self.kind in CONFIRMED and word not in (DENY, REJECT))
 
-    def as_json(self) -> dict[str, Any]:
-        """The form for apps."""
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "title": self.title,
-            "source": self.source,
-            "since": self.since or None,
-            "session_id": self.session,
-            "hash": self.hash,
-            "answers": list(self.answers),
-            "command": self.command,
-            "details": dict(self.details),
-        }
-
 
 class Answer(Struct, frozen=True):
     """An answer to an item: one of its `answers`; `values` are those to the questions of an agent, `who` gave it."""

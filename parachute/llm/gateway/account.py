@@ -4,7 +4,11 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec import convert
+from msgspec.structs import replace
+
 from parachute.llm.gateway.models import Credential, CredentialKind, Provider
+from parachute.llm.gateway.reports import ExtraUsage, ListedModel, Window, Windows
 
 _VERSION = {"anthropic-version": "2023-06-01"}
 OAUTH_MARK = "oauth-2025-04-20"
@@ -26,9 +30,7 @@ def headers(credential: Credential | None) -> dict[str, str]:
     return {"authorization": f"Bearer {credential.secret}"}
 
 
-async def models(
-    client: Any, provider: Provider, credential: Credential | None, show_all: bool
-) -> list[dict[str, Any]]:
+async def models(client: Any, provider: Provider, credential: Credential | None, show_all: bool) -> list[ListedModel]:
     """The models that a provider lists, newest first; without `show_all` the newest of each family.
 
     Of a compatible server that lists none, the one that the settings name.
@@ -46,30 +48,23 @@ async def models(
         response.raise_for_status()
         listed = response.json()
     entries = listed.get("data") if isinstance(listed, dict) else None
-    found: list[dict[str, Any]] = []
+    found: list[ListedModel] = []
     if is_compatible and not entries and provider.model:
         entries = [{"id": provider.model}]
     for entry in entries if isinstance(entries, list) else []:
         if not isinstance(entry, dict) or not isinstance(identifier := entry.get("id"), str):
             continue
-        found.append(
-            {
-                "id": identifier,
-                "display_name": str(entry.get("display_name") or identifier),
-                "created_at": _moment(entry.get("created_at")) or "1970-01-01T00:00:00Z",
-                "family": next((name for name in ("opus", "sonnet", "haiku") if name in identifier), "other"),
-                "is_latest": False,
-            }
-        )
-    found.sort(key=lambda model: model["created_at"], reverse=True)
-    seen: set[str] = set()
-    for model in found:
-        model["is_latest"] = model["family"] not in seen
-        seen.add(model["family"])
-    return found if show_all else [model for model in found if model["is_latest"] or model["family"] == "other"]
+        name = str(entry.get("display_name") or identifier)
+        family = next((each for each in ("opus", "sonnet", "haiku") if each in identifier), "other")
+        created = _moment(entry.get("created_at")) or "1970-01-01T00:00:00Z"
+        found.append(ListedModel(identifier, name, created, family, is_latest=False))
+    found.sort(key=lambda model: model.created_at, reverse=True)
+    newest = {model.family: model for model in reversed(found)}
+    found = [replace(model, is_latest=newest[model.family] is model) for model in found]
+    return found if show_all else [model for model in found if model.is_latest or model.family == "other"]
 
 
-async def subscription(client: Any, provider: Provider, credential: Credential) -> dict[str, Any]:
+async def subscription(client: Any, provider: Provider, credential: Credential) -> Windows:
     """The windows of a subscription and how far they are used, in percent."""
     response = await client.get(
         f"{provider.base_url.rstrip('/')}/api/oauth/usage",
@@ -80,22 +75,16 @@ async def subscription(client: Any, provider: Provider, credential: Credential) 
     value = response.json()
     if not isinstance(value, dict):
         raise ValueError("the answer is not an object")
-    report: dict[str, Any] = {}
+    report: dict[str, Window | ExtraUsage] = {}
     for name in _WINDOWS:
         window = value.get(name)
         if isinstance(window, dict):
-            used, resets = _number(window.get("utilization")), _moment(window.get("resets_at"))
-            report[name] = {"utilization": used or 0, "resets_at": resets}
+            report[name] = Window(_number(window.get("utilization")) or 0, _moment(window.get("resets_at")))
     if isinstance(extra := value.get("extra_usage"), dict):
         limit, used, share = (_number(extra.get(name)) for name in ("monthly_limit", "used_credits", "utilization"))
         if limit is not None and used is not None and share is not None:  # the app reads all three as numbers
-            report["extra_usage"] = {
-                "is_enabled": extra.get("is_enabled") is True,
-                "monthly_limit": round(limit),
-                "used_credits": used,
-                "utilization": share,
-            }
-    return report
+            report["extra_usage"] = ExtraUsage(extra.get("is_enabled") is True, round(limit), used, share)
+    return convert(report, Windows)
 
 
 def _number(value: Any) -> float | int | None:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query
 from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base.answers import Done
 from parachute.base.services import provided
 from parachute.config.settings.groups.values import MOST_DOLLARS, MOST_TOKENS
 from parachute.llm.gateway.limits import Period, SpendingLimit, checked_subject
@@ -36,7 +37,7 @@ class ShownLimit(Limit):
     used: Usage
 
 
-class Limits(BaseModel):
+class SpendingLimits(BaseModel):
     """Every limit."""
 
     limits: list[ShownLimit]
@@ -70,10 +71,10 @@ async def costs(
 
 
 @router.get("/limits")
-async def limits(gateway: GatewayDependency) -> Limits:
+async def limits(gateway: GatewayDependency) -> SpendingLimits:
     """Every limit, with what is used of it."""
     used = [(limit, _rounded(await gateway.spending.used_of(limit))) for limit in gateway.limits.all()]
-    return Limits(limits=[ShownLimit(**to_builtins(limit), used=each) for limit, each in used])
+    return SpendingLimits(limits=[ShownLimit(**to_builtins(limit), used=each) for limit, each in used])
 
 
 @router.put("/limits/{subject}")
@@ -85,10 +86,10 @@ async def put_limit(subject: str, body: Limit, gateway: GatewayDependency) -> Sp
 
 
 @router.delete("/limits/{subject}")
-async def delete_limit(subject: str, gateway: GatewayDependency) -> dict[str, bool]:
+async def delete_limit(subject: str, gateway: GatewayDependency) -> Done:
     """Take the limit of a subject away."""
     await gateway.limits.remove(subject)
-    return {"success": True}
+    return Done()
 
 
 def _rounded(used: Usage) -> Usage:

@@ -2,7 +2,7 @@
 
 import dataclasses
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -62,10 +62,13 @@ class Credential:
         return self.lasts_until is not None and self.lasts_until <= clock.now().timestamp()
 
 
-class Provider(Struct, frozen=True):
-    """A provider of models: `anthropic`, `compatible` or `offline`."""
+ProviderName = Literal["anthropic", "compatible", "offline"]
 
-    name: str
+
+class Provider(Struct, frozen=True):
+    """A provider of models."""
+
+    name: ProviderName
     base_url: str
     socket: str | None = None
     model: str | None = None

@@ -151,10 +151,10 @@ class Questions:
             listed = await self._gateway.upstream.models(show_all=True)
             families = (wanted,) if wanted else _FAMILIES
             fitting = [
-                entry["id"]
+                entry.id
                 for family in families
                 for entry in listed
-                if entry["family"] == family and self._gateway.upstream.allows_model(entry["id"])
+                if entry.family == family and self._gateway.upstream.allows_model(entry.id)
             ]
             if not fitting:
                 raise InvalidInput(

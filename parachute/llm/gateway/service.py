@@ -1,7 +1,8 @@
 """The model gateway: it opens a model endpoint for each agent, and says what agents have spent."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+
+from msgspec.structs import asdict
 
 from parachute.base.budget import SANDBOX
 from parachute.base.clock import SYSTEM, Clock
@@ -16,6 +17,7 @@ from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint, new_token
 from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import Credential, CredentialKind, Payer, Problem, Usage, payer_of
+from parachute.llm.gateway.reports import ProviderStatus, ShownCredential, Subscription, Windows
 from parachute.llm.gateway.spending import Spending
 from parachute.llm.gateway.store import Grouping, UsageStore
 from parachute.llm.gateway.upstream import Upstream
@@ -135,7 +137,7 @@ class Gateway:
         """All that a session has used."""
         return await self._usage.of_session(session)
 
-    async def status(self) -> dict[str, Any]:
+    async def status(self) -> ProviderStatus:
         """Provider, credential and spending, for people."""
         payer = Payer.NOBODY
         try:
@@ -144,35 +146,36 @@ class Gateway:
             payer = payer_of(provider, credential)
         except ParachuteError as error:
             name, because, credential = None, str(error), None
-        return {
-            "provider": name,
-            "because": because,
-            "credential": credential and self._shown(credential),
-            "spent_today": round(await self.spending.today(), 4),
-            "daily_spending_limit": self.spending.limit(Payer.KEY),
-            "tokens_today": await self.spending.tokens_today(),
-            "daily_token_limit": self.spending.limit(Payer.SUBSCRIPTION),
-            "limit_reached": await self.spending.over_limit(payer),
-        }
+        return ProviderStatus(
+            provider=name,
+            because=because,
+            credential=self._shown(credential) if credential else None,
+            spent_today=round(await self.spending.today(), 4),
+            daily_spending_limit=self.spending.limit(Payer.KEY),
+            tokens_today=await self.spending.tokens_today(),
+            daily_token_limit=self.spending.limit(Payer.SUBSCRIPTION),
+            limit_reached=await self.spending.over_limit(payer),
+        )
 
-    def _shown(self, credential: Credential) -> dict[str, Any]:
+    def _shown(self, credential: Credential) -> ShownCredential:
         problem = self.upstream.login.problem(credential) if credential.renewable else None
-        return {
-            "source": credential.source,
-            "kind": credential.kind.value,
-            "expired": credential.has_ended(self.upstream.clock),
-            "problem": problem and str(problem),
-            "ends_at": credential.lasts_until and datetime.fromtimestamp(credential.lasts_until, UTC).isoformat(),
-        }
+        ends, has_ended = credential.lasts_until, credential.has_ended(self.upstream.clock)
+        ends_at = datetime.fromtimestamp(ends, UTC).isoformat() if ends else None
+        return ShownCredential(
+            credential.source, credential.kind.value, has_ended, str(problem) if problem else None, ends_at
+        )
 
-    async def subscription(self) -> dict[str, Any]:
+    async def subscription(self) -> Subscription:
         """The limits of a subscription; with other credentials `error` says why there are none."""
-        report: dict[str, Any] = {
-            "spent_today": round(await self.spending.today(), 4),
-            "tokens_today": await self.spending.tokens_today(),
-            "daily_token_limit": self.spending.limit(Payer.SUBSCRIPTION),
-        }
+        windows, error = Windows(), None
         try:
-            return {**report, **await self.upstream.subscription()}
-        except ParachuteError as error:
-            return {**report, "error": error.message}
+            windows = await self.upstream.subscription()
+        except ParachuteError as failure:
+            error = failure.message
+        return Subscription(
+            **asdict(windows),
+            spent_today=round(await self.spending.today(), 4),
+            tokens_today=await self.spending.tokens_today(),
+            daily_token_limit=self.spending.limit(Payer.SUBSCRIPTION),
+            error=error,
+        )

@@ -14,6 +14,7 @@ from parachute.llm.gateway import account, providers, window
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import ANTHROPIC_SECRET, Credential, CredentialKind, Provider
+from parachute.llm.gateway.reports import ListedModel, Windows
 from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import control
 
@@ -76,7 +77,7 @@ class Upstream:
         for name in ("provider", "base_url", "model"):
             setattr(self._settings, name, getattr(settings, name))
 
-    async def models(self, show_all: bool) -> list[dict[str, Any]]:
+    async def models(self, show_all: bool) -> list[ListedModel]:
         """The models that the provider offers; error: Unavailable if it does not answer."""
         provider = self.provider
         credential = await self.fresh_credential(provider)
@@ -92,7 +93,7 @@ class Upstream:
                 return await window.ask(await self.client(provider), provider.base_url, headers)
         return None
 
-    async def subscription(self) -> dict[str, Any]:
+    async def subscription(self) -> Windows:
         """The limits of a subscription; error: Unavailable with other credentials, and if nobody answers."""
         provider = self.provider
         credential = await self.fresh_credential(provider)

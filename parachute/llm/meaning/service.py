@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from parachute.base import local_http
+from parachute.base.answers import Answer
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.groups.local_models import MeaningSettings
@@ -31,6 +32,17 @@ _ANSWER_SECONDS, _FIND_SECONDS = 60.0, 2.0
 _LARGEST_ANSWER = 4 << 20
 _LONGEST_TEXT, _LONGEST_KEY, _MOST_TEXTS = 64_000, 300, 1_000
 _LONGEST_QUESTION = 1_000
+
+
+class MeaningStatus(Answer, frozen=True):
+    """Progress of the index: texts that wait, and the reason why some may be absent."""
+
+    enabled: bool
+    source: str
+    server: str | None
+    waiting: int
+    total: int
+    problem: str | None
 
 
 class MeaningIndex:
@@ -118,18 +130,12 @@ class MeaningIndex:
             answer = await self._ask("POST", "/find", {**document, "vector_of": name, "vector": vector}, _FIND_SECONDS)
         return str(answer["index"]), [Near(str(key), float(score)) for key, score in answer["results"]]
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> MeaningStatus:
         """Return the progress; nothing is started for this."""
         missing = self._source.problem if self.is_on else None
-        problem = missing or self.problem or (self._server and self._server.problem)
-        return {
-            "enabled": self.is_on,
-            "source": self._source.kind,
-            "server": self._server and self._server.where,
-            "waiting": self.waiting,
-            "total": self.total,
-            "problem": problem,
-        }
+        server, failed = (self._server.where, self._server.problem) if self._server else (None, None)
+        problem = missing or self.problem or failed
+        return MeaningStatus(self.is_on, self._source.kind, server, self.waiting, self.total, problem)
 
     async def close(self) -> None:
         """End reading; the index goes on from where it is when the next text comes."""

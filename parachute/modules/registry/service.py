@@ -1,13 +1,13 @@
 """The service of installed modules: their state and every change of it."""
 
 import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
+from parachute.base.answers import Answer
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.base.files import remove_tree
 from parachute.config.declared.file import load as load_declaration
@@ -52,6 +52,13 @@ class NotApproved(Conflict):
     """The content of the vault is not what the user approved."""
 
     key = "approval_pending"
+
+
+class DeclaredProgress(Answer, frozen=True):
+    """Modules that the system's configuration declares: the one that is being installed, and problems by name."""
+
+    installing: str | None
+    problems: Mapping[str, str]
 
 
 class Modules:
@@ -245,15 +252,15 @@ class Modules:
         paths = (self.places.data(name), self.settings.path(name), log, older(log))
         return tuple(path for path in paths if os.path.lexists(path))
 
-    def progress(self) -> dict[str, Any] | None:
-        """Progress of reconciliation: `installing`, a name or None, and `problems` by name; None if no module is declared."""
+    def progress(self) -> DeclaredProgress | None:
+        """Progress of reconciliation; None if no module is declared."""
         if not self.declared.all.modules:
             return None
         try:
             problems = self.declared.problems(self.registry.load())
         except ParachuteError as error:
             problems = dict.fromkeys(self.declared.all.modules, error.message)
-        return {"installing": self.declared.reconciling, "problems": problems}
+        return DeclaredProgress(self.declared.reconciling, problems)
 
     def manifest(self, name: str) -> Manifest:
         """The manifest that the user approved; errors: NotFound, NotApproved, Damaged, ManifestInvalid."""

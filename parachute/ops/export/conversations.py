@@ -3,10 +3,10 @@
 import json
 import re
 import unicodedata
-from typing import Any
 
 from msgspec import Struct, to_builtins
 
+from parachute.chat.sessions.messages import Message as Said
 from parachute.chat.sessions.models import Session
 
 _WORDS = re.compile(r"[^\w]+")
@@ -36,7 +36,7 @@ class Conversation(Struct, frozen=True):
     messages: tuple[Message, ...]
 
 
-def conversation_of(session: Session, messages: list[dict[str, Any]]) -> Conversation:
+def conversation_of(session: Session, messages: list[Said]) -> Conversation:
     """The conversation of a session; a message without a time has that of the one before it."""
     said: list[Message] = []
     time = session.created_at

@@ -1,12 +1,12 @@
 """Notices of lost databases and keys: kept for status and doctor until somebody has acknowledged them."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import msgspec
-from msgspec import Struct, to_builtins
+from msgspec import Struct
+from msgspec.structs import asdict
 
+from parachute.base.answers import Answer
 from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write, locked, read_regular
 from parachute.ops.recovery.inspection import Condition
@@ -51,9 +51,15 @@ class Notice(Struct, frozen=True):
             return f"{said} Its copy {self.copy} took its place; what changed after {self.copied_at} is not in it."
         return f"{said} {_MADE_ANEW.get(name, 'It was recreated.')}"
 
-    def as_json(self) -> dict[str, Any]:
-        """The form for apps and of the file; `message` is for people."""
-        return {**to_builtins(self), "message": self.sentence}
+    def shown(self) -> "ShownNotice":
+        """Return the notice with its sentence."""
+        return ShownNotice(**asdict(self), message=self.sentence)
+
+
+class ShownNotice(Notice, Answer, frozen=True, kw_only=True):
+    """A notice with its sentence for people, for apps and in the file."""
+
+    message: str
 
 
 class Notices:
@@ -73,7 +79,9 @@ class Notices:
         """Keep one more; error: OSError."""
         with locked(self._path):
             kept = [*self.read(), notice][-_KEPT:]
-            atomic_write(self._path, json.dumps([each.as_json() for each in kept], indent=1))
+            atomic_write(
+                self._path, msgspec.json.format(msgspec.json.encode([each.shown() for each in kept]), indent=1)
+            )
 
     def acknowledge(self) -> int:
         """Forget them, since somebody has read them; how many there were. Error: OSError."""

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct
 
+from parachute.base.answers import Answer
 from parachute.base.budget import EGRESS
 from parachute.base.errors import ParachuteError
 
@@ -29,14 +30,14 @@ class Limits(Struct, frozen=True):
 Mode = Literal["off", "ask", "list"]
 
 
-class Network(Struct, frozen=True):
+class Network(Answer, frozen=True, omit_defaults=True):
     """The network of a sandbox: none (`off`), the `hosts` alone (`list`), or others too once the owner allows them (`ask`).
 
     `repositories` are those that git uses in any case, as a person writes them.
     """
 
-    mode: Mode = "ask"
-    hosts: tuple[str, ...] = ()
+    mode: Mode
+    hosts: tuple[str, ...]
     repositories: tuple[str, ...] = ()
 
     @property
@@ -45,7 +46,7 @@ class Network(Struct, frozen=True):
         return self.mode != "off" or bool(self.repositories)
 
 
-NO_NETWORK = Network("off")
+NO_NETWORK = Network("off", ())
 
 
 class Target(Struct, frozen=True):

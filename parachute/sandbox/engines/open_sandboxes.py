@@ -129,8 +129,8 @@ class OpenSandboxes:
             raise
         if self._open.get(session) is not specification:
             raise _closed_meanwhile()
-        if found.differences:
-            self._differences[session] = found.differences
+        if found.differs:
+            self._differences[session] = tuple(row.problem for row in found.rows if row.problem)
         else:
             self._differences.pop(session, None)
         return found

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from parachute.base.clock import SYSTEM, Clock
@@ -161,7 +162,9 @@ class Sandboxes:
         place = scratch(session)
         given = {name: f"{PLUGINS}/{name}" for name in plugins}
         mounts = (*mounts, *(Mount(str(plugins[name]), given[name], required=True) for name in plugins))
-        specification = replace(self._specification(session, endpoint, place, mounts), egress=egress, **limits.chosen())
+        specification = replace(
+            self._specification(session, endpoint, place, mounts), egress=egress, **to_builtins(limits)
+        )
         await self.opened.open(specification)
         self.opened.wake(session)
         roots = {mount.target: Path(mount.source) for mount in mounts}
@@ -294,7 +297,7 @@ class Sandboxes:
             roots[given[name]] = folder
         specification = self._specification(session.id, endpoint, inside, mounts.values())
         is_open = network.is_open
-        specification = replace(specification, egress=is_open, git=is_open, cache=cache, **limits.chosen())
+        specification = replace(specification, egress=is_open, git=is_open, cache=cache, **to_builtins(limits))
         await self.opened.open(specification)
         execution = self._execution(specification, roots, tuple(writable))
         project = directory if view else None

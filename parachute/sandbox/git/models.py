@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.sandbox.egress.hosts import AllowedHosts, Pattern, split
 from parachute.sandbox.egress.models import Target
@@ -78,22 +79,18 @@ class Repository(Struct, frozen=True, order=True):
         return f"{self.host}/{self.path}"
 
 
-class Grant(Struct, frozen=True):
-    """A repository and what may be done with it."""
+class Grant(Answer, frozen=True):
+    """A repository as text, and what may be done with it."""
 
-    repository: Repository
+    repository: str
     access: Access
 
     def includes(self, repository: Repository, access: Access) -> bool:
         """Return whether it allows an access."""
-        return self.repository == repository and access in ("fetch", self.access)
+        return self.repository == str(repository) and access in ("fetch", self.access)
 
     def __str__(self) -> str:
         return f"{self.repository} (fetch and push)" if self.access == "push" else f"{self.repository} (fetch)"
-
-    def as_json(self) -> dict[str, str]:
-        """The form of the API and of stored workspaces."""
-        return {"repository": str(self.repository), "access": self.access}
 
 
 def host_of(text: str) -> str:

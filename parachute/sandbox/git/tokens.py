@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from parachute.base.answers import Answer
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.files import atomic_write, locked
@@ -34,10 +35,19 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
         """The value of the Authorization header."""
         return f"Basic {base64.b64encode(f'{self.user}:{self.token}'.encode()).decode()}"
 
-    def as_json(self) -> dict[str, str]:
-        """The form of the API: of a long token its end, by which its owner knows it again."""
+    def shown(self) -> "ShownToken":
+        """Return the form without the secret."""
         end = self.token[-4:] if len(self.token) >= _SHOWN_FROM else ""
-        return {"host": self.host, "user": self.user, "token": f"…{end}", "set_at": self.set_at}
+        return ShownToken(self.host, self.user, f"…{end}", self.set_at)
+
+
+class ShownToken(Answer, frozen=True):
+    """The token of a git host: of a long one its end, by which its owner knows it again."""
+
+    host: str
+    user: str
+    token: str
+    set_at: str
 
 
 class Tokens:

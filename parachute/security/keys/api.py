@@ -5,9 +5,11 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
+from msgspec.structs import asdict
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.addresses import is_loopback
+from parachute.base.answers import Answer, Done
 from parachute.base.services import provided, services_of
 from parachute.config.settings.models import AuthMode, Settings
 from parachute.security.keys.models import FULL_ACCESS, Key, Scope, ScopeNames, check_grant
@@ -28,7 +30,7 @@ class NewKey(BaseModel):
     scopes: list[Annotated[str, Field(max_length=200)]] | None = Field(default=None, min_length=1, max_length=100)
 
 
-class ShownKey(BaseModel):
+class ShownKey(Answer, frozen=True):
     """A key without its secret; null for a time that nobody knows, as of a key that was written by hand."""
 
     id: str
@@ -38,20 +40,20 @@ class ShownKey(BaseModel):
     scopes: list[str]
 
 
-class KeyWithSecret(ShownKey):
+class KeyWithSecret(ShownKey, frozen=True):
     """A key that was just made."""
 
     key: str
 
 
-class KeyList(BaseModel):
+class KeyList(Answer, frozen=True):
     """All keys, and who needs one."""
 
     keys: list[ShownKey]
     auth_mode: AuthMode
 
 
-class AuthSettings(BaseModel):
+class AuthSettings(Answer, frozen=True):
     """Mode of authentication, and the number of keys."""
 
     require_auth: AuthMode
@@ -73,17 +75,17 @@ async def create_key(request: Request, body: NewKey, service: KeysDependency) ->
     check_grant(request.scope["state"]["caller"], scopes)
     await asyncio.to_thread(services_of(request).get(ScopeNames).check, scopes)
     key, secret = await asyncio.to_thread(service.create, body.label, scopes)
-    return KeyWithSecret(**_shown(key).model_dump(), key=secret)
+    return KeyWithSecret(**asdict(_shown(key)), key=secret)
 
 
 @router.delete("/keys/{identifier}")
-async def revoke_key(request: Request, identifier: str, service: KeysDependency) -> dict[str, bool]:
+async def revoke_key(request: Request, identifier: str, service: KeysDependency) -> Done:
     """Take a key's rights away, at once; 409 for the last one with admin rights where that would lock others out."""
     settings = services_of(request).get(Settings)
     # Programs of the owner need no key on a computer that listens on loopback alone.
     is_needed = not is_loopback(settings.host) or settings.auth_mode == "always"
     await asyncio.to_thread(service.revoke, identifier, keep_admin=is_needed)
-    return {"success": True}
+    return Done()
 
 
 @router.get("/settings")

@@ -3,10 +3,9 @@
 import asyncio
 import functools
 import logging
-from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
 from parachute import __version__
 from parachute.base.errors import NotFound
@@ -24,10 +23,10 @@ _files = functools.cache(console_files)
 
 
 @router.get("/", include_in_schema=False)
-async def home(request: Request) -> Any:
+async def home(request: Request) -> Response:
     """The console; JSON for programs."""
     if "text/html" not in request.headers.get("accept", ""):
-        return {"name": "Parachute Computer", "status": "ok", "version": __version__}
+        return JSONResponse({"name": "Parachute Computer", "status": "ok", "version": __version__})
     page = (await asyncio.to_thread(_files)).get(PAGE)
     return await _answer(request, page) if page else PlainTextResponse(_NOT_BUILT, 503)
 

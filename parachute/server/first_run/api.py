@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
@@ -16,6 +16,7 @@ from parachute.base.services import provided, services_of
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load
+from parachute.llm.gateway.reports import ProviderStatus
 from parachute.llm.gateway.service import Gateway
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.web.discovery.avahi import announced_name
@@ -43,7 +44,7 @@ class Setup(BaseModel):
     time_zone: str
     version: str
     vault: str
-    provider: dict[str, Any]
+    provider: ProviderStatus
     model_chosen: bool
 
 
@@ -70,7 +71,7 @@ async def status(request: Request, service: FirstBootDependency) -> Setup:
         version=__version__,
         vault=str(services.get(Settings).vault),
         provider=provider,
-        model_chosen=settings.provider != "auto" or provider["provider"] not in (None, "offline"),
+        model_chosen=settings.provider != "auto" or provider.provider not in (None, "offline"),
     )
 
 

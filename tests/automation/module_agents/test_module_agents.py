@@ -67,7 +67,8 @@ async def test_an_agent_runs_to_its_end_with_its_own_prompt_and_tools(place: Pla
     assert session["metadata"]["module"] == "letters"
     assert session["archived"] is False
     assert session["effectiveExecutionMode"] == "sandboxed"
-    assert (await place.core.services.sessions.messages(session["id"]))[-1]["content"][-1]["text"] == "All sorted."
+    last = (await place.core.services.sessions.messages(session["id"]))[-1]
+    assert last["content"][-1] == {"type": "text", "text": "All sorted."}
 
 
 async def test_an_agent_sees_its_paths_and_nothing_else(place: Place, api: MessagesAPI) -> None:

@@ -12,6 +12,7 @@ from parachute.base.errors import NotFound, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.inbox import SIGN_IN, McpServersSource
 from parachute.capabilities.mcp_servers.logins.service import Callback
 from parachute.capabilities.mcp_servers.models import NeedsLogin
+from parachute.events.inbox.api import shown_item
 from parachute.events.inbox.models import Answer
 from tests.capabilities.mcp_servers.hostile_server import harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import (
@@ -195,7 +196,7 @@ async def test_what_waits_is_in_the_inbox_with_a_link(servers: RemoteServers) ->
         changes.clear()
         (item,) = await source.items()
         assert (item.title, item.is_owners) == ("notes wants you to sign in", True)
-        assert item.link is None or item.link not in str(item.as_json())
+        assert item.link is None or item.link not in str(shown_item(item, may_answer=False))
         return item.link
 
     async with asyncio.timeout(SECONDS):

@@ -9,17 +9,18 @@ from msgspec.structs import replace
 from parachute.chat.agent_processes.helpers import definitions, waited_for
 from parachute.chat.agent_processes.models import AgentSpecification, Helper, Plugin
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS, PROGRAM_TOOLS, offered
+from parachute.chat.workspaces.models import EVERY_HOST_ASKS
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind, Provider
 from parachute.modules.runtime.models import OfferedTool
-from parachute.sandbox.egress.models import NO_NETWORK, Network
+from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.execution import Execution
 from parachute.security.permissions.actions import ACTION_BY_NAME
 
 CLAUDE = Provider("anthropic", "https://api.example.org")
 OTHER = Provider("compatible", "http://127.0.0.1:11434")
 SANDBOX = Execution(
-    "sandboxed", "bubblewrap", Path("/a.sock"), "m.sock", "", "/somewhere", {}, ("/",), network=Network()
+    "sandboxed", "bubblewrap", Path("/a.sock"), "m.sock", "", "/somewhere", {}, ("/",), network=EVERY_HOST_ASKS
 )
 
 

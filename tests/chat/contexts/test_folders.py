@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
 from parachute.chat.contexts.discovery import find_folders
 
@@ -24,10 +25,10 @@ async def test_the_folders_of_a_vault(world: World, tmp_path: Path) -> None:
     (world.root / "linked").symlink_to(tmp_path / "outside")
     (world.root / "d").mkdir()
     os.mkfifo(world.root / "d/AGENTS.md")
-    listed = (await world.contexts.folders()).as_json()
+    listed = to_builtins(await world.contexts.folders())
     assert listed["problem"] is None
     common = {"tokens": 10, "changed_by_agent": False}
-    assert listed["folders"] == [
+    assert list(listed["folders"]) == [
         {
             "path": "",
             "context_file": "AGENTS.md",
@@ -59,7 +60,7 @@ async def test_a_name_that_is_no_text(world: World) -> None:
     folder = world.root / os.fsdecode(b"a\xff")
     folder.mkdir()
     (folder / "AGENTS.md").write_text("x")
-    assert (await world.contexts.folders()).as_json() == {"folders": [], "problem": None}
+    assert to_builtins(await world.contexts.folders()) == {"folders": (), "problem": None}
     assert (await world.contexts.chain((), folder)).files == ()
     assert len(world.contexts.sorted_out(["a\udcff"])[1]) == 1
 

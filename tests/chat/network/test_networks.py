@@ -22,7 +22,7 @@ from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.groups.network import NetworkSettings
 from parachute.events.inbox.models import Answer
 from parachute.sandbox.egress.certificates import Certificates
-from parachute.sandbox.egress.models import Network
+from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.git.models import Grant, Repository
 from parachute.sandbox.git.tokens import Tokens
@@ -271,8 +271,8 @@ async def test_hosts_that_are_left_to_a_conversation_are_those_of_its_workspace_
     assert await world.reached("a")
     for url in ("http://www.example.org/", "http://other.example.net/", "http://elsewhere.example.com/"):
         assert "not on the list of allowed hosts" in await world.ask("a", url)
-    assert (await world.open("b", boat, within=Network("off"))).is_open is False
-    assert (await world.open("c", replace(BOAT, network=Network("off")), within=wanted)).is_open is False
+    assert (await world.open("b", boat, within=NO_NETWORK)).is_open is False
+    assert (await world.open("c", replace(BOAT, network=NO_NETWORK), within=wanted)).is_open is False
 
 
 async def test_a_decision_for_all_of_a_workspace_gives_no_host_back_that_was_taken(world: World) -> None:
@@ -296,7 +296,7 @@ async def test_a_wider_host_is_an_error(world: World) -> None:
 
 
 async def test_repositories_at_hosts_that_were_taken_are_refused(world: World) -> None:
-    git = (Grant(Repository("git.example.org", "owner/boat"), "fetch"), Grant(Repository("example.net", "a/b"), "push"))
+    git = (Grant("git.example.org/owner/boat", "fetch"), Grant("example.net/a/b", "push"))
     left = await world.open("a", replace(BOAT, git=git), within=Network("list", ("git.example.org",)))
     assert left.repositories == ("git.example.org/owner/boat (fetch)",)
     for repository in (Repository("example.net", "a/b"), Repository("elsewhere.example.com", "a/b")):

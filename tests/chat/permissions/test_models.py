@@ -2,8 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from parachute.chat.agent_processes.models import OwnTool, ServerTool
 from parachute.chat.permissions.models import EVERYTHING, NOTHING, SessionPermissions, names_of
@@ -29,6 +33,10 @@ SERVER = ServerTool("brain", "brain-search", "", {}, call=never, server="brain-s
 TOOLS = (SEARCH, LINK, TODAY, SUGGEST, SERVER)
 
 
+def narrowed(**fields: Any) -> SessionPermissions:
+    return replace(EVERYTHING, **fields)
+
+
 def test_names_of_tools() -> None:
     for left, tools in (
         (None, TOOLS),
@@ -42,7 +50,7 @@ def test_names_of_tools() -> None:
         (("mcp__brain-search",), (SERVER,)),
         (("mcp__brain-search__brain-search",), (SERVER,)),
     ):
-        assert SessionPermissions(mcps=left).offered(TOOLS) == tools
+        assert narrowed(mcps=left).offered(TOOLS) == tools
 
 
 def test_a_name_is_within_a_list_that_names_more() -> None:
@@ -54,24 +62,24 @@ def test_a_name_is_within_a_list_that_names_more() -> None:
 def test_folders_are_those_of_the_vault_and_none_around_them(tmp_path: Path) -> None:
     vault, ship = Vault(tmp_path / "vault"), tmp_path / "vault" / "Projects" / "ship"
     ship.mkdir(parents=True)
-    left = SessionPermissions(("Brain", "Brain/people", "${CWD}"))
+    left = narrowed(folders=("Brain", "Brain/people", "${CWD}"))
     assert left.vault_folders(vault, None) == ("Brain",)
     assert left.vault_folders(vault, ship) == ("Brain", "Projects/ship")
     assert left.directory(ship, vault) == ship
-    assert SessionPermissions(("Brain",)).directory(ship, vault) is None
-    assert SessionPermissions(("Projects/ship/docs",)).directory(ship, vault) is None
-    assert SessionPermissions(("Projects",)).directory(ship, vault) == ship
+    assert narrowed(folders=("Brain",)).directory(ship, vault) is None
+    assert narrowed(folders=("Projects/ship/docs",)).directory(ship, vault) is None
+    assert narrowed(folders=("Projects",)).directory(ship, vault) == ship
     assert EVERYTHING.vault_folders(vault, ship) is None
     # The whole vault is never what `${CWD}` means, and nothing elsewhere but the folder of the conversation.
-    assert SessionPermissions(("${CWD}",)).vault_folders(vault, vault.root) == ()
+    assert narrowed(folders=("${CWD}",)).vault_folders(vault, vault.root) == ()
     other = tmp_path / "elsewhere"
-    assert SessionPermissions((str(other),)).directory(other, vault) == other
-    assert not SessionPermissions((str(tmp_path),)).may_open(other, vault, other)
+    assert narrowed(folders=(str(other),)).directory(other, vault) == other
+    assert not narrowed(folders=(str(tmp_path),)).may_open(other, vault, other)
 
 
 def test_limits_are_the_lower_ones_whatever_others_become() -> None:
     usual = Limits(1536, 2.0, 200)
-    left = SessionPermissions(sandbox=Limits(1000, None, 180))
+    left = narrowed(sandbox=Limits(1000, None, 180))
     assert left.limits(NO_LIMITS, usual) == Limits(1000, None, 180)
     assert left.limits(Limits(500, 1.0, None), usual) == Limits(500, 1.0, 180)
     assert left.limits(NO_LIMITS, Limits(800, 2.0, 170)) == Limits(800, None, 170)
@@ -81,14 +89,14 @@ def test_limits_are_the_lower_ones_whatever_others_become() -> None:
 def test_what_nothing_would_hold_is_refused_to_direct_conversations() -> None:
     for left, field in (
         (EVERYTHING, None),
-        (SessionPermissions(mcps=()), None),
-        (SessionPermissions(("Brain",)), "allowed_folders"),
-        (SessionPermissions(("Brain",), capabilities=("Read", "Bash")), "allowed_folders"),
-        (SessionPermissions(("Brain",), capabilities=("Read",)), None),
-        (SessionPermissions(network=NO_NETWORK), "network"),
-        (SessionPermissions(network=NO_NETWORK, capabilities=()), None),
-        (SessionPermissions(network=Network("list", ("example.org",)), capabilities=()), "network"),
-        (SessionPermissions(sandbox=Limits(cpus=1)), "sandbox_override"),
+        (narrowed(mcps=()), None),
+        (narrowed(folders=("Brain",)), "allowed_folders"),
+        (narrowed(folders=("Brain",), capabilities=("Read", "Bash")), "allowed_folders"),
+        (narrowed(folders=("Brain",), capabilities=("Read",)), None),
+        (narrowed(network=NO_NETWORK), "network"),
+        (narrowed(network=NO_NETWORK, capabilities=()), None),
+        (narrowed(network=Network("list", ("example.org",)), capabilities=()), "network"),
+        (narrowed(sandbox=Limits(cpus=1)), "sandbox_override"),
         (NOTHING, None),
     ):
         if field is None:
@@ -101,7 +109,7 @@ def test_what_nothing_would_hold_is_refused_to_direct_conversations() -> None:
 
 @pytest.mark.parametrize("each", [*(one.permissions for one in TEMPLATES), NOTHING], ids=str)
 def test_what_is_stored_is_read_back(each: SessionPermissions) -> None:
-    assert SessionPermissions.read(json.dumps(each.as_json())) == each
+    assert SessionPermissions.read(msgspec.json.encode(each).decode()) == each
 
 
 def test_what_cannot_be_read_leaves_nothing() -> None:
@@ -111,7 +119,7 @@ def test_what_cannot_be_read_leaves_nothing() -> None:
         "[]",
         "{}",
         '{"allowed_folders": 1}',
-        json.dumps({**EVERYTHING.as_json(), "network": {"mode": "ask"}}),
+        json.dumps({**to_builtins(EVERYTHING), "network": {"mode": "ask"}}),
     ):
         assert SessionPermissions.read(text) == NOTHING
 

@@ -14,7 +14,7 @@ from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.store import create_repository_decisions
 from parachute.chat.workspaces.models import Workspace
 from parachute.events.inbox.models import Answer
-from parachute.sandbox.egress.models import Network
+from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.git.models import Access, Grant, Repository
 from parachute.sandbox.layout import EGRESS_SOCKET
 from tests.chat.network.test_networks import BOAT, NOW, World
@@ -147,7 +147,7 @@ async def test_an_answer_for_the_workspace_or_never(world: GitWorld) -> None:
 
 async def test_a_workspace_lists_repositories_also_without_a_network(world: GitWorld) -> None:
     other = Repository.parse("git.example.org/owner/sail")
-    granted = (Grant(HULL, "push"), Grant(other, "fetch"))
+    granted = (Grant(str(HULL), "push"), Grant(str(other), "fetch"))
     off = Workspace("boat", "Boat", NOW, NOW, network=Network("off", ("api.example.org",)), git=granted)
     network = await world.open("a", off)
     assert network.is_open
@@ -159,7 +159,7 @@ async def test_a_workspace_lists_repositories_also_without_a_network(world: GitW
     assert world.waiting() == []
     await world.repositories.decide("boat", HULL, "fetch", "never", "owner")  # goes over the list
     assert not await world.may("a")
-    assert not (await world.open("b", Workspace("boat", "Boat", NOW, NOW, network=Network("off")))).is_open
+    assert not (await world.open("b", Workspace("boat", "Boat", NOW, NOW, network=NO_NETWORK))).is_open
 
 
 async def test_who_writes_from_outside_has_no_git_without_a_workspace(world: GitWorld) -> None:

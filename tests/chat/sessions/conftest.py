@@ -8,6 +8,7 @@ import pytest
 
 from parachute.base.database import Database
 from parachute.chat.sessions import migrations
+from parachute.chat.sessions.messages import Message
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import _INSERT, SessionStore, _row
@@ -76,3 +77,10 @@ async def storage(tmp_path: Path) -> AsyncIterator[SessionStorage]:
     made = await SessionStorage(tmp_path / "vault", tmp_path / "home").open()
     yield made
     await made.close()
+
+
+def text_of(message: Message) -> str:
+    """The text with which a message begins."""
+    (first, *_) = message["content"]
+    assert first["type"] == "text"
+    return first["text"]

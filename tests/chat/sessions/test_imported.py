@@ -14,7 +14,7 @@ from parachute.chat.sessions.rebuilding import Rebuilding
 from parachute.events.bus.service import Events
 from tests.support.errors import raises
 
-from .conftest import SessionStorage
+from .conftest import SessionStorage, text_of
 
 BROUGHT = {"id": "1f", "messages": 2}
 
@@ -59,9 +59,9 @@ async def test_what_was_brought_comes_before_what_is_said_here(
     bring(storage, "a", "One.", "Two.")
     assert await imported.add([row("a")]) == ["a"]
     assert await imported.add([row("a")]) == []
-    assert [message["content"][0]["text"] for message in await storage.service.messages("a")] == ["One.", "Two."]
+    assert [text_of(message) for message in await storage.service.messages("a")] == ["One.", "Two."]
     say(storage, "a", "Three.", "Four.")
-    assert [message["content"][0]["text"] for message in await storage.service.messages("a")] == [
+    assert [text_of(message) for message in await storage.service.messages("a")] == [
         *("One.", "Two.", "Three.", "Four.")
     ]
     last = json.loads(await storage.service.transcript("a", full=False, segment=None))

@@ -24,7 +24,7 @@ from tests.contract.transcripts import Transcript
 from tests.support.auditing import audited
 from tests.support.waiting import wait_until
 
-from .conftest import SessionStorage
+from .conftest import SessionStorage, text_of
 
 USER = {
     "type": "user",
@@ -355,7 +355,7 @@ def shown(*lines: Any) -> list[tuple[str, str]]:
     events = [each[0] for each in found if each]
     messages = messages_of(events)
     assert len(messages) == sum(shows(event) for event in events)
-    return [(each["role"], each["content"][0]["text"]) for each in messages]
+    return [(each["role"], text_of(each)) for each in messages]
 
 
 def said(content: Any, **more: Any) -> dict[str, Any]:

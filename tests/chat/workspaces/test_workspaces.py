@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from pydantic import ValidationError
 
 from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
@@ -37,7 +38,7 @@ async def test_everything_survives_a_restart(storage: WorkspaceStorage, reopened
         {"repository": "github.com/ada/garden", "access": "push"},
         {"repository": "github.com/ada/beds", "access": "fetch"},
     ]
-    assert made.as_json()["git"] == granted
+    assert to_builtins(made.git) == tuple(granted)
     assert (made.slug, made.description, made.default_trust_level) == ("garden-plan", "Beds.", "direct")
     assert (made.working_directory, made.capabilities.mcps) == ("Projects/beds", ("brain",))
     assert made.limits == Limits(1024, 1.5, 300)

@@ -153,8 +153,9 @@ async def test_an_expired_login_is_said_without_calling(signed_in: Installation,
     assert endpoint.problem.code == "expired_token"
     assert api.requests == []
     status = await signed_in.gateway.status()
-    assert status["credential"]["expired"] is True
-    assert status["provider"] == "anthropic"
+    assert status.credential is not None
+    assert status.credential.expired is True
+    assert status.provider == "anthropic"
 
 
 async def test_a_kind_that_changes_while_the_endpoint_is_open(signed_in: Installation, api: MessagesAPI) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from parachute.llm.gateway.login import CLIENT_ID, TOKEN_URL, Login
 from parachute.llm.gateway.models import Problem
+from parachute.llm.gateway.reports import ShownCredential
 from tests.support.clock import ManualClock
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.oauth_server import OAuthServer
@@ -24,6 +25,12 @@ from tests.support.oauth_server import OAuthServer
 from .conftest import TOKEN, Installation, agent, question
 
 OTHERS = {"mcpOAuth": {"server": {"accessToken": "kept"}}}
+
+
+async def credential_of(installation: Installation) -> ShownCredential:
+    found = (await installation.gateway.status()).credential
+    assert found is not None
+    return found
 
 
 @pytest.fixture
@@ -171,15 +178,15 @@ async def test_a_refused_refresh_token_is_asked_once_and_named_before_the_login_
     write(signed_in, 60, refreshToken="refresh-0")
     assert await ask(signed_in) == (200, None)
     assert heard == [True]
-    credential = (await signed_in.gateway.status())["credential"]
-    assert "claude login" in credential["problem"]
-    assert credential["expired"] is False
+    credential = await credential_of(signed_in)
+    assert "claude login" in (credential.problem or "")
+    assert credential.expired is False
     write(signed_in, -10, refreshToken="refresh-0")
     status, problem = await ask(signed_in)
     assert (status, problem and problem.code) == (401, "expired_token")
     assert len(oauth.requests) == 1
     write(signed_in, 3600, accessToken="sk-ant-oat01-new")
-    assert (await signed_in.gateway.status())["credential"]["problem"] is None
+    assert (await credential_of(signed_in)).problem is None
 
 
 @pytest.mark.parametrize(
@@ -227,7 +234,7 @@ async def test_the_login_of_before_comes_back_when_the_new_one_never_worked(
 async def test_a_folder_that_takes_no_file_costs_no_token(signed_in: Installation, oauth: OAuthServer) -> None:
     (signed_in.claude / ".credentials.json.before" / "in the way").mkdir(parents=True)
     assert await ask(signed_in) == (200, None)
-    assert (await signed_in.gateway.status())["credential"]["problem"]
+    assert (await credential_of(signed_in)).problem
     assert oauth.requests == []
 
 
@@ -240,13 +247,13 @@ async def test_a_login_that_cannot_be_written_is_used_and_written_later(
     write(signed_in, -10)
     assert await clock.until_done(ask(signed_in)) == (200, None)
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-1"
-    assert (await signed_in.gateway.status())["credential"]["problem"]
+    assert (await credential_of(signed_in)).problem
     made.rmdir()
     clock.move(30)
     assert await ask(signed_in) == (200, None)
     assert len(oauth.requests) == 1
     assert stored(signed_in)["claudeAiOauth"]["refreshToken"] == "refresh-2"
-    assert (await signed_in.gateway.status())["credential"]["problem"] is None
+    assert (await credential_of(signed_in)).problem is None
 
 
 def test_the_program_that_comes_with_the_sdk_still_works_like_this() -> None:

@@ -97,17 +97,17 @@ async def test_a_contradiction_is_reported_by_status_and_subscription(folder: Pa
     await installation.open()
     try:
         status = await installation.gateway.status()
-        assert status["provider"] is None
-        assert "base_url" in status["because"]
-        assert "needs the address" in (await installation.gateway.subscription())["error"]
+        assert status.provider is None
+        assert "base_url" in status.because
+        assert "needs the address" in ((await installation.gateway.subscription()).error or "")
     finally:
         await installation.close()
 
 
 async def test_the_models_of_the_provider(installation: Installation) -> None:
     models = await installation.gateway.upstream.models(show_all=True)
-    assert {model["family"] for model in models} == {"opus", "sonnet", "haiku"}
-    assert all(model["created_at"].endswith("Z") for model in models)
+    assert {model.family for model in models} == {"opus", "sonnet", "haiku"}
+    assert all(model.created_at.endswith("Z") for model in models)
 
 
 @pytest.mark.parametrize(("model", "listed"), [("qwen3", ["qwen3"]), (None, [])])
@@ -121,8 +121,8 @@ async def test_a_server_without_a_list_of_models_offers_the_one_in_force(
         models = await installation.gateway.upstream.models(show_all=False)
     finally:
         await installation.close()
-    assert [entry["id"] for entry in models] == listed
-    assert all(entry["created_at"].endswith("Z") and entry["display_name"] for entry in models)
+    assert [entry.id for entry in models] == listed
+    assert all(entry.created_at.endswith("Z") and entry.display_name for entry in models)
 
 
 async def test_of_anthropic_a_missing_list_is_an_error(folder: Path, api: MessagesAPI) -> None:

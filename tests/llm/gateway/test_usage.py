@@ -102,8 +102,9 @@ async def test_the_limit_of_the_day(folder: Path, api: MessagesAPI) -> None:
         assert other.problem.code == "billing_error"
         assert len(api.requests) == 1
         status = await installation.gateway.status()
-        assert status["spent_today"] > status["daily_spending_limit"] == 1.0
-        assert "spending limit" in status["limit_reached"]
+        assert status.spent_today > 1.0
+        assert status.daily_spending_limit == 1.0
+        assert "spending limit" in (status.limit_reached or "")
         (item,) = await SpendingSource(installation.gateway.spending, installation.gateway.limits).items()
         assert (item.source, item.details, "of $1.00 of this day" in item.title) == (
             "computer",
@@ -112,11 +113,11 @@ async def test_the_limit_of_the_day(folder: Path, api: MessagesAPI) -> None:
         )
         # Raised while everything runs, and not by a file with a mistake in it.
         installation.home.config.write_text("daily_spending_limit: [\n")
-        assert (await installation.gateway.status())["limit_reached"]
+        assert (await installation.gateway.status()).limit_reached
         installation.home.config.write_text("daily_spending_limit: 100\n")
         async with agent(other) as client:
             assert (await client.post("/v1/messages", json=question())).status_code == 200
-        assert (await installation.gateway.status())["daily_spending_limit"] == 100.0
+        assert (await installation.gateway.status()).daily_spending_limit == 100.0
     finally:
         await installation.close()
 
@@ -152,9 +153,9 @@ async def test_a_subscription_is_counted_in_tokens_and_has_its_own_limit(folder:
         assert endpoint.problem.code == "billing_error"
         assert "1,500,000 tokens" in endpoint.problem.message
         status = await installation.gateway.status()
-        assert (status["tokens_today"], status["daily_token_limit"]) == (2_200_040, 1_500_000)
-        assert (status["spent_today"], status["daily_spending_limit"]) == (0, 0.5)
-        assert "daily_token_limit" in status["limit_reached"]
+        assert (status.tokens_today, status.daily_token_limit) == (2_200_040, 1_500_000)
+        assert (status.spent_today, status.daily_spending_limit) == (0, 0.5)
+        assert "daily_token_limit" in (status.limit_reached or "")
     finally:
         await installation.close()
 
@@ -169,7 +170,7 @@ async def test_the_limit_of_a_subscription_is_not_that_of_a_key(folder: Path, ap
             for _ in range(2):
                 assert (await client.post("/v1/messages", json=question())).status_code == 200
         status = await installation.gateway.status()
-        assert (status["tokens_today"], status["limit_reached"]) == (0, None)
+        assert (status.tokens_today, status.limit_reached) == (0, None)
     finally:
         await installation.close()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.groups.local_models import MeaningSettings
@@ -114,7 +115,7 @@ async def test_texts_are_found_by_what_the_server_says_of_them(
     assert await _found(index, "sloop") == ["maria"]
     assert server.sent[sent:] == ["Sails on ships."]
     assert _models(process) == [("nomic-embed-text", 4, True)]
-    assert index.status() == {
+    assert to_builtins(index.status()) == {
         "enabled": True,
         "source": "server",
         "server": f"nomic-embed-text at {server.url}",
@@ -135,7 +136,7 @@ async def test_what_is_switched_off_sends_nothing(make: Make, server: EmbeddingS
 
 async def test_a_folder_goes_before_the_server(make: Make, server: EmbeddingServer, tmp_path: Path) -> None:
     index = make(folder=models.write(tmp_path / "model"))
-    assert index.status()["source"] == "folder"
+    assert index.status().source == "folder"
     await index.put("c", TEXTS)
     assert server.asked == []
 
@@ -200,18 +201,18 @@ async def test_a_server_that_is_away_is_said_and_texts_wait_for_it(
     index = make()
     server.answers = [(500, {"error": "out of memory"})] * 2
     await index.put("c", TEXTS)
-    await clock.shows(lambda: index.status()["problem"], "it is said")
-    assert "out of memory" in index.status()["problem"]
-    assert index.status()["waiting"] == 4
+    await clock.shows(lambda: index.status().problem, "it is said")
+    assert "out of memory" in (index.status().problem or "")
+    assert index.status().waiting == 4
     # The next text is a reason to try again.
     server.answers = []
     await index.put("c", {"more": "ships"})
     await _read(index)
-    assert index.status()["problem"] is None
+    assert index.status().problem is None
     server.answers = [(503, {"error": "busy"})]
     with pytest.raises(ParachuteError):
         await index.find("c", "boats", 5)
-    assert "busy" in index.status()["problem"]
+    assert "busy" in (index.status().problem or "")
     asked = len(server.asked)
     with pytest.raises(ParachuteError):
         await index.find("c", "bread", 5)
@@ -230,15 +231,15 @@ async def test_embeddings_of_another_size_change_nothing(
     await _read(index)
     server.answers = [(200, _openai([1.0, 2.0]))]
     await index.put("c", {"more": "ships and boats"})
-    await clock.shows(lambda: index.status()["problem"], "it is said")
-    assert "2 numbers, where they had 4" in index.status()["problem"]
+    await clock.shows(lambda: index.status().problem, "it is said")
+    assert "2 numbers, where they had 4" in (index.status().problem or "")
     server.answers = [(200, _openai([1.0] * 7))]
     with pytest.raises(ParachuteError) as found:
         await index.find("c", "vessels", 5)
     assert found.value.key == "bad_embeddings"
     assert await _found(index, "sloop") == ["kevin"]
     assert _models(process) == [("nomic-embed-text", 4, True)]
-    assert index.status()["waiting"] == 1
+    assert index.status().waiting == 1
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from parachute.config.settings.groups.local_models import MeaningSettings
 from parachute.config.settings.home import Home
@@ -72,7 +73,7 @@ async def test_each_finds_its_own_texts_only(index: MeaningIndex, asked: list[di
     assert {request["unit"] for request in asked} == {"meaning"}
     assert asked[0]["environment"] == {"PARACHUTE_MEANING_FOLDER": str(folder)}
     status = {"enabled": True, "source": "folder", "server": None, "waiting": 0, "total": 3, "problem": None}
-    assert index.status() == status
+    assert to_builtins(index.status()) == status
 
 
 @pytest.mark.long
@@ -89,7 +90,7 @@ async def test_nothing_is_read_while_chats_go_on(index: MeaningIndex) -> None:
     async with asyncio.timeout(SECONDS):
         await looked.wait()
     assert await _found(index, "boats") == []
-    assert index.status()["waiting"] == 1
+    assert index.status().waiting == 1
     chats.clear()
     await until(lambda: index.progress, "it is read afterwards")
     assert await _found(index, "boats") == ["a"]
@@ -120,5 +121,5 @@ async def test_without_a_model_nothing_is_collected(
     index = MeaningIndex(Home(process.folder), MeaningSettings(folder=tmp_path / "none"))
     with raises("no_meaning"):
         await index.put("one", {"a": "ships"})
-    assert "no model of words" in index.status()["problem"]
+    assert "no model of words" in (index.status().problem or "")
     assert (asked, process.process) == ([], None)

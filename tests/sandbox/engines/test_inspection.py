@@ -1,14 +1,15 @@
 """Looking at a sandbox from three sides: one that is as asked says so, and each kind of sabotage is found in its own row."""
 
 import asyncio
-import json
 import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from parachute.sandbox.engines.inspection.models import Explanation
@@ -33,12 +34,12 @@ def session_of(sandbox: Sandbox) -> str:
 
 def differing(explanation: Explanation) -> dict[str, str]:
     """The rows that differ, with their sentences."""
-    return {row.name: row.sentence() for row in explanation.rows if row.differs}
+    return {row.name: row.problem for row in explanation.rows if row.problem}
 
 
 def row(explanation: Explanation, name: str) -> dict[str, str]:
-    (found,) = [each.as_json() for each in explanation.rows if each.name == name]
-    return found
+    (found,) = [each for each in explanation.rows if each.name == name]
+    return dict(to_builtins(found))
 
 
 def everything(folder: Path) -> set[str]:
@@ -263,4 +264,4 @@ async def test_a_podman_that_ignores_what_it_records_is_found(
         assert row(found, "network")["engine"].startswith("none, but the kernel: this machine's own")
         assert row(found, "127.0.0.1 of this machine")["inside"] == "done"
         assert row(found, "127.0.0.1 of this machine")["engine"] == "somebody came"
-    assert json.dumps(found.as_json())
+    assert msgspec.json.encode(found)

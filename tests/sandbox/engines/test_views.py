@@ -52,7 +52,7 @@ async def test_what_an_agent_writes_is_in_the_view_and_not_in_the_folder(
     # Nothing holds the place of missing files any more, neither in the folder nor in the view.
     assert not (project / ".git").exists()
     assert not (found.upper / ".git").exists()
-    assert (await sandboxes.service.opened.explain(session)).differences == ()
+    assert not (await sandboxes.service.opened.explain(session)).differs
 
 
 async def test_git_works_in_a_view_with_a_configuration_of_its_own(sandboxes: SandboxFactory, project: Path) -> None:
@@ -133,7 +133,7 @@ async def test_parts_of_one_view_are_mounted_apart_and_written_together(sandboxe
     assert (found.upper / "Projects/one/new").read_text() == "x\n"
     assert stat.S_IMODE((found.upper / "Projects/one").stat().st_mode) == 0o750
     assert [path.name for path in (vault / "Projects/one").iterdir()] == []
-    assert (await sandboxes.service.opened.explain(session)).differences == ()
+    assert not (await sandboxes.service.opened.explain(session)).differs
     await sandboxes.service.opened.close(session)
     found.remove()
     assert not found.folder.exists()

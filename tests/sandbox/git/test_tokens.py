@@ -20,7 +20,7 @@ def test_a_token_is_kept_for_its_host_and_shown_by_its_end(tokens: Tokens, tmp_p
     tokens.set("https://GitHub.com/", f" {TOKEN}\n")
     tokens.set("git.example.org:8443", "short", "me")
     assert [each.host for each in tokens.all()] == ["git.example.org:8443", "github.com"]
-    assert [each.as_json()["token"] for each in tokens.all()] == ["…", "…last"]
+    assert [each.shown().token for each in tokens.all()] == ["…", "…last"]
     found = tokens.of("github.com")
     assert found is not None
     assert (found.token, found.user) == (TOKEN, "git")

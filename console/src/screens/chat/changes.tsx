@@ -1,6 +1,6 @@
 /** Changes by the runs of a conversation: those that wait, their differences, and taking them back. */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Difference } from "~/components/difference";
@@ -9,31 +9,13 @@ import { useResource } from "~/state/resource";
 import { toast } from "~/state/toasts";
 import { t } from "./texts";
 
-interface File {
-  path: string;
-  change: "created" | "deleted" | "changed" | "mode";
-  added: number | null;
-  removed: number | null;
-  undone?: boolean;
-  why?: string;
-  can_be_applied?: boolean;
-}
-
-interface Run {
-  run: number;
-  kind: string;
-  project: string;
-  ended_at: string | null;
-  note: string | null;
-  files: File[];
-  held: File[];
-  hash: string | null;
-}
+type Run = Schema<"ShownChanges">;
+type Path = Omit<Schema<"WrittenPath">, "undone"> & { undone?: boolean; why?: string };
 
 export function ChangesDialog({ session, onClose }: { session: string; onClose: () => void }) {
   const params = { session };
   const changes = useResource(
-    (signal) => api.get<{ runs: Run[] }>("/api/chat/{session}/changes", { params, signal }),
+    (signal) => api.get("/api/chat/{session}/changes", { params, signal }),
     session,
     ["files", "runs", "inbox"],
   );
@@ -60,7 +42,7 @@ function RunView({ session, run, reload }: { session: string; run: Run; reload: 
   const params = { session };
   const undo = async () => {
     const body = { run: run.run };
-    const done = await api.post<{ restored: string[]; conflicts: string[] }>("/api/chat/{session}/undo", { params, body });
+    const done = await api.post("/api/chat/{session}/undo", { params, body });
     toast(t("undone", { n: done.restored.length }));
     if (done.conflicts.length) toast(t("conflicts", { names: done.conflicts.join(", ") }), { isError: true });
     await reload();
@@ -100,7 +82,7 @@ function RunView({ session, run, reload }: { session: string; run: Run; reload: 
   );
 }
 
-function FileView({ session, run, file }: { session: string; run: number; file: File }) {
+function FileView({ session, run, file }: { session: string; run: number; file: Path }) {
   const [isShown, setShown] = useState(false);
   return (
     <>
@@ -127,7 +109,7 @@ function FileView({ session, run, file }: { session: string; run: number; file: 
 
 function FileDifference({ session, run, path }: { session: string; run: number; path: string }) {
   const found = useResource(
-    (signal) => api.get<{ diff: string | null }>("/api/chat/{session}/changes/{run}/diff", { params: { session, run }, query: { path }, signal }),
+    (signal) => api.get("/api/chat/{session}/changes/{run}/diff", { params: { session, run }, query: { path }, signal }),
     `${session}/${run}/${path}`,
   );
   return <Loaded of={found}>{({ diff }) => (diff ? <Difference text={diff} /> : <p class="muted">{t("no_difference")}</p>)}</Loaded>;

@@ -1,27 +1,17 @@
 /** One open conversation: its messages, the answer that is coming in, and what the agent asks. */
 import { batch, signal } from "@preact/signals";
-import { api, ApiError } from "~/api/client";
+import { api, ApiError, type Schema } from "~/api/client";
 import { events } from "~/api/stream";
 import type { Question } from "~/components/questions";
 import { listen } from "~/state/live";
 import { explain } from "~/text/errors";
 import { type Attachment, shown } from "./attachments";
-import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, stored, type StoredMessage, textOf } from "./events";
+import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, stored, textOf } from "./events";
 
-export interface Session {
-  id: string;
-  title: string | null;
-  agentPath: string | null;
-  agentName: string | null;
-  trustLevel: string;
-  effectiveExecutionMode: string | null;
-  workspaceId: string | null;
-  workingDirectory: string | null;
-  model: string | null;
-  archived: boolean;
-  source: string;
-  continuedFrom: string | null;
-}
+type Shown = "id" | "title" | "agentPath" | "agentName" | "trustLevel" | "effectiveExecutionMode" | "workspaceId" | "workingDirectory";
+
+/** The fields of a session that are shown; of one that has just begun no more is known. */
+export type Session = Pick<Schema<"ShownSession">, Shown | "model" | "archived" | "source" | "continuedFrom">;
 
 /** Settings with which a new conversation begins. */
 export interface Beginning {
@@ -78,9 +68,9 @@ export class Conversation {
     try {
       const params = { session: this.id };
       const [found, { active }] = await Promise.all([
-        api.get<Session & { messages: StoredMessage[] }>("/api/chat/{session}", { params, query: { limit } }),
+        api.get("/api/chat/{session}", { params, query: { limit } }),
         // What was read before is shown without a connection, too; whether it is being answered nobody knows then.
-        api.get<{ active: boolean }>("/api/chat/{session}/stream-status", { params }).catch((error: unknown) => {
+        api.get("/api/chat/{session}/stream-status", { params }).catch((error: unknown) => {
           if (error instanceof ApiError && error.status === 0) return { active: false };
           throw error;
         }),
@@ -102,7 +92,7 @@ export class Conversation {
   /** Read the messages before those that are shown, too. */
   async earlier(): Promise<void> {
     if (!this.hasEarlier.value || !this.id || this.isRunning.value) return;
-    const found = await api.get<{ messages: StoredMessage[] }>("/api/chat/{session}", { params: { session: this.id }, query: { limit: MOST } });
+    const found = await api.get("/api/chat/{session}", { params: { session: this.id }, query: { limit: MOST } });
     this.messages.value = stored(this.id, found.messages);
     this.hasEarlier.value = false;
   }
@@ -117,8 +107,8 @@ export class Conversation {
     if (!this.id || this.isRunning.value || this.isLoading.value || this.error.value) return;
     const params = { session: this.id };
     const [found, { active }] = await Promise.all([
-      api.get<{ messages: StoredMessage[] }>("/api/chat/{session}", { params, query: { limit: 20 } }),
-      api.get<{ active: boolean }>("/api/chat/{session}/stream-status", { params }),
+      api.get("/api/chat/{session}", { params, query: { limit: 20 } }),
+      api.get("/api/chat/{session}/stream-status", { params }),
     ]);
     if (this.isRunning.value || this.ended.signal.aborted) return;
     const said = found.messages.findLast(({ role }) => role === "user")?.id;

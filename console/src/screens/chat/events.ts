@@ -1,5 +1,6 @@
 /** The events of a chat, as docs/api.md lists them, and what they make of a message. */
 import { address } from "~/api/client";
+import type { Schema } from "~/api/client";
 import type { Question } from "~/components/questions";
 import { t } from "./texts";
 
@@ -99,29 +100,16 @@ function note(level: "plain" | "warning" | "danger", text: string): Extract<Part
   return { kind: "note", level, text };
 }
 
-export interface StoredMessage {
-  id: string | null;
-  role: string;
-  content: ({ type: string; text?: string; id?: string; name?: string; input?: Record<string, unknown>; result?: string; isError?: boolean } | string)[] | string;
-  timestamp: string | null;
-  isCompactSummary: boolean;
-  /** Text of the person, and the files that went with it, if any. */
-  said?: string;
-  attachments?: string[];
-}
-
 /** Messages of a session as the server keeps them; what an agent said between two messages of a person is one. */
-export function stored(session: string, messages: readonly StoredMessage[]): Message[] {
+export function stored(session: string, messages: readonly Schema<"Message">[]): Message[] {
   const found: Message[] = [];
   for (const [index, message] of messages.entries()) {
-    const content = message.said ?? message.content;
-    const blocks = typeof content === "string" ? [content] : content;
+    const blocks = message.said === undefined ? message.content : [{ type: "text" as const, text: message.said }];
     const parts = blocks.map((block): Part => {
-      if (typeof block === "string") return { kind: "text", text: block };
-      if (block.type !== "tool_use") return { kind: "text", text: block.text ?? "" };
-      return { kind: "tool", id: block.id ?? "", name: block.name ?? "", input: block.input ?? {}, result: block.result, isError: block.isError };
+      if (block.type === "text") return { kind: "text", text: block.text };
+      return { kind: "tool", id: block.id, name: block.name, input: block.input, result: block.result, isError: block.isError };
     });
-    const role = message.role === "user" ? "user" : "assistant";
+    const { role } = message;
     const last = found.at(-1);
     if (last?.role === "assistant" && role === "assistant") last.parts = [...last.parts, ...parts];
     else {

@@ -4,21 +4,10 @@ import { Loaded } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { t } from "./texts";
 
-interface Folder {
-  path: string;
-  display_name: string;
-  tokens: number;
-}
-
-interface Chain {
-  files: { path: string; folder_path: string; level: "root" | "parent" | "direct"; tokens: number; exists: boolean }[];
-  total_tokens: number;
-}
-
 export function Folders({ chosen, onChange }: { chosen: string[]; onChange: (paths: string[]) => void }) {
-  const folders = useResource((signal) => api.get<{ folders: Folder[] }>("/api/contexts/folders", { signal }), "folders", ["files"]);
+  const folders = useResource((signal) => api.get("/api/contexts/folders", { signal }), "folders", ["files"]);
   const chain = useResource(
-    (signal) => api.get<Chain>("/api/contexts/chain", { query: { folders: chosen.join(",") }, signal }),
+    (signal) => api.get("/api/contexts/chain", { query: { folders: chosen.join(",") }, signal }),
     chosen.join(","),
   );
   const comes = new Set(chain.value?.files.filter(({ exists }) => exists).map(({ folder_path }) => folder_path));

@@ -1,6 +1,6 @@
 /** Options of a conversation: workspace, model, agent, trust level and instructions. */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Choice, TextField } from "~/components/field";
@@ -13,8 +13,8 @@ import { Folders } from "./folders";
 import { t } from "./texts";
 
 interface Choices {
-  workspaces: { slug: string; name: string }[];
-  models: { id: string; displayName: string }[];
+  workspaces: Pick<Schema<"Workspace">, "slug" | "name">[];
+  models: Pick<Schema<"ListedModel">, "id" | "display_name">[];
   agents: { name: string; path?: string | null; source: string }[];
   folders: string[];
 }
@@ -22,16 +22,16 @@ interface Choices {
 async function choices(session: string | undefined, signal: AbortSignal): Promise<Choices> {
   const empty = <T,>(value: T) => () => value;
   const [workspaces, models, agents, selection] = await Promise.all([
-    api.get<{ workspaces: Choices["workspaces"] }>("/api/workspaces", { signal }).catch(empty({ workspaces: [] })),
-    api.get<{ models: { id: string; displayName?: string; display_name?: string; name?: string }[] }>("/supervisor/models", { signal }).catch(empty({ models: [] })),
+    api.get("/api/workspaces", { signal }).catch(empty({ workspaces: [] })),
+    api.get("/supervisor/models", { signal }).catch(empty({ models: [] })),
     may("agents") ? api.get<{ agents: Choices["agents"] }>("/api/agents", { signal }).catch(empty({ agents: [] })) : { agents: [] },
     session
-      ? api.get<{ folder_paths: string[] }>("/api/contexts/session/{session}", { params: { session }, signal })
+      ? api.get("/api/contexts/session/{session}", { params: { session }, signal })
       : { folder_paths: [] },
   ]);
   return {
     workspaces: workspaces.workspaces,
-    models: models.models.map((model) => ({ id: model.id, displayName: model.displayName ?? model.display_name ?? model.name ?? model.id })),
+    models: models.models,
     agents: agents.agents.filter(({ path }) => path),
     folders: selection.folder_paths,
   };
@@ -87,7 +87,7 @@ function Options({ conversation, beginning, onBeginning, onPrompt, onPermissions
         ...(level !== session.trustLevel && { trustLevel: level }),
       };
       if (Object.keys(body).length) {
-        const changed = await api.patch<{ session: NonNullable<typeof session> }>("/api/chat/{session}/config", { params, body });
+        const changed = await api.patch("/api/chat/{session}/config", { params, body });
         conversation.session.value = changed.session;
       }
       if (folders.join() !== known.folders.join()) {
@@ -111,7 +111,7 @@ function Options({ conversation, beginning, onBeginning, onPrompt, onPermissions
       <Choice
         label={t("model")}
         value={model}
-        options={[{ value: "", label: t("model_default") }, ...known.models.map(({ id, displayName }) => ({ value: id, label: displayName }))]}
+        options={[{ value: "", label: t("model_default") }, ...known.models.map(({ id, display_name }) => ({ value: id, label: display_name }))]}
         onChange={setModel}
       />
       {isNew && (

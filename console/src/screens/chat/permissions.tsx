@@ -1,6 +1,6 @@
 /** Permissions left to one conversation within its workspace and the settings (docs/permissions.md). */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Choice, TextField } from "~/components/field";
@@ -11,24 +11,9 @@ import { number } from "~/text/messages";
 import type { Session } from "./conversation";
 import { t } from "./permissions_texts";
 
-interface Permissions {
-  template: string | null;
-  /** Null where nothing was taken; an empty list leaves nothing. */
-  allowed_folders: string[] | null;
-  allowed_mcps: string[] | null;
-  capabilities: string[] | null;
-  network: { mode: "off" | "list"; hosts: string[] } | null;
-  sandbox_override: Limits | null;
-}
-
-/** Of the sandbox. */
-type Limits = Partial<Record<(typeof LIMITS)[number], number>>;
-
-interface Template {
-  name: string;
-  description: string;
-  permissions: Permissions;
-}
+type Permissions = Schema<"SessionPermissions">;
+type Template = Schema<"Template">;
+type Limits = Schema<"Limits">;
 
 interface Entry {
   value: string;
@@ -43,9 +28,9 @@ interface Known {
   mcps: Entry[];
   capabilities: Entry[];
   /** Limits of its sandbox by its workspace or the settings. */
-  most: Record<(typeof LIMITS)[number], number>;
+  most: Limits;
   /** The hosts that the workspace names, if it has a list of its own. */
-  workspace: { name: string; capabilities: { mcps: "all" | "none" | string[] }; network: { mode: string; hosts: string[] } } | null;
+  workspace: Schema<"Workspace"> | null;
 }
 
 const LIMITS = ["memory_megabytes", "cpus", "processes"] as const;
@@ -57,16 +42,16 @@ async function load(session: Session, signal: AbortSignal): Promise<Known> {
   const empty = <T,>(value: T) => () => value;
   const slug = session.workspaceId;
   const [shown, rules, folders, modules, servers, found] = await Promise.all([
-    api.get<{ permissions: Permissions; sandbox_limits: Known["most"] }>("/api/chat/{session}", {
+    api.get("/api/chat/{session}", {
       params: { session: session.id },
       query: { limit: 1 },
       signal,
     }),
-    api.get<{ templates: Template[]; capabilities: { name: string; does: string }[] }>("/api/chat/permission-templates", { signal }),
-    api.get<{ entries: { name: string; isDirectory: boolean }[] }>("/api/ls", { signal }).catch(empty({ entries: [] })),
+    api.get("/api/chat/permission-templates", { signal }),
+    api.get("/api/ls", { signal }).catch(empty({ entries: [] })),
     api.get("/api/modules", { signal }).catch(empty({ modules: [] })),
     api.get("/api/mcps", { signal }).catch(empty({ servers: [] })),
-    slug ? api.get<{ workspace: Known["workspace"] }>("/api/workspaces/{slug}", { params: { slug }, signal }).catch(empty(null)) : null,
+    slug ? api.get("/api/workspaces/{slug}", { params: { slug }, signal }).catch(empty(null)) : null,
   ]);
   const workspace = found?.workspace ?? null;
   const allowed = workspace?.capabilities.mcps ?? "all";
@@ -165,7 +150,7 @@ function Editor({ session, known, onClose }: { session: Session; known: Known; o
             <TextField
               key={name}
               label={t(name)}
-              hint={t("most", { n: number(most[name]) })}
+              hint={t("most", { n: number(most[name] ?? 0) })}
               type="number"
               value={String(draft.sandbox_override?.[name] ?? "")}
               onInput={(text) => change({ sandbox_override: limited(draft.sandbox_override, name, text) })}

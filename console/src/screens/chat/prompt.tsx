@@ -6,19 +6,9 @@ import { useResource } from "~/state/resource";
 import type { Beginning } from "./conversation";
 import { t } from "./texts";
 
-interface Preview {
-  prompt: string;
-  promptSource: string;
-  contextFiles: string[];
-  totalPromptTokens: number;
-  agentName: string | null;
-  workingDirectory: string | null;
-  problems: string[];
-}
-
 export function PromptDialog({ session, beginning, onClose }: { session?: string; beginning: Beginning; onClose: () => void }) {
   const query = session ? { sessionId: session } : { agentPath: beginning.agentPath, contexts: beginning.contexts?.join(",") };
-  const preview = useResource((signal) => api.get<Preview>("/api/prompt/preview", { query, signal }), JSON.stringify(query));
+  const preview = useResource((signal) => api.get("/api/prompt/preview", { query, signal }), JSON.stringify(query));
   return (
     <Dialog title={t("prompt")} onClose={onClose} isWide>
       <Loaded of={preview}>

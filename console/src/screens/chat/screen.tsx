@@ -7,7 +7,7 @@ import type { ScreenProps } from "~/screens";
 import { draftOf, keepDraft } from "~/state/drafts";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
-import { type Beginning, Conversation, type Session } from "./conversation";
+import { type Beginning, Conversation } from "./conversation";
 import { Asking } from "./asking";
 import { ChangesDialog } from "./changes";
 import { Composer } from "./composer";
@@ -105,7 +105,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
 
 /** The way back to the conversation that this one branched off, and with `onDrop` the way out of a branch that is not sent; else nothing of one that is gone. */
 function BranchedFrom({ id, onDrop }: { id: string; onDrop?: () => void }) {
-  const from = useResource((signal) => api.get<Session>("/api/chat/{session}", { params: { session: id }, query: { limit: 1 }, signal }), id);
+  const from = useResource((signal) => api.get("/api/chat/{session}", { params: { session: id }, query: { limit: 1 }, signal }), id);
   if (!from.value && !onDrop) return null;
   return (
     <p class="branched muted">

@@ -4,22 +4,14 @@ import { Ago, Badge, Empty, Loaded, Notice, Row, Section } from "~/components/la
 import { LinkButton } from "~/components/button";
 import { to } from "~/state/router";
 import { useResource } from "~/state/resource";
-import type { Hook } from "./models";
 import { t } from "./texts";
-
-interface Failure {
-  hook: string;
-  message: string;
-  timestamp: string;
-  event: string;
-}
 
 export function Hooks() {
   const found = useResource(
     async (signal) => {
       const [{ hooks, problems }, { errors }] = await Promise.all([
-        api.get<{ hooks: Hook[]; problems: string[] }>("/api/hooks", { signal }),
-        api.get<{ errors: Failure[] }>("/api/hooks/errors", { signal }),
+        api.get("/api/hooks", { signal }),
+        api.get("/api/hooks/errors", { signal }),
       ]);
       return { hooks, problems, errors };
     },

@@ -8,20 +8,20 @@ import { Facts, Loaded, Notice, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { attempt, toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
-import type { Provider, Status } from "./models";
+import type { Provider } from "./models";
 import { t } from "./texts";
 
 type Kind = "anthropic" | "compatible" | "offline";
 
 export function Model() {
   const found = useResource(
-    async (signal) => (await api.get<Status>("/api/status", { signal })).provider,
+    async (signal) => (await api.get("/api/status", { signal })).provider,
     "provider",
     ["settings"],
   );
   const forget = async () => {
     if (!(await confirm(t("forget_title"), t("forget_text"), t("forget")))) return;
-    found.set(await api.delete<Provider>("/api/provider"));
+    found.set(await api.delete("/api/provider"));
     toast(t("forgotten"));
   };
   return (
@@ -74,7 +74,7 @@ function Chooser({ now, onChosen }: { now: Provider; onChosen: (provider: Provid
         ...(kind !== "offline" && secret && { secret: secret.trim() }),
         ...(kind === "compatible" && { base_url: address.trim(), ...(model && { model: model.trim() }) }),
       };
-      const chosen = await api.put<Provider>("/api/provider", { body });
+      const chosen = await api.put("/api/provider", { body });
       setSecret("");
       onChosen(chosen);
       toast(t("chosen", { provider: name(chosen.provider) }));

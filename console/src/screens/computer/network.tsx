@@ -7,13 +7,12 @@ import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { Decisions } from "./decisions";
 import { Repositories } from "./repositories";
-import type { Decision } from "./models";
 import { t } from "./texts";
 import { Tokens } from "./tokens";
 
 export function Network() {
   const found = useResource(
-    async (signal) => (await api.get<{ decisions: Decision[] }>("/api/network/decisions", { signal })).decisions,
+    async (signal) => (await api.get("/api/network/decisions", { signal })).decisions,
     "hosts",
     ["network"],
   );

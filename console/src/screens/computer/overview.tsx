@@ -1,5 +1,5 @@
 /** Status of the computer, and stopping or restarting it. */
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
 import { Badge, Facts, Loaded, Notice, Section } from "~/components/layout";
@@ -8,20 +8,14 @@ import { stopped } from "~/state/kill_switch";
 import { useResource } from "~/state/resource";
 import { toast } from "~/state/toasts";
 import { number } from "~/text/messages";
-import type { Status } from "./models";
 import { t } from "./texts";
-
-interface Running {
-  main_server_uptime_seconds: number | null;
-  not_enforced: string[];
-}
 
 export function Overview() {
   const found = useResource(
     async (signal) => {
       const [status, running] = await Promise.all([
-        api.get<Status>("/api/status", { signal }),
-        api.get<Running>("/supervisor/status", { signal }),
+        api.get("/api/status", { signal }),
+        api.get("/supervisor/status", { signal }),
       ]);
       return { status, running };
     },
@@ -70,7 +64,7 @@ export function Overview() {
   );
 }
 
-function Sandbox({ of: { engine, reason, required } }: { of: Status["sandbox"] }) {
+function Sandbox({ of: { engine, reason, required } }: { of: Schema<"ComputerStatus">["sandbox"] }) {
   return (
     <>
       <bdi>{engine ?? reason ?? t("no_sandbox")}</bdi> {!engine && <Badge text={required ? t("agents_wait") : t("agents_direct")} kind="warning" />}

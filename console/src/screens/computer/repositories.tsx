@@ -1,6 +1,6 @@
 /** Repositories: which workspace reads and writes which one (docs/network.md#git). */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Choice, Form, TextField } from "~/components/field";
@@ -13,22 +13,16 @@ import { Decisions } from "./decisions";
 import { t } from "./git_texts";
 import type { Decision } from "./models";
 
-interface Workspace {
-  slug: string;
-  name: string;
-  git: { repository: string; access: "fetch" | "push" }[];
-}
-
 interface Known {
   decisions: Decision[];
-  workspaces: Workspace[];
+  workspaces: Schema<"Workspace">[];
 }
 
 async function load(signal: AbortSignal): Promise<Known> {
   const [{ decisions }, { workspaces }] = await Promise.all([
-    api.get<{ decisions: Decision[] }>("/api/git/decisions", { signal }),
+    api.get("/api/git/decisions", { signal }),
     may("workspaces")
-      ? api.get<{ workspaces: Workspace[] }>("/api/workspaces", { signal })
+      ? api.get("/api/workspaces", { signal })
       : Promise.resolve({ workspaces: [] }),
   ]);
   return { decisions, workspaces };
@@ -74,7 +68,7 @@ export function Repositories() {
 }
 
 interface Props {
-  workspaces: Workspace[];
+  workspaces: Schema<"Workspace">[];
   onClose: () => void;
   onSaved: () => Promise<void>;
 }

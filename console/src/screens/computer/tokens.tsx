@@ -1,6 +1,6 @@
 /** Tokens of git hosts: written here, put in by the computer's proxy, and never shown again. */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm, Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
@@ -9,16 +9,10 @@ import { useResource } from "~/state/resource";
 import { attempt, toast } from "~/state/toasts";
 import { t } from "./git_texts";
 
-interface Token {
-  host: string;
-  user: string;
-  /** Its end, by which its owner knows it again. */
-  token: string;
-  set_at: string;
-}
+type Token = Schema<"ShownToken">;
 
 export function Tokens() {
-  const found = useResource(async (signal) => (await api.get<{ tokens: Token[] }>("/api/git/tokens", { signal })).tokens, "tokens", ["network"]);
+  const found = useResource(async (signal) => (await api.get("/api/git/tokens", { signal })).tokens, "tokens", ["network"]);
   const [isAdding, setAdding] = useState(false);
   const remove = async ({ host }: Token) => {
     if (!(await confirm(t("remove_title", { host }), t("remove_text"), t("remove")))) return;
@@ -60,7 +54,7 @@ function TokenDialog({ onClose, onSaved }: { onClose: () => void; onSaved: () =>
   const save = () =>
     attempt(async () => {
       const { host, token, user } = draft;
-      const made = await api.put<Token>("/api/git/tokens", { body: { host, token, ...(user && { user }) } });
+      const made = await api.put("/api/git/tokens", { body: { host, token, ...(user && { user }) } });
       toast(t("token_kept", { host: made.host }));
       await onSaved();
       onClose();

@@ -1,23 +1,7 @@
 /** Conversations as lists have them. */
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 
-export interface Session {
-  id: string;
-  title: string | null;
-  updatedAt: string;
-  messageCount: number;
-  archived: boolean;
-  source: string;
-  trustLevel: string;
-  linkedBotPlatform: string | null;
-  workspaceId: string | null;
-  found_by?: string;
-}
-
-export interface Workspace {
-  slug: string;
-  name: string;
-}
+export type Session = Schema<"ListedSession">;
 
 export interface Shown {
   search: string;
@@ -37,7 +21,7 @@ async function fetched({ search, workspace, archived }: Shown, offset: number, l
   // A single letter finds too much to be asked for.
   const words = search.trim().length > 1 ? search.trim() : undefined;
   const query = { limit, offset, archived: archived || undefined, workspaceId: workspace, search: words };
-  return (await api.get<{ sessions: Session[] }>("/api/chat", { query, signal })).sessions;
+  return (await api.get("/api/chat", { query, signal })).sessions;
 }
 
 /** The newest conversations, as many as were shown before; one more tells whether there are others. */
@@ -55,10 +39,10 @@ export async function further(shown: Shown, page: Page): Promise<Page> {
   return { sessions: [...page.sessions, ...added], hasMore: next.length > PAGE };
 }
 
-export async function workspaces(signal: AbortSignal): Promise<Workspace[]> {
-  return (await api.get<{ workspaces: Workspace[] }>("/api/workspaces", { signal })).workspaces;
+export async function workspaces(signal: AbortSignal): Promise<Schema<"Workspace">[]> {
+  return (await api.get("/api/workspaces", { signal })).workspaces;
 }
 
 export async function answering(signal: AbortSignal): Promise<Set<string>> {
-  return new Set((await api.get<{ streams: string[] }>("/api/chat/active-streams", { signal })).streams);
+  return new Set((await api.get("/api/chat/active-streams", { signal })).streams);
 }

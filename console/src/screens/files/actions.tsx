@@ -28,7 +28,7 @@ export function ActionsDialog({ path, isFolder, size, onClose, onDone }: Props) 
   const move = () =>
     attempt(() =>
       leave(async () => {
-        const { change } = await api.post<{ change: number | null }>("/api/files/move", { body: { path, to: target.trim() } });
+        const { change } = await api.post("/api/files/move", { body: { path, to: target.trim() } });
         toast(t("moved", { name: nameOf(target) }), { action: undoAction(change) });
         onDone(target.trim());
       }),
@@ -66,7 +66,7 @@ export function ActionsDialog({ path, isFolder, size, onClose, onDone }: Props) 
 
 /** Delete at once: it is kept, and the note takes it back. */
 async function removeFile(path: string): Promise<void> {
-  const { change } = await api.delete<{ change: number | null }>("/api/files", { query: { path } });
+  const { change } = await api.delete("/api/files", { query: { path } });
   toast(t("deleted", { name: nameOf(path) }), { action: undoAction(change) });
 }
 

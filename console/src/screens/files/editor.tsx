@@ -21,7 +21,7 @@ export function Editor({ file, onDone }: { file: TextFile; onDone: (file?: TextF
   }, [isChanged]);
 
   const { path } = file;
-  const read = () => api.get<TextFile>("/api/read", { query: { path } });
+  const read = () => api.get("/api/read", { query: { path } });
   const write = (etag: string) =>
     attempt(async () => {
       try {

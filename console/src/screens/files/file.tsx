@@ -52,7 +52,7 @@ export function FilePage({ folder, name }: { folder: string; name: string }) {
 }
 
 function Text({ path, isMarkdown }: { path: string; isMarkdown: boolean }) {
-  const found = useResource((signal) => api.get<TextFile>("/api/read", { query: { path }, signal }), `text/${path}`, ["files"]);
+  const found = useResource((signal) => api.get("/api/read", { query: { path }, signal }), `text/${path}`, ["files"]);
   const [edited, setEdited] = useState<TextFile>();
   if (edited) {
     const done = (file?: TextFile) => {

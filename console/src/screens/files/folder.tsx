@@ -14,7 +14,7 @@ import { bytes } from "~/text/messages";
 import { ActionsDialog } from "./actions";
 import { Found } from "./found";
 import { HistoryDialog } from "./history";
-import { type Entry, folderOf, join, type Listing, nameOf, placeOf } from "./models";
+import { type Entry, folderOf, join, nameOf, placeOf } from "./models";
 import { t } from "./texts";
 import { uploadAll } from "./transfers";
 import { Transfers } from "./transfers_view";
@@ -23,7 +23,7 @@ const STEP = 500;
 
 export function Folder({ path }: { path: string }) {
   const [limit, setLimit] = useState(STEP);
-  const found = useResource((signal) => api.get<Listing>("/api/ls", { query: { path, limit }, signal }), `${limit}/${path}`, ["files"]);
+  const found = useResource((signal) => api.get("/api/ls", { query: { path, limit }, signal }), `${limit}/${path}`, ["files"]);
   const [chosen, setChosen] = useState<Entry>();
   const [making, setMaking] = useState<"folder" | "text">();
   const [isHistory, setHistory] = useState(false);

@@ -21,7 +21,7 @@ export function HistoryDialog({ path, onClose }: { path: string; onClose: () => 
 
 function History({ path }: { path: string }) {
   const found = useResource(
-    (signal) => api.get<{ changes: Change[] }>("/api/files/changes", { query: { path }, signal }),
+    (signal) => api.get("/api/files/changes", { query: { path }, signal }),
     `changes/${path}`,
     ["files"],
   );
@@ -76,7 +76,7 @@ function what({ files }: Change): string {
 
 /** Take a change back, and say what could not be. */
 export async function undo(change: number): Promise<void> {
-  const { restored, conflicts } = await api.post<{ restored: string[]; conflicts: string[] }>("/api/files/undo", { body: { change } });
+  const { restored, conflicts } = await api.post("/api/files/undo", { body: { change } });
   if (restored.length) toast(t("undone", { n: restored.length }));
   if (conflicts.length) toast(t("undo_conflicts", { names: conflicts.join(", ") }), { isError: true });
 }

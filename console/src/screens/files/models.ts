@@ -1,40 +1,10 @@
 /** Files of the vault as the API has them (docs/files.md), and the places of this screen. */
+import type { Schema } from "~/api/client";
 import { to } from "~/state/router";
 
-export interface Entry {
-  name: string;
-  type: string;
-  path: string;
-  isDirectory: boolean;
-  isSymlink: boolean;
-  symlinkTarget: string | null;
-  lastModified: string;
-  size: number | null;
-}
-
-export interface Listing {
-  path: string;
-  entries: Entry[];
-  total: number;
-  truncated: boolean;
-}
-
-export interface TextFile {
-  path: string;
-  size: number;
-  lastModified: string;
-  etag: string;
-  content: string;
-}
-
-export interface Change {
-  change: number;
-  kind: string;
-  of: number | null;
-  at: string;
-  files: { path: string; change: string; added: number | null; removed: number | null; undone: boolean }[];
-  total: number;
-}
+export type Entry = Schema<"FileEntry">;
+export type TextFile = Schema<"TextFile">;
+export type Change = Schema<"DeviceChange">;
 
 export const join = (folder: string, name: string) => (folder ? `${folder}/${name}` : name);
 export const nameOf = (path: string) => path.split("/").at(-1) ?? path;

@@ -39,7 +39,7 @@ async function text(path: string, date: string, reflected: string, signal: Abort
     return (await api.module<{ content: string }>("GET", "/api/daily/reflections/{date}", options)).content;
   }
   if (!may("vault")) return "";
-  return (await api.get<{ content: string }>("/api/read", { query: { path }, signal })).content;
+  return (await api.get("/api/read", { query: { path }, signal })).content;
 }
 
 export function Pages({ date }: { date: string }) {

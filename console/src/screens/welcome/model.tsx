@@ -5,7 +5,7 @@ import { Button } from "~/components/button";
 import { Choice, Form, TextField } from "~/components/field";
 import { Notice, Progress } from "~/components/layout";
 import { explain } from "~/text/errors";
-import type { Provider, StepProps } from "./models";
+import type { StepProps } from "./models";
 import { t } from "./texts";
 
 type Kind = "anthropic" | "compatible" | "offline";
@@ -34,11 +34,11 @@ export function ModelStep({ known, reload }: StepProps) {
     try {
       const server = kind === "compatible" ? { base_url: address.trim(), ...(model.trim() && { model: model.trim() }) } : {};
       const given = kind !== "offline" && secret.trim() ? { secret: secret.trim() } : {};
-      await api.put<Provider>("/api/provider", { body: { provider: kind, ...server, ...given } });
+      await api.put("/api/provider", { body: { provider: kind, ...server, ...given } });
       isSaved = true;
       setSecret("");
       await reload();
-      const answer = await api.post<{ text: string; model: string }>("/api/ask", { body: { prompt: t("question"), max_tokens: TOKENS }, signal });
+      const answer = await api.post("/api/ask", { body: { prompt: t("question"), max_tokens: TOKENS }, signal });
       setTrial({ is: "answered", text: answer.text, model: answer.model });
     } catch (error) {
       if (error instanceof ApiError && error.key === "no_model" && !offered.length) return choose(error);
@@ -51,7 +51,7 @@ export function ModelStep({ known, reload }: StepProps) {
   };
   const choose = async (error: ApiError) => {
     try {
-      const names = (await api.get<{ models: { id: string }[] }>("/supervisor/models")).models.map(({ id }) => id);
+      const names = (await api.get("/supervisor/models")).models.map(({ id }) => id);
       setOffered(names);
       setModel(names[0] ?? "");
       setTrial(names.length ? { is: "unnamed" } : { is: "failed", error, isSaved: true });

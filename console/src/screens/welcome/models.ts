@@ -1,25 +1,10 @@
 /** State of a computer during set-up, and the steps of set-up. */
-import { api } from "~/api/client";
+import { api, type Schema } from "~/api/client";
 import { type Resource, useResource } from "~/state/resource";
 
 export const STEPS = ["model", "modules", "phone", "backup"] as const;
 
 export type StepName = (typeof STEPS)[number];
-
-export interface Provider {
-  provider: "anthropic" | "compatible" | "offline" | null;
-  because: string;
-}
-
-interface Setup {
-  name: string | null;
-  hostname: string;
-  time_zone: string;
-  version: string;
-  vault: string;
-  provider: Provider;
-  model_chosen: boolean;
-}
 
 export interface Backups {
   configured: boolean;
@@ -32,7 +17,7 @@ export interface Backups {
 }
 
 export interface Known {
-  setup: Setup;
+  setup: Schema<"Setup">;
   /** Names of the modules that are installed. */
   modules: string[];
   /** Names of browsers and keys besides this browser and the key of the first boot. */
@@ -51,7 +36,7 @@ const FIRST_BOOT = "First boot";
 
 async function load(signal: AbortSignal): Promise<Known> {
   const [setup, { modules }, { sessions }, { keys }, backups, { is_reachable: isReachable }] = await Promise.all([
-    api.get<Setup>("/api/setup", { signal }),
+    api.get("/api/setup", { signal }),
     api.get("/api/modules", { signal }),
     api.get("/api/pairing/sessions", { signal }),
     api.get("/api/auth/keys", { signal }),

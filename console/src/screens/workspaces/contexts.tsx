@@ -8,7 +8,7 @@ import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { t } from "./texts";
 
-type Watch = Schema<"WatchDocument">;
+type Watch = Schema<"Watch">;
 
 type Curator = Schema<"CuratorState">;
 

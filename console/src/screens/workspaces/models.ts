@@ -1,21 +1,14 @@
 /** A workspace as the API has it (docs/workspaces.md). */
+import type { Schema } from "~/api/client";
+
 export const KINDS = ["mcps", "skills", "agents", "plugins"] as const;
 export type Kind = (typeof KINDS)[number];
 export type Choice = "all" | "none" | string[];
 
-export interface Workspace {
-  slug: string;
-  name: string;
-  description: string;
-  default_trust_level: "sandboxed" | "direct";
-  working_directory: string | null;
-  model: string | null;
-  capabilities: Record<Kind, Choice>;
-  network: { mode: "off" | "ask" | "list"; hosts: string[] };
-  git: { repository: string; access: "fetch" | "push" }[];
-  apply: "auto" | "review" | "live" | null;
-  declared: boolean;
-}
+type Kept = "memory_megabytes" | "cpus" | "processes" | "created_at" | "updated_at";
+
+/** The fields that the screen shows and changes. */
+export type Workspace = Omit<Schema<"Workspace">, Kept>;
 
 export const NEW: Workspace = {
   slug: "",

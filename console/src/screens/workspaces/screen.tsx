@@ -12,7 +12,7 @@ import { NEW, type Workspace } from "./models";
 import { t } from "./texts";
 
 export default function Workspaces() {
-  const found = useResource((signal) => api.get<{ workspaces: Workspace[] }>("/api/workspaces", { signal }), "workspaces", ["workspaces"]);
+  const found = useResource((signal) => api.get("/api/workspaces", { signal }), "workspaces", ["workspaces"]);
   const [edited, setEdited] = useState<Workspace>();
   const isAdmin = may("workspaces", "admin");
   const create = isAdmin && <Button label={t("create")} icon="plus" kind="primary" onPress={() => setEdited(NEW)} />;

@@ -1,9 +1,11 @@
 """Rows of a comparison of a sandbox with its specification."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
+
+from parachute.base.answers import Answer
 
 _SHOWN = 300
 
@@ -48,38 +50,29 @@ def amount(name: str, value: float) -> str:
     return f"{value / (1 << 20):g} MB" if "memory" in name else f"{value:.10g}"
 
 
-class Row(Struct, frozen=True):
-    """One thing that was asked for; `advice` says what to do where a side says something else."""
+class Row(Answer, frozen=True):
+    """One thing that was asked for, and what both sides say; `problem` is a sentence where one says something else."""
 
     name: str
     asked: str
-    engine: Finding
-    inside: Finding
-    advice: str
-
-    @property
-    def differs(self) -> bool:
-        """True where a side does not say what was asked for."""
-        return not (self.engine.agrees and self.inside.agrees)
-
-    def sentence(self) -> str:
-        """The difference in words."""
-        sides = (("the engine reports", self.engine), ("inside is found", self.inside))
-        found = " and ".join(f"{side} “{said.shown}”" for side, said in sides if not said.agrees)
-        return f"{self.name}: asked was “{self.asked}”, {found}. {self.advice}"
-
-    def as_json(self) -> dict[str, Any]:
-        """The row for the API."""
-        said = {"engine": self.engine.shown, "inside": self.inside.shown}
-        problem = self.sentence() if self.differs else None
-        return {"name": self.name, "asked": self.asked, **said, "differs": self.differs, "problem": problem}
+    engine: str
+    inside: str
+    differs: bool
+    problem: str | None
 
 
-class Explanation(Struct, frozen=True):
+def row_of(name: str, asked: str, engine: Finding, inside: Finding, advice: str) -> Row:
+    """The row of one thing; `advice` says what to do where a side says something else."""
+    sides = (("the engine reports", engine), ("inside is found", inside))
+    found = " and ".join(f"{side} “{said.shown}”" for side, said in sides if not said.agrees)
+    problem = f"{name}: asked was “{asked}”, {found}. {advice}" if found else None
+    return Row(name, asked, engine.shown, inside.shown, problem is not None, problem)
+
+
+class Explanation(Answer, frozen=True):
     """The comparison for a session; a direct one has no rows, and `note` says why.
 
-    `started`: the sandbox was started for the inspection, and ends by itself when idle. `permissions` are what the owner left to the
-    session, as the API says it.
+    `started`: the sandbox was started for the inspection, and ends by itself when idle.
     """
 
     session: str
@@ -88,17 +81,4 @@ class Explanation(Struct, frozen=True):
     started: bool = False
     rows: tuple[Row, ...] = ()
     note: str | None = None
-    permissions: dict[str, Any] | None = None
-
-    @property
-    def differences(self) -> tuple[str, ...]:
-        """Every difference, in words."""
-        return tuple(row.sentence() for row in self.rows if row.differs)
-
-    def as_json(self) -> dict[str, Any]:
-        """The explanation for the API."""
-        return {
-            **to_builtins(self),
-            "differs": bool(self.differences),
-            "rows": [row.as_json() for row in self.rows],
-        }
+    differs: bool = False

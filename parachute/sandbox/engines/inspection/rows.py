@@ -8,7 +8,7 @@ from parachute.sandbox.engines.inspection import expected
 from parachute.sandbox.engines.inspection.engine_reports import rights, variables
 from parachute.sandbox.engines.inspection.inside import Findings
 from parachute.sandbox.engines.inspection.kernel import NAMESPACES, Process
-from parachute.sandbox.engines.inspection.models import SILENT, Finding, Row, amount, at_most, either
+from parachute.sandbox.engines.inspection.models import SILENT, Finding, Row, amount, at_most, either, row_of
 from parachute.sandbox.engines.inspection.services import NEIGHBOURS, Services
 from parachute.sandbox.engines.models import Mount, Specification
 from parachute.sandbox.image.models import Image
@@ -47,7 +47,9 @@ def rows(inspection: Inspection) -> tuple[Row, ...]:
         *_limits(inspection),
     )
     engine = {**_outside(inspection), **inspection.engine}
-    return tuple(Row(name, asked, engine.get(name, SILENT), inside, advice) for name, asked, inside, advice in compared)
+    return tuple(
+        row_of(name, asked, engine.get(name, SILENT), inside, advice) for name, asked, inside, advice in compared
+    )
 
 
 def _outside(inspection: Inspection) -> dict[str, Finding]:

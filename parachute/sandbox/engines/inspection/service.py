@@ -39,7 +39,8 @@ def explain(home: Home, specification: Specification) -> Explanation:
         raise Unavailable(
             f"The inspection cannot be prepared: {error}.", "Try again.", key="inspection_not_prepared"
         ) from error
-    return Explanation(specification.session, "sandboxed", specification.engine, rows=found)
+    differs = any(row.differs for row in found)
+    return Explanation(specification.session, "sandboxed", specification.engine, rows=found, differs=differs)
 
 
 def _saved(home: Home, specification: Specification) -> Finding:

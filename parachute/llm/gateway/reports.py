@@ -1,0 +1,78 @@
+"""Reports of the gateway for people: provider, models, and the limits of a subscription."""
+
+from parachute.base.answers import Answer
+from parachute.llm.gateway.models import ProviderName
+
+
+class ShownCredential(Answer, frozen=True):
+    """A credential without its secret; `problem` says why it is not renewed."""
+
+    source: str
+    kind: str
+    expired: bool
+    problem: str | None
+    ends_at: str | None
+
+
+class ProviderStatus(Answer, frozen=True):
+    """Provider, credential and spending; without a provider `because` is the reason."""
+
+    provider: ProviderName | None
+    because: str
+    credential: ShownCredential | None
+    spent_today: float
+    daily_spending_limit: float | None
+    tokens_today: int
+    daily_token_limit: int | float | None
+    limit_reached: str | None
+
+
+class ChosenProvider(ProviderStatus, frozen=True):
+    """The provider that was chosen; `window` is the number of tokens that the model of a server of one's own takes."""
+
+    window: int | None
+
+
+class ListedModel(Answer, frozen=True):
+    """A model that a provider offers; `is_latest` is the newest of its family."""
+
+    id: str
+    display_name: str
+    created_at: str
+    family: str
+    is_latest: bool
+
+
+class Window(Answer, frozen=True):
+    """A window of a subscription, and how far it is used, in percent."""
+
+    utilization: float | int
+    resets_at: str | None
+
+
+class ExtraUsage(Answer, frozen=True):
+    """Use beyond a subscription."""
+
+    is_enabled: bool
+    monthly_limit: int
+    used_credits: float | int
+    utilization: float | int
+
+
+class Windows(Answer, frozen=True, omit_defaults=True):
+    """The windows of a subscription."""
+
+    five_hour: Window | None = None
+    seven_day: Window | None = None
+    seven_day_sonnet: Window | None = None
+    seven_day_opus: Window | None = None
+    extra_usage: ExtraUsage | None = None
+
+
+class Subscription(Windows, frozen=True, kw_only=True):
+    """The limits of a subscription, and what was spent today; with other credentials `error` says why there are none."""
+
+    spent_today: float
+    tokens_today: int
+    daily_token_limit: int | float | None
+    error: str | None = None
