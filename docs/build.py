@@ -53,7 +53,7 @@ GROUPS = {
         "scheduled-agents",
         "hooks",
     ],
-    "Extend": ["installing-modules", "afternoon", "modules", "api"],
+    "Extend": ["installing-modules", "afternoon", "modules", "module-imports", "api"],
     "Run": [
         "updating",
         "appliance",

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.automation.module_agents.folders import MountRules
 from parachute.automation.module_agents.prompt import directly, in_sandbox, prompt_file
@@ -21,7 +21,7 @@ from parachute.chat.runs.capabilities import NOTHING, CapabilityRequest, Offered
 from parachute.chat.runs.confined import confined
 from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
 from parachute.chat.sessions.models import Owner, Session
-from parachute.chat.workspaces.models import Capabilities, choice_of
+from parachute.chat.workspaces.models import EVERYTHING, choice_of
 from parachute.core.agents import AgentConfig, SandboxConfig, memory_bytes
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.modules.registry.models import Trust
@@ -88,20 +88,20 @@ class AgentProfile(Struct):
             complete: Callable[[str], Prompt] = partial(directly, prompt, execution.directory)
         else:
             execution, complete = await self._confined(self.sandbox, session, endpoint, prompt, plugins)
-        execution = msgspec.structs.replace(execution, warnings=(*execution.warnings, *offered.warnings))
+        execution = replace(execution, warnings=(*execution.warnings, *offered.warnings))
         tools = () if provider.is_offline else self._module_tools(session.id)
         plan = TurnPlan(session, resume, endpoint, execution, provider, complete, self._tools(), tools)
         commands = _commands(self.config.bash)
-        preparation = await compose(services, msgspec.structs.replace(plan, allowed_commands=commands, offered=offered))
+        preparation = await compose(services, replace(plan, allowed_commands=commands, offered=offered))
         refusal = partial(self.egress.refusal_of_page, _egress_owner(session.id)) if execution.network.is_open else None
-        return msgspec.structs.replace(preparation, refusal_of_page=refusal)
+        return replace(preparation, refusal_of_page=refusal)
 
     async def _offered(self, session: Session) -> OfferedCapabilities:
         """The user's skills, where the manifest asks for them; what runs directly gets only approved ones."""
         services = self.services
         if self.skills is None or not self.config.allow_user_skills or services.gateway.upstream.provider.is_offline:
             return NOTHING
-        choice = Capabilities(skills=choice_of(services.settings.default_capabilities.skills))
+        choice = replace(EVERYTHING, skills=choice_of(services.settings.default_capabilities.skills))
         level: TrustLevel = "direct" if self.sandbox is None else "sandboxed"
         found = await self.skills.offered(CapabilityRequest(session, level, choice))
         if found.plugin is None:
@@ -134,7 +134,7 @@ class AgentProfile(Struct):
         execution = await confined(services, endpoint, mounts, egress=bool(hosts), limits=limits, plugins=plugins)
         left_out = tuple(("Left out", sentence) for sentence in allowed.left_out)
         network = Network("list", hosts) if hosts else NO_NETWORK
-        execution = msgspec.structs.replace(execution, warnings=(*self.warnings, *left_out), network=network)
+        execution = replace(execution, warnings=(*self.warnings, *left_out), network=network)
         return execution, partial(in_sandbox, prompt, mounts, hosts, has_view=execution.view is not None)
 
     async def finish(self, session: str) -> None:

@@ -30,17 +30,17 @@ class Capabilities(Answer, frozen=True):
     vault's agents.
     """
 
-    mcps: Choice = "all"
-    skills: Choice = "all"
-    agents: Choice = "all"
-    plugins: Choice = "all"
+    mcps: Choice
+    skills: Choice
+    agents: Choice
+    plugins: Choice
 
     def tools(self, offered: Iterable[OfferedTool]) -> tuple[OfferedTool, ...]:
         """Those of the tools of modules that are left."""
         return tuple(tool for tool in offered if allowed(self.mcps, (MODULE_SERVER, tool.module, tool.name)))
 
 
-EVERYTHING = Capabilities()
+EVERYTHING = Capabilities("all", "all", "all", "all")
 EVERY_HOST_ASKS = Network("ask", ())
 
 
@@ -55,11 +55,11 @@ class Workspace(Answer, frozen=True):
     name: str
     created_at: str
     updated_at: str
+    capabilities: Capabilities
     description: str = ""
     default_trust_level: TrustLevel = "sandboxed"
     working_directory: str | None = None
     model: str | None = None
-    capabilities: Capabilities = EVERYTHING
     memory_megabytes: int | None = None
     cpus: float | None = None
     processes: int | None = None

@@ -13,7 +13,7 @@ from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.workspaces.copies import Copies
 from parachute.chat.workspaces.declared import declared_workspaces
-from parachute.chat.workspaces.models import Choice, Workspace, allowed, slug_of
+from parachute.chat.workspaces.models import EVERYTHING, Choice, Workspace, allowed, slug_of
 from parachute.chat.workspaces.request import Changes, NewWorkspace
 from parachute.chat.workspaces.store import WorkspaceStore
 from parachute.config.declared.models import NOTHING, Declaration
@@ -241,4 +241,4 @@ class Workspaces:
 
 def _new(slug: str, name: str) -> Workspace:
     moment = now()
-    return Workspace(slug, name, moment, moment)
+    return Workspace(slug, name, moment, moment, EVERYTHING)

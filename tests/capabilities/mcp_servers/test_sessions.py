@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 from parachute.capabilities.mcp_servers.running import IDLE_SECONDS
@@ -13,7 +14,7 @@ from parachute.chat.agent_processes.listed_tools import server_tool_listed
 from parachute.chat.agent_processes.models import ServerTool
 from parachute.chat.agent_processes.tools import CALL_SECONDS, ToolServer
 from parachute.chat.sessions.models import Session
-from parachute.chat.workspaces.models import Capabilities, Workspace
+from parachute.chat.workspaces.models import EVERYTHING, Workspace
 from parachute.config.settings.home import Home
 from parachute.supervisor import units
 from parachute.supervisor.logs import log_path
@@ -43,7 +44,7 @@ async def test_what_each_kind_of_conversation_gets(supervisor: Launcher, api: Me
 
         async def names(source: str = "parachute", mcps: Any = None) -> tuple[str, ...]:
             session = Session("11111111-2222-4333-8444-555555555555", MOMENT, MOMENT, source=source)
-            workspace = Workspace("w", "W", MOMENT, MOMENT, capabilities=Capabilities(mcps)) if mcps else None
+            workspace = Workspace("w", "W", MOMENT, MOMENT, replace(EVERYTHING, mcps=mcps)) if mcps else None
             prepared = await made.preparation.prepare(session, None, None, resume=False, workspace=workspace)
             assert prepared.execution.warnings == ()
             return prepared.policy.mcp_tools

@@ -18,7 +18,7 @@ from parachute.chat.network.store import HostDecisions, create_host_decisions
 from parachute.chat.repositories.service import Repositories
 from parachute.chat.repositories.store import RepositoryDecisions, create_repository_decisions
 from parachute.chat.sessions.models import Session
-from parachute.chat.workspaces.models import Workspace
+from parachute.chat.workspaces.models import EVERYTHING, Workspace
 from parachute.config.settings.groups.network import NetworkSettings
 from parachute.events.inbox.models import Answer
 from parachute.sandbox.egress.certificates import Certificates
@@ -34,7 +34,7 @@ from tests.support.connections import read_to_end
 pytestmark = pytest.mark.process
 
 NOW = "2026-01-01T00:00:00.000Z"
-BOAT = Workspace("boat", "Boat", NOW, NOW)
+BOAT = Workspace("boat", "Boat", NOW, NOW, EVERYTHING)
 
 
 class World:
@@ -184,16 +184,16 @@ async def test_never_is_not_asked_about_again_also_after_a_restart(world: World)
 async def test_decisions_about_an_earlier_workspace_of_the_name_do_not_count(world: World) -> None:
     await world.networks.decide("boat", "api.example.org", "always", "owner")
     later = "2999-01-01T00:00:00.000Z"
-    await world.open("a", Workspace("boat", "Boat", later, later))
+    await world.open("a", Workspace("boat", "Boat", later, later, EVERYTHING))
     assert not await world.reached("a")
 
 
 async def test_a_list_asks_nobody_and_off_has_no_socket(world: World) -> None:
-    listed = Workspace("boat", "Boat", NOW, NOW, network=Network("list", ("web.example.org",)))
+    listed = Workspace("boat", "Boat", NOW, NOW, EVERYTHING, network=Network("list", ("web.example.org",)))
     await world.open("a", listed)
     assert await world.reached("a", "http://web.example.org/")
     assert "it is not on the list" in await world.ask("a")
-    off = Workspace("boat", "Boat", NOW, NOW, network=Network("off", ("web.example.org",)))
+    off = Workspace("boat", "Boat", NOW, NOW, EVERYTHING, network=Network("off", ("web.example.org",)))
     assert (await world.open("a", off)).mode == "off"
     assert not (world.folder / "a" / EGRESS_SOCKET).exists()
     assert world.networks.waiting() == []

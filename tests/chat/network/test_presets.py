@@ -3,7 +3,7 @@
 import pytest
 
 from parachute.base.errors import InvalidInput
-from parachute.chat.workspaces.models import Workspace
+from parachute.chat.workspaces.models import EVERYTHING, Workspace
 from parachute.sandbox.egress.models import Network
 from tests.chat.network.test_networks import NOW, World, world
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.process
 __all__ = ["world"]
 
 PRESETS = {"python": ["index.example.org", "api.example.org"], "home": ["nas.local:8443"]}
-CODE = Workspace("code", "Code", NOW, NOW, network=Network("list", ("preset:python", "web.example.org")))
+CODE = Workspace("code", "Code", NOW, NOW, EVERYTHING, network=Network("list", ("preset:python", "web.example.org")))
 
 
 async def test_what_a_preset_is_counts_when_a_sandbox_opens(world: World) -> None:

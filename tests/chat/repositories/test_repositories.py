@@ -12,7 +12,7 @@ from parachute.base.errors import InvalidInput, NotFound
 from parachute.chat.network.store import create_host_decisions
 from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.store import create_repository_decisions
-from parachute.chat.workspaces.models import Workspace
+from parachute.chat.workspaces.models import EVERYTHING, Workspace
 from parachute.events.inbox.models import Answer
 from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.git.models import Access, Grant, Repository
@@ -148,7 +148,7 @@ async def test_an_answer_for_the_workspace_or_never(world: GitWorld) -> None:
 async def test_a_workspace_lists_repositories_also_without_a_network(world: GitWorld) -> None:
     other = Repository.parse("git.example.org/owner/sail")
     granted = (Grant(str(HULL), "push"), Grant(str(other), "fetch"))
-    off = Workspace("boat", "Boat", NOW, NOW, network=Network("off", ("api.example.org",)), git=granted)
+    off = Workspace("boat", "Boat", NOW, NOW, EVERYTHING, network=Network("off", ("api.example.org",)), git=granted)
     network = await world.open("a", off)
     assert network.is_open
     assert network.repositories == (f"{HULL} (fetch and push)", f"{other} (fetch)")
@@ -159,7 +159,7 @@ async def test_a_workspace_lists_repositories_also_without_a_network(world: GitW
     assert world.waiting() == []
     await world.repositories.decide("boat", HULL, "fetch", "never", "owner")  # goes over the list
     assert not await world.may("a")
-    assert not (await world.open("b", Workspace("boat", "Boat", NOW, NOW, network=NO_NETWORK))).is_open
+    assert not (await world.open("b", Workspace("boat", "Boat", NOW, NOW, EVERYTHING, network=NO_NETWORK))).is_open
 
 
 async def test_who_writes_from_outside_has_no_git_without_a_workspace(world: GitWorld) -> None:
@@ -178,7 +178,7 @@ async def test_a_machine_at_home_is_asked_about_only_by_a_name_of_home(world: Gi
 async def test_decisions_about_an_earlier_workspace_of_the_name_do_not_count(world: GitWorld) -> None:
     await world.repositories.decide("boat", HULL, "fetch", "always", "owner")
     later = "2999-01-01T00:00:00.000Z"
-    await world.open("a", Workspace("boat", "Boat", later, later))
+    await world.open("a", Workspace("boat", "Boat", later, later, EVERYTHING))
     assert not await world.may("a")
 
 

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from parachute.chat.workspaces.models import Capabilities, is_slug, slug_of
+from parachute.chat.workspaces.models import EVERYTHING, Workspace, is_slug, slug_of
 from parachute.modules.runtime.models import OfferedTool
 
 TOOLS = [OfferedTool(module, name, "", {}) for module, name in (("brain", "brain_search"), ("daily", "daily_today"))]
@@ -60,4 +62,13 @@ def test_what_is_no_slug() -> None:
     ],
 )
 def test_tools_that_are_left(choice: Any, left: list[str]) -> None:
-    assert [tool.name for tool in Capabilities(mcps=choice).tools(TOOLS)] == left
+    assert [tool.name for tool in replace(EVERYTHING, mcps=choice).tools(TOOLS)] == left
+
+
+@pytest.mark.parametrize("left_out", ["capabilities", "mcps"])
+def test_a_stored_workspace_without_its_capabilities_does_not_get_all(left_out: str) -> None:
+    document = msgspec.to_builtins(Workspace("boat", "Boat", "", "", EVERYTHING))
+    document.pop(left_out, None)
+    document.get("capabilities", {}).pop(left_out, None)
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(document, Workspace)
