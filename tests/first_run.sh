@@ -38,7 +38,7 @@ entering 'make run' | tee "$folder/made"
 ! grep -q '^Ignoring' "$folder/made" || fail "pip names what other systems need"
 [ -x "$HOME/.local/bin/parachute" ] || fail "Enter did not link the program"
 grep -q "Next  *~/.local/bin/parachute chat" "$folder/made" || fail "the end does not say what to type"
-[ "$(.venv/bin/parachute modules list --json | grep -c '"state": "ready"')" = 3 ] || fail "Enter did not install the modules"
+[ "$(.venv/bin/parachute modules list --json | grep -c '"state": "ready"')" = 4 ] || fail "Enter did not install the modules"
 export PATH=$HOME/.local/bin:$PATH
 
 echo "== two questions over the API"
