@@ -38,13 +38,13 @@ def rows(page: Page) -> Locator:
     return page.get_by_role("list", name="Conversations").get_by_role("listitem")
 
 
-@at_both_sizes
 @pytest.fixture(autouse=True)
 def _imports(computer: Computer) -> None:
     """The module that imports is there."""
     furnishing.install(computer, "imports")
 
 
+@at_both_sizes
 def test_pages_and_search_as_one_types(person: Person) -> None:
     page = person.open("conversations")
     expect(rows(page)).to_have_count(50)

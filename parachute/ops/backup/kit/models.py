@@ -50,7 +50,7 @@ def parse(text: str) -> Kit:
     """The kit in a text that was scanned or typed; error: InvalidInput, which says nothing of what stands there."""
     lines = [line.strip() for line in text[:_LONGEST].splitlines() if line.strip()]
     if len(text) > _LONGEST or not lines or lines[0] != TITLE:
-        if lines and _LATER.fullmatch(lines[0]):
+        if lines and lines[0] != TITLE and _LATER.fullmatch(lines[0]):
             raise InvalidInput(
                 "This emergency kit is of a later version.", "Update this computer first.", key="kit_too_new"
             )
