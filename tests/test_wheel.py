@@ -110,7 +110,7 @@ def test_the_wheel_has_what_runs_and_nothing_else(wheel: Path) -> None:
     assert tops == {"parachute", "parachute_runner", f"parachute_computer-{VERSION}.dist-info"}
     assert {"parachute/py.typed", "parachute_runner/py.typed", "parachute_runner/etc/passwd"} <= names
     official = [name for name in names if name.startswith("parachute/official/")]
-    assert {name.split("/")[2] for name in official} == {"brain", "chat", "daily"}
+    assert {name.split("/")[2] for name in official} == {"brain", "chat", "daily", "imports"}
     assert [name for name in official if "/tests/" in name or "conftest" in name] == []
     assert [name for name in names if "__pycache__" in name] == []
 
@@ -118,7 +118,7 @@ def test_the_wheel_has_what_runs_and_nothing_else(wheel: Path) -> None:
 def test_the_official_modules_are_the_verified_ones(installed: Installed) -> None:
     told = json.loads(installed.run("python", "-c", _HASHES))
     assert Path(told["folder"]).is_relative_to(installed.folder)
-    assert set(told["stored"]) == {"brain", "chat", "daily"}
+    assert set(told["stored"]) == {"brain", "chat", "daily", "imports"}
     assert told["found"] == told["stored"]
 
 
@@ -128,7 +128,7 @@ def test_a_new_user_sets_up_and_writes_into_the_journal(installed: Installed) ->
     installed.run("parachute", "setup", "--yes")
     listed = json.loads(installed.run("parachute", "modules", "list", "--json"))
     assert {(module["name"], module["trust_level"], module["source"]) for module in listed} == {
-        (name, "verified", f"parachute://{name}") for name in ("brain", "chat", "daily")
+        (name, "verified", f"parachute://{name}") for name in ("brain", "chat", "daily", "imports")
     }
     installed.run("parachute", "start")
     try:

@@ -208,7 +208,7 @@ class Updating(Agents):
 
 
 def _until(phase: str, step: str = "", *, kept: bool = False) -> str:
-    there = f'grep -q \'"phase": "{phase}".*{step}\' ~/.parachute/updates/update.json'
+    there = f'grep -q \'"phase": *"{phase}".*{step}\' ~/.parachute/updates/update.json'
     if kept:
         there += " && test -e ~/.parachute/updates/kept/complete"
     return f"timeout {_SECONDS} sh -c {shlex.quote(f'until {there}; do sleep 0.05; done')}"

@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("restic") is None, reason="needs restic: `make test-deps` installs it"),
 ]
 
-NAMES = ("Brain", "Chat", "Daily")
+NAMES = ("Brain", "Chat", "Daily", "Imports")
 
 
 @pytest.fixture
@@ -139,8 +139,8 @@ def choose_the_offline_model(page: Page) -> None:
 
 
 def install_the_modules(page: Page) -> None:
-    page.get_by_role("button", name="Agree and install all 3").click()
-    expect(page.get_by_text("installed", exact=True)).to_have_count(3)
+    page.get_by_role("button", name="Agree and install all 4").click()
+    expect(page.get_by_text("installed", exact=True)).to_have_count(len(NAMES))
     for name in NAMES:
         expect(page.get_by_role("main").get_by_text(name, exact=True)).to_be_visible()
     page.get_by_role("link", name="Next", exact=True).click()

@@ -102,11 +102,11 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     page.get_by_text("What Daily may do").click()
     expect(page.get_by_text("Read and write: Daily/**")).to_be_visible()
     page.get_by_role("switch", name="Chat").uncheck()
-    page.get_by_role("button", name="Agree and install all 2").click()
-    expect(page.get_by_text("installed", exact=True)).to_have_count(2)
+    page.get_by_role("button", name="Agree and install all 3").click()
+    expect(page.get_by_text("installed", exact=True)).to_have_count(3)
     page.get_by_role("switch", name="Chat").check()
     page.get_by_role("button", name="Agree and install it").click()
-    expect(page.get_by_text("installed", exact=True)).to_have_count(3)
+    expect(page.get_by_text("installed", exact=True)).to_have_count(4)
     assert violations(page) == []
     page.get_by_role("link", name="Next", exact=True).click()
 
@@ -249,7 +249,7 @@ def test_nothing_can_be_agreed_to_before_it_is_shown(fresh: Computer, phone: Per
     is_there.set()
     for route in held:
         route.continue_()
-    expect(page.get_by_role("button", name="Agree and install all 3")).to_be_enabled()
+    expect(page.get_by_role("button", name="Agree and install all 4")).to_be_enabled()
 
 
 def test_while_it_lasts_its_key_confirms_and_afterwards_somebody_has_to(

@@ -45,7 +45,7 @@ def installation(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator
 async def test_modules_and_hooks(installation: Computer, owner: httpx2.AsyncClient) -> None:
     listed = check_response(modules.ModuleList, await owner.get("/api/modules"), present=["modules"])
     assert {module.name: module.trust_level for module in listed.modules} == dict.fromkeys(
-        ("brain", "chat", "daily"), "verified"
+        ("brain", "chat", "daily", "imports"), "verified"
     )
     hooks = check_response(modules.HookList, await owner.get("/api/hooks"), present=["health.recent_errors_count"])
     assert {"activity_summary"} <= {hook.name.rpartition(".")[2] for hook in hooks.hooks}

@@ -164,7 +164,7 @@ async def test_a_provider_is_chosen_and_holds_at_once(fresh: Computer, app: http
 
 async def test_official_modules_are_installed_with_what_was_seen(fresh: Computer, app: httpx2.AsyncClient) -> None:
     offered = {module["name"]: module for module in (await app.get("/api/modules/official")).json()["modules"]}
-    assert sorted(offered) == ["brain", "chat", "daily"]
+    assert sorted(offered) == ["brain", "chat", "daily", "imports"]
     daily = offered["daily"]
     assert daily["installed"] is False
     assert "Read and write: Daily/**" in daily["text"]
