@@ -233,7 +233,7 @@ def test_a_container_is_what_was_asked_and_a_change_is_found(agents: Agents) -> 
     assert rows["/vault/Projects/explained"]["inside"] == "rw, writing: done"
     assert agents.run(f"find {project} -name '*look*'") == ""
     kept = f"~/.parachute/sandboxes/{session}.json"
-    agents.run(f'cp {kept} kept.json && sed -i \'s/"writable": true/"writable": false/\' {kept}')
+    agents.run(f'cp {kept} kept.json && sed -i \'s/"writable": *true/"writable":false/\' {kept}')
     changed = agents.user.run(explain)
     agents.run(f"mv kept.json {kept}")
     assert changed.rc == 1
