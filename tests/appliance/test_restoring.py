@@ -58,7 +58,9 @@ def quoted(text: str) -> str:
 def proven(computer: Host, kind: str) -> dict[str, object]:
     """Return the record of how it ended, as soon as the computer has come up with it."""
     look = "cat ~/.parachute/backup/restored.json 2>/dev/null"
-    wait = f'for i in $(seq 600); do {look} | grep -q \'"kind": *"{kind}".*"is_proven": *true\' && break; sleep 0.3; done'
+    wait = (
+        f'for i in $(seq 600); do {look} | grep -q \'"kind": *"{kind}".*"is_proven": *true\' && break; sleep 0.3; done'
+    )
     computer.check_output(f"{wait}; true")
     found: dict[str, object] = json.loads(computer.check_output(look))
     said = computer.run("tail -n 20 ~/.parachute/logs/*.log; journalctl --user -n 30 --no-pager").stdout

@@ -259,9 +259,17 @@ async def test_a_folder_outside_of_the_vault_needs_the_users_list(make_place: Ma
     assert [sentence.split()[0] for sentence in left_out] == ["~/Else/", "~/Work/link/"]
 
 
-@pytest.mark.parametrize("message", ["", "  \n", "x" * 100_001, "half \ud800"])
-async def test_a_message_that_is_none_is_refused(place: Place, message: str) -> None:
-    with raises("message_length"):
+@pytest.mark.parametrize(
+    ("message", "key"),
+    [
+        ("", "message_length"),
+        ("  \n", "message_length"),
+        ("x" * 100_001, "message_length"),
+        ("half \ud800", "message_missing"),
+    ],
+)
+async def test_a_message_that_is_none_is_refused(place: Place, message: str, key: str) -> None:
+    with raises(key):
         await place.events(place.module(), message)
 
 

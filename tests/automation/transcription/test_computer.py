@@ -217,7 +217,7 @@ def test_nothing_is_sent_while_everything_is_stopped(
         ("../etc/passwd", "path_leads_out"),
         (".parachute/events.db", "secret_path"),
         (".obsidian/note.wav", "hidden_path"),
-        ("no.wav", "not_found"),
+        ("no.wav", "path_not_found"),
         ("Daily", "not_a_file"),
     ],
 )
