@@ -82,11 +82,12 @@ def _perform(
         places = [str(home.root.resolve()), str(settings.vault.resolve())]
         if restored is not None:
             binds = [(str(folder), place) for folder, place in zip(restored, places, strict=True)]
-        elif (reason := views.unavailable(scratch.folder / "tried")) is not None:
-            return Rehearsal(impossible=reason)
         else:
             try:
-                viewed = scratch.stage(home, settings.vault)
+                if views.unavailable(scratch.folder / "tried") is None:
+                    viewed = scratch.stage(home, settings.vault)
+                else:
+                    binds = scratch.stage(home, settings.vault, copied=True)
             except (ParachuteError, OSError) as error:
                 found(_not_copied(error))
                 return Rehearsal(tuple(checks))

@@ -1,4 +1,4 @@
-"""Staging: copy-on-write views with copies of the databases, in a scratch folder next to the state directory."""
+"""Staging: copy-on-write views, or copies where there are none, with copies of the databases, in a scratch folder next to the state directory."""
 
 import errno
 import os
@@ -86,16 +86,21 @@ class Scratch(Struct, frozen=True):
                 View(view).remove()
         remove_tree(self.folder)
 
-    def stage(self, home: Home, vault: Path) -> list[tuple[str, str]]:
-        """Make the views of the state directory and the vault; each with its folder. Errors: NoSpace, DamagedDatabase, OSError."""
+    def stage(self, home: Home, vault: Path, *, copied: bool = False) -> list[tuple[str, str]]:
+        """Make views of the state directory and the vault, each after its folder, or with `copied` copies, each before it.
+
+        Errors: NoSpace, DamagedDatabase, OSError.
+        """
         root, vault = home.root.resolve(), vault.resolve()
         # Names with a dot are of locks, and of files that are being written: secrets, too.
-        hidden = (*_SECRETS, *_NOT_OF_A_REHEARSAL, *_PASSING, *(path.name for path in root.glob(".*")))
+        hidden = {*_SECRETS, *_NOT_OF_A_REHEARSAL, *_PASSING, *(path.name for path in root.glob(".*"))}
         state = _databases(root, "", (*hidden, *_LARGE))
         data = _databases(vault, f"{_VAULT_STATE}/", ("copies",))
+        make = self._copy if copied else self._view
         try:
-            self._check_space([*(root / path for path in state), *(vault / path for path in data)])
-            return [self._view("state", root, state, hidden), self._view("vault", vault, data)]
+            files = [*(root / path for path in state), *(vault / path for path in data)]
+            self._check_space(files, (_taken(root, hidden) + _taken(vault)) if copied else 0)
+            return [make("state", root, state, hidden), make("vault", vault, data)]
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise NoSpace(
@@ -112,10 +117,27 @@ class Scratch(Struct, frozen=True):
             _hide(view.upper / each)
         for path in databases:
             _copy(folder / path, view.upper / path)
+            for sidecar in _SIDECARS:
+                _hide((view.upper / path).with_name(f"{Path(path).name}{sidecar}"))
         return str(folder), str(view.folder)
 
-    def _check_space(self, databases: Collection[Path]) -> None:
-        taken = 0
+    def _copy(
+        self, name: str, folder: Path, databases: Collection[str], hidden: Collection[str] = ()
+    ) -> tuple[str, str]:
+        copy = self.folder / name
+        apart = {f"{path}{sidecar}" for path in databases for sidecar in ("", *_SIDECARS)}
+
+        def left_out(path: str, names: list[str]) -> list[str]:
+            below = Path(path).relative_to(folder)
+            return [each for each in names if str(below / each) in {*hidden, *apart} or not _is_kept(Path(path, each))]
+
+        shutil.copytree(folder, copy, symlinks=True, ignore=left_out, copy_function=_copy_file)
+        for path in databases:
+            _copy(folder / path, copy / path)
+        return str(copy), str(folder)
+
+    def _check_space(self, databases: Collection[Path], others: int) -> None:
+        taken = others // 2
         for path in databases:
             for each in (path, path.with_name(f"{path.name}-wal")):
                 with suppress(FileNotFoundError):
@@ -159,8 +181,24 @@ def _copy(source: Path, target: Path) -> None:
             f"The database {source} cannot be read: {error}.",
             "`parachute doctor databases` says more; mend it before the update.",
         ) from error
-    for sidecar in _SIDECARS:
-        _hide(target.with_name(f"{target.name}{sidecar}"))
+
+
+def _copy_file(source: str, target: str) -> None:
+    """Copy a file with its mode; one that has gone meanwhile is left out. Error: OSError."""
+    with suppress(FileNotFoundError):
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _is_kept(path: Path) -> bool:
+    """Return True for what a copy can have; sockets and pipes are of programs that run."""
+    with suppress(OSError):
+        return kind_of(path.lstat()) is not None
+    return False
+
+
+def _taken(folder: Path, hidden: Collection[str] = ()) -> int:
+    """The bytes of the files in a folder; error: OSError."""
+    return sum(status.st_size for _, status in walk_tree(folder, leave_out=lambda path: path in hidden))
 
 
 def _size(count: int) -> str:

@@ -120,3 +120,21 @@ def test_what_a_killed_rehearsal_has_left_is_removed(installation: Installation)
     left.chmod(0)
     with installation.scratch.made():
         assert list(installation.scratch.folder.iterdir()) == []
+
+
+def test_where_there_are_no_views_everything_but_secrets_is_copied(tmp_path: Path) -> None:
+    installation = Installation(tmp_path)
+    (installation.home.root / "hooks").mkdir()
+    (installation.home.root / "credentials.json").write_text("secret")
+    with (
+        closing(installation.database(installation.home.root / "trust.db")),
+        installation.scratch.made(),
+    ):
+        (state, root), (data, vault) = installation.scratch.stage(installation.home, installation.vault, copied=True)
+        assert (root, vault) == (str(installation.home.root), str(installation.vault))
+        names = {path.name for path in Path(state).iterdir()}
+        assert names == {"config.yaml", "module-data", "trust.db"}
+        with closing(sqlite3.connect(Path(state, "trust.db"))) as copy:
+            assert copy.execute("SELECT text FROM notes").fetchall() == [("kept",)]
+        assert Path(data, "Note.md").read_text() == "A note."
+    assert not installation.scratch.folder.exists()
