@@ -38,7 +38,7 @@ _STATE = 20
 BringSuggestion = Callable[[dict[str, Any], bool], Awaitable[bool]]
 """Stores a suggestion that came with an archive, or in a dry run only looks: whether it was not there. Errors: InvalidInput, Conflict."""
 
-Answer = dict[str, Any]
+Document = dict[str, Any]
 
 
 class Imports:
@@ -76,7 +76,7 @@ class Imports:
             self._cleaning.cancel()
             await asyncio.gather(self._cleaning, return_exceptions=True)
 
-    async def answer(self, module: ApprovedModule, what: str, document: Answer) -> Answer:
+    async def answer(self, module: ApprovedModule, what: str, document: Document) -> Document:
         """One question of a module; errors: NotAllowed, NotFound, Conflict, InvalidInput, DiskFull."""
         _check(module)
         if self._cleaning is not None:
@@ -108,7 +108,7 @@ class Imports:
 
     async def take(
         self, module: ApprovedModule, what: str, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]
-    ) -> Answer:
+    ) -> Document:
         """Place what a module sends, `conversations` or a `file`; errors: NotAllowed, NotFound, InvalidInput, DiskFull."""
         _check(module)
         found = self._get(module.name, query.get("import", [""])[-1])
@@ -129,7 +129,7 @@ class Imports:
             await self._clean()
         return [each for each in (await asyncio.to_thread(self._folders.load)).values() if _owner(each) == module]
 
-    async def _begin(self, module: str, document: Answer) -> Answer:
+    async def _begin(self, module: str, document: Document) -> Document:
         asking = self._requests.get(module, text_field(document, "request"))
         record = _record(document)
         size = document.get("size")
@@ -152,7 +152,7 @@ class Imports:
     async def _keep(self, found: Import, record: Record) -> None:
         await asyncio.to_thread(self._folders.store, {**record, "id": found.id, "module": found.module})
 
-    async def _forget(self, module: str, document: Answer) -> Answer:
+    async def _forget(self, module: str, document: Document) -> Document:
         """Forget an import that is over, at a person's request, or one that the module has begun."""
         import_id = text_field(document, "import")
         if (found := self._under_way.get(import_id)) is not None and found.module == module:
@@ -164,7 +164,7 @@ class Imports:
             await asyncio.to_thread(self._folders.remove, import_id)
         return {}
 
-    async def _conversations(self, found: Import, body: AsyncIterator[bytes]) -> Answer:
+    async def _conversations(self, found: Import, body: AsyncIterator[bytes]) -> Document:
         if found.is_dry:
             raise NotAllowed("This import only counts.", key="dry_run")
         arriving = Arriving(self._folders, found)
@@ -195,7 +195,7 @@ class Imports:
                 self._folders.place_transcript(found.id, arriving.staged[each.id], each.id)
         self._folders.sync_transcripts()
 
-    async def _file(self, found: Import, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]) -> Answer:
+    async def _file(self, found: Import, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]) -> Document:
         try:
             target = found.place(query.get("part", []))
         except LeftOut as left_out:
@@ -258,7 +258,7 @@ class Imports:
         except Conflict:
             return "too_many_waiting"
 
-    async def _undo(self, found: Import) -> Answer:
+    async def _undo(self, found: Import) -> Document:
         """Remove what an import brought and nobody has changed since; the rest stays, and is named."""
         if not found.takes_files:
             raise NotAllowed("This needs the owner.", key="not_owner")
@@ -275,7 +275,7 @@ class Imports:
                 kept.append(placed[0])
         return {"removed": removed, "kept": kept}
 
-    async def _end(self, found: Import, record: Record) -> Answer:
+    async def _end(self, found: Import, record: Record) -> Document:
         del self._under_way[found.id]
         errors = record.get("errors")
         state, kind = (str(record.get(name) or "unknown")[:_STATE] for name in ("state", "kind"))
@@ -350,7 +350,7 @@ def _owner(record: Record) -> object:
     return record.get("module", "imports")
 
 
-def _record(document: Answer) -> Record:
+def _record(document: Document) -> Record:
     record = object_field(document, "record")
     return {**record, "id": text_field(record, "id")}
 
