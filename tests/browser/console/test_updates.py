@@ -45,7 +45,7 @@ def test_one_is_refused_one_stays_and_is_taken_back(
     source.unlink()
     changed(built(tmp_path), source.parent, MIGRATES)
     page.get_by_role("button", name="Update").click()
-    expect(page.get_by_text("A conversation was held in a sandbox")).to_be_visible(timeout=MINUTES)
+    expect(page.get_by_text("It ends when it is asked to.")).to_be_visible(timeout=MINUTES)
     expect(page.get_by_text("In place")).to_be_visible(timeout=MINUTES)
     assert httpx2.get(f"{computer.url}/api/health", timeout=60, **PLAIN).json()["version"] == "0.2.0"
     assert violations(page) == []
