@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from parachute.base.chat_ids import group_of
 from parachute.base.errors import NotAllowed
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.models import ServerTool
@@ -306,7 +307,7 @@ def _subject(session: Session, workspace: Workspace | None) -> str:
     if workspace is not None:
         return f"workspace:{workspace.slug}"
     if session.linked_bot_platform and session.linked_bot_chat_id:
-        return guest_subject(session.linked_bot_platform, session.linked_bot_chat_id)
+        return guest_subject(session.linked_bot_platform, group_of(session.linked_bot_chat_id))
     return GUESTS if session.from_outside else CHATS
 
 

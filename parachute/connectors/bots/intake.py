@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from parachute.base.chat_ids import group_of
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, Unavailable
-from parachute.connectors.chats.models import LinkedChat, shown_name
+from parachute.connectors.chats.models import LinkedChat, shown_name, topic_of
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import PLATFORMS, Configuration, Platform
 from parachute.connectors.configuration.service import BotConfiguration
@@ -34,7 +35,7 @@ class Intake(Struct):
 
     `wake` is called with a chat in which something waits, `let_in` with one that a list of the settings lets in, `remove` with
     names of shared files that nobody needs, `state_changed` with a state, `owner_seen` when the owner is in their own chat, and `revise`
-    with a message that was changed or deleted.
+    with a message that was changed or deleted. `move` gets a chat that has another id now.
     """
 
     configuration: BotConfiguration
@@ -48,6 +49,7 @@ class Intake(Struct):
     state_changed: Callable[[Platform, State], Awaitable[None]]
     owner_seen: Callable[[], None]
     revise: Callable[[Platform, Update], Awaitable[None]]
+    move: Callable[[Platform, Update], Awaitable[None]]
 
     async def start(self, platform: str) -> Start:
         """Return the configuration with which a connector begins; error: Conflict if it shall not run."""
@@ -98,8 +100,10 @@ class Intake(Struct):
                     log.warning("More than %d messages wait in a chat of %s; the rest is not taken.", count, platform)
                     is_open = False
                 counts[update.chat.id] = count + is_open
+            elif update.kind == "moved":
+                await self.move(name, update)
             elif not update.sender.is_bot and update.kind in ("message", "joined"):
-                await self.knock(name, _without_words(update))
+                await self.knock(name, _of_group(_without_words(update)))
             if is_open:
                 woken[update.chat.id] = None
                 stored.append((replace(update, text=update.text[:_LONGEST]), True))
@@ -137,6 +141,8 @@ class Intake(Struct):
                     for each, is_open in stored
                 ]
                 await self.revise(platform, update)
+            case "moved":
+                await self.move(platform, update)
             case "joined" | "left":
                 pass
         return False
@@ -150,6 +156,11 @@ class Intake(Struct):
             # In a private chat nobody else is heard, whatever the platform says.
             is_right = found.kind == chat.kind and (chat.kind == "group" or found.sender == sender.id)
             return found if is_right else None
+        group = await self.chats.get(platform, group_of(chat.id)) if group_of(chat.id) != chat.id else None
+        if group is not None and group.kind == chat.kind:
+            topic = topic_of(group, chat)
+            await self.chats.add(topic)
+            return topic
         # A room that is listed may be one with a single person.
         is_listed = chat.id in getattr(settings, "allowed_rooms", ())
         if not is_listed and not (chat.kind == "private" and sender.id in settings.allowed_users):
@@ -171,7 +182,12 @@ class Intake(Struct):
 
 
 def _without_words(update: Update) -> Update:
-    return replace(update, text="", files=(), button="")
+    return replace(update, text="", files=(), button="", quote=None)
+
+
+def _of_group(update: Update) -> Update:
+    """The update as one of the whole group: of its topics none is let in alone."""
+    return replace(update, chat=replace(update.chat, id=group_of(update.chat.id), topic=""))
 
 
 def _platform(name: str) -> Platform:

@@ -20,7 +20,7 @@ from parachute.connectors.conversations.service import Conversations
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.notices.service import Notices
 from parachute.connectors.platforms.available import check_installed, label
-from parachute.connectors.platforms.models import Identity, State
+from parachute.connectors.platforms.models import Identity, State, Update
 from parachute.connectors.runtime.client import ConnectorDown
 from parachute.connectors.runtime.service import Connectors
 from parachute.connectors.updates.store import UpdateStore
@@ -216,17 +216,26 @@ class Bots:
             await self.clock.wait(changed, 1)
 
     async def linked(self) -> list[LinkedChat]:
-        """Every chat that may talk to a bot."""
-        return await self.chats.all()
+        """Every chat that may talk to a bot; topics go with their group."""
+        return [each for each in await self.chats.all() if each.group == each.chat]
+
+    async def move(self, platform: Platform, update: Update) -> None:
+        """Let a group that has another id now go on under it."""
+        if await self.chats.move(platform, update.chat.id, update.moved_to):
+            self.conversations.wake(platform, update.chat.id)
+            self.changed()
 
     async def unlink(self, platform: Platform, chat: str, who: str) -> None:
         """Let a chat in no longer: what it wrote and was still to be told is forgotten, its conversation stays. Error: NotFound."""
         found = await self.chats.get(platform, chat)
-        if found is None or not await self.chats.remove(platform, chat):
+        topics = await self.chats.topics(found) if found else []
+        if found is None or not await self.chats.remove(platform, found.chat):
             raise NotFound("This chat is unknown.", "`parachute bots chats` lists them.", key="no_chat")
-        await self.conversations.forget(found)
-        await self.updates.forget(platform, chat)
-        await self.deliveries.forget(platform, chat)
+        for each in (found, *topics):
+            await self.chats.remove(platform, each.chat)
+            await self.conversations.forget(each)
+            await self.updates.forget(platform, each.chat)
+            await self.deliveries.forget(platform, each.chat)
         await self.notices.look()
         self._record("unlink", platform, who, chat)
         self.changed()

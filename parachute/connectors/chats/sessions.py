@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import NotAllowed
@@ -30,11 +29,10 @@ class ChatSessions(Struct, frozen=True):
 
     async def prepared(self, chat: LinkedChat, *, take_back: bool = False) -> Session:
         """The conversation of a chat with its permissions set; `take_back`: also if it was put away. Error: NotAllowed by a hook."""
-        session = await self.sessions.find(chat.session) if chat.session else None
+        session = await self._session(chat)
         if session is None:
-            session = await self._create(chat, None)
-            chat = replace(chat, session=session.id, is_prepared=False)
-        if not chat.is_prepared:
+            session = await self._begin(chat, await self._group(chat))
+        elif not chat.is_prepared:
             await self._shut_in(chat, session.id)
         if _link(session) != _link_of(chat):
             # A list that was made anew from transcripts knows of no chats.
@@ -47,14 +45,30 @@ class ChatSessions(Struct, frozen=True):
 
     async def begin_anew(self, chat: LinkedChat) -> Session:
         """Another conversation for a chat, which may use exactly what the one before may."""
-        before = await self.sessions.find(chat.session) if chat.session else None
+        return await self._begin(chat, chat)
+
+    async def governing(self, chat: LinkedChat, session: Session) -> Session:
+        """The conversation that says when a chat is answered: its own, or of a topic that of its group."""
+        group = await self._group(chat)
+        return (await self._session(group) if group else None) or session
+
+    async def _group(self, chat: LinkedChat) -> LinkedChat | None:
+        """The group of a topic; None for a chat that is none."""
+        return await self.chats.get(chat.platform, chat.group) if chat.group != chat.chat else None
+
+    async def _session(self, chat: LinkedChat) -> Session | None:
+        return await self.sessions.find(chat.session) if chat.session else None
+
+    async def _begin(self, chat: LinkedChat, model: LinkedChat | None) -> Session:
+        """Begin a conversation, which may use exactly what that of another chat may; what its template says where nothing is set yet."""
+        before = await self._session(model) if model else None
         session = await self._create(chat, before)
-        if before is None:
-            await self._shut_in(replace(chat, session=session.id), session.id)
+        if before is None or model is None or not model.is_prepared:
+            await self._shut_in(chat, session.id)
             return session
         text = await self.sessions.permissions.of(before)
         if text is None and await self.permissions.are_lost(before):
-            await self._shut_in(replace(chat, session=session.id), session.id)
+            await self._shut_in(chat, session.id)
             return session
         await self.sessions.permissions.set(session.id, text, f"the conversation before in {label(chat.platform)}")
         await self.chats.set_prepared(chat, session.id)
@@ -62,7 +76,7 @@ class ChatSessions(Struct, frozen=True):
 
     async def _create(self, chat: LinkedChat, before: Session | None) -> Session:
         metadata: dict[str, Any] = {}
-        if before is not None:
+        if before is not None and chat.group == chat.chat:
             names = ("bot_settings", "pending_initialization")
             metadata = {name: before.metadata[name] for name in names if name in before.metadata}
         identifier = str(uuid.uuid4())

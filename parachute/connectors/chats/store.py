@@ -10,7 +10,9 @@ from parachute.base.database import Database
 from parachute.connectors.chats.models import LinkedChat
 from parachute.connectors.configuration.models import Platform
 
-_COLUMNS = "platform, chat, kind, sender, title, template, approved_at, approved_by, session, is_prepared, is_owner"
+_COLUMNS = (
+    "platform, chat, kind, sender, title, template, approved_at, approved_by, session, is_prepared, is_owner, earlier"
+)
 
 _REPLACING = ", ".join(f"excluded.{column}" for column in _COLUMNS.split(", "))
 
@@ -25,13 +27,19 @@ def create_chats(connection: sqlite3.Connection) -> None:
     )
 
 
+def add_earlier_ids(connection: sqlite3.Connection) -> None:
+    """Keep the id that a chat had before its platform gave it another one."""
+    connection.execute("ALTER TABLE chats ADD COLUMN earlier TEXT NOT NULL DEFAULT ''")
+    connection.execute("CREATE INDEX chats_by_earlier ON chats (platform, earlier) WHERE earlier != ''")
+
+
 async def insert_chat(connection: Connection, chat: LinkedChat) -> None:
     """Let a chat in, inside of a transaction; one that is let in already stays as it is, unless it was a private one."""
     row = (chat.platform, chat.chat, chat.kind, chat.sender, chat.title, chat.template, chat.approved_at)
     await connection.execute(
-        f"INSERT INTO chats ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "  # noqa: S608 - fixed columns
+        f"INSERT INTO chats ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "  # noqa: S608 - fixed columns
         f"ON CONFLICT (platform, chat) DO UPDATE SET ({_COLUMNS}) = ({_REPLACING}) WHERE chats.kind != excluded.kind",
-        (*row, chat.approved_by, chat.session, int(chat.is_prepared), int(chat.is_owner)),
+        (*row, chat.approved_by, chat.session, int(chat.is_prepared), int(chat.is_owner), chat.earlier),
     )
 
 
@@ -46,9 +54,20 @@ class ChatStore:
         return await self._chats("ORDER BY platform, chat LIMIT 10000", ())
 
     async def get(self, platform: str, chat: str) -> LinkedChat | None:
-        """One chat, None if it was not let in."""
+        """One chat by its id or its earlier one, None if it was not let in."""
         found = await self._chats("WHERE platform = ? AND chat = ?", (platform, chat))
+        found = found or await self._chats("WHERE platform = ? AND earlier = ?", (platform, chat))
         return found[0] if found else None
+
+    async def topics(self, chat: LinkedChat) -> list[LinkedChat]:
+        """The topics of a group that have a conversation."""
+        found = await self._chats("WHERE platform = ? AND chat GLOB ? || '/*'", (chat.platform, chat.chat))
+        return [each for each in found if each.group == chat.chat]
+
+    async def move(self, platform: str, chat: str, other: str) -> bool:
+        """Note that a group has another id; False if it was not let in, or the other one is."""
+        query = "UPDATE OR IGNORE chats SET chat = ?, earlier = ? WHERE platform = ? AND chat = ? AND kind = 'group'"
+        return bool(await self._database.write(query, (other, chat, platform, chat)))
 
     async def of_session(self, session: str) -> LinkedChat | None:
         """The chat of a conversation."""
@@ -89,5 +108,6 @@ class ChatStore:
     async def _chats(self, condition: str, parameters: Sequence[object]) -> list[LinkedChat]:
         rows = await self._database.rows(f"SELECT {_COLUMNS} FROM chats {condition}", parameters)  # noqa: S608 - fixed
         return [
-            replace(LinkedChat(*row[:9]), is_prepared=bool(row[9]), is_owner=bool(row[10])) for row in map(tuple, rows)
+            replace(LinkedChat(*row[:9]), is_prepared=bool(row[9]), is_owner=bool(row[10]), earlier=row[11])
+            for row in map(tuple, rows)
         ]

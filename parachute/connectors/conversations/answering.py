@@ -105,11 +105,14 @@ class Answer(Struct):
         """Have a message delivered that changes no more."""
         # After a draft that is on its way: behind the message it would take its place.
         async with self._sending:
-            outgoing = Outgoing(self.place, text or self._text, answers=self.answers if not self._number else "")
+            outgoing = self._outgoing(text or self._text)
             key, self._text = f"{self.key}.{self._number}", ""
             self._number += 1
             self._changed.clear()
             await self.deliveries.put(self.platform, key, outgoing, again=self._again)
+
+    def _outgoing(self, text: str, *, is_final: bool = True) -> Outgoing:
+        return Outgoing(self.place, text, is_final=is_final, answers=self.answers, is_continued=self._number > 0)
 
     async def _end_drafts(self, showing: "asyncio.Task[None] | None") -> None:
         self._over.set()
@@ -131,8 +134,7 @@ class Answer(Struct):
             async with self._sending:
                 if self._over.is_set() or not self._text.strip():
                     continue
-                answers = self.answers if not self._number else ""
-                draft = Outgoing(self.place, self._text, is_final=False, answers=answers)
+                draft = self._outgoing(self._text, is_final=False)
                 with contextlib.suppress(ParachuteError):
                     await self.connectors.send(self.platform, f"{self.key}.{self._number}", draft)
             # Whatever comes meanwhile is in the next one.

@@ -54,6 +54,9 @@ def text_of(chat: LinkedChat, updates: Sequence[Update], notes: Sequence[str] = 
     lines = []
     for update in updates:
         words = update.text.strip()
+        if update.quote:
+            who = shown_name(update.quote.author) or "somebody"
+            words = f'[This answers what {who} wrote: "{update.quote.text}"]\n{words}'
         if chat.kind == "group" and words:
             words = f"{shown_name(update.sender.name) or 'Somebody'} ({update.sender.id}): {words}"
         lines.append(words)

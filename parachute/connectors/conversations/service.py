@@ -159,6 +159,11 @@ class Conversations:
             await self.store.forget(*key)
             return False
         batch = await self.store.batch(*key)
+        if batch is None and chat.chat != key.chat:
+            # The platform has given it another id, under which it goes on.
+            await self.store.move(*key, chat.chat)
+            self.wake(key.platform, chat.chat)
+            return False
         if batch is None:
             batch = await self._next_batch(chat)
             if batch is None:
@@ -180,12 +185,13 @@ class Conversations:
         session = await self._session(chat, waiting)
         if session is None:
             return None
+        rules = await self.chat_sessions.governing(chat, session)
         messages: list[Stored] = []
         left: list[Stored] = []
         for each in waiting:
             if command_of(each.update):
                 break
-            wanted = is_answered(chat, session, each.update) and not session.metadata.get("pending_initialization")
+            wanted = is_answered(chat, rules, each.update) and not rules.metadata.get("pending_initialization")
             (messages if wanted else left).append(each)
         if left:
             await self._done(chat, left)
@@ -356,7 +362,7 @@ class Conversations:
 
     async def _stop_if_asked(self, chat: LinkedChat) -> None:
         """Stop a run when that is asked during it; all else that comes waits, where its people can still change it."""
-        arrived = self._arrived[_Key(chat.platform, chat.chat)]
+        arrived = self._arrived.setdefault(_Key(chat.platform, chat.chat), asyncio.Event())
         while True:
             for each in await self.store.waiting(chat.platform, chat.chat, _LOOKED_THROUGH):
                 if command_of(each.update) == "stop":

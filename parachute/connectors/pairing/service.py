@@ -103,6 +103,11 @@ class Pairing:
             await self.deliveries.put(platform, f"pairing-{request.id}", Outgoing(Chat(chat.id, "private"), text))
         self.changed()
 
+    async def move(self, platform: Platform, update: Update) -> None:
+        """Have a request go on under the id that its group has now."""
+        if await self.store.move(platform, update.chat.id, update.moved_to):
+            self.changed()
+
     async def approve(self, identifier: str, approval: Approval) -> LinkedChat:
         """Let a chat in; it is told. Errors: NotFound, NotAllowed for more than a sandbox, InvalidInput for an unknown word."""
         request = await self._waiting(identifier)

@@ -87,6 +87,11 @@ class PairingStore:
             )
         return True
 
+    async def move(self, platform: str, chat: str, other: str) -> bool:
+        """Give the request of a group another id; False if there is none, or the other one has one."""
+        query = "UPDATE OR IGNORE pairing_requests SET chat = ? WHERE platform = ? AND chat = ? AND kind = 'group'"
+        return bool(await self._database.write(query, (other, platform, chat)))
+
     async def approve(self, request: PairingRequest, chat: LinkedChat) -> bool:
         """Let the chat in and end its request, both or none; False if somebody else has answered it."""
         async with self._database.transaction() as connection:

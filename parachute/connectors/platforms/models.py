@@ -10,17 +10,21 @@ from typing import Literal
 from msgspec import Struct
 
 ChatKind = Literal["private", "group"]
-UpdateKind = Literal["message", "edited", "deleted", "button", "joined", "left"]
+UpdateKind = Literal["message", "edited", "deleted", "button", "joined", "left", "moved"]
 FileKind = Literal["picture", "voice", "audio", "document"]
 StateKind = Literal["connecting", "connected", "waiting", "refused"]
 
 
 class Chat(Struct, frozen=True, forbid_unknown_fields=True):
-    """A conversation of the platform; `id` is the platform's, never a name."""
+    """A conversation of the platform; `id` is the platform's, never a name.
+
+    A topic of a group has an id of its own (`base/chat_ids`); `title` is then the group's, and `topic` the topic's, empty if unknown.
+    """
 
     id: str
     kind: ChatKind
     title: str = ""
+    topic: str = ""
 
 
 class Sender(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,11 +53,19 @@ class Button(Struct, frozen=True, forbid_unknown_fields=True):
     value: str
 
 
+class Quote(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a message answers: the part of it that was marked, or its beginning, and who wrote it."""
+
+    author: str
+    text: str
+
+
 class Update(Struct, frozen=True, forbid_unknown_fields=True):
     """Something that happened on the platform. `id` is unique there and the same when it is handed over again.
 
     `message`: the platform's id of the message that was written, edited, deleted or had the button. `seconds`: since 1970, by the
-    platform's clock. `is_for_bot`: it mentions the bot or answers it. `button`: the value of what was pressed.
+    platform's clock. `is_for_bot`: it mentions the bot or answers it. `button`: the value of what was pressed. `quote`: what it
+    answers, unless that is the bot's own. `moved_to`: the id that the chat has from now on, for kind `moved`.
     """
 
     id: str
@@ -66,6 +78,8 @@ class Update(Struct, frozen=True, forbid_unknown_fields=True):
     is_for_bot: bool = False
     files: tuple[File, ...] = ()
     button: str = ""
+    quote: Quote | None = None
+    moved_to: str = ""
 
 
 class Updates(Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,6 +112,7 @@ class Outgoing(Struct, frozen=True, forbid_unknown_fields=True):
 
     `markdown` is the whole text so far; the connector renders, splits and streams it as its platform can. `is_final` False: more
     follows, and it may be shown as a draft or not at all. `answers`: the platform's id of the message that this replies to.
+    `is_continued`: it goes on with a reply, and is shown where that is without being one itself.
     """
 
     chat: Chat
@@ -106,6 +121,11 @@ class Outgoing(Struct, frozen=True, forbid_unknown_fields=True):
     answers: str = ""
     files: tuple[File, ...] = ()
     buttons: tuple[Button, ...] = ()
+    is_continued: bool = False
+
+    def replies_to(self, index: int) -> str:
+        """Return the message to which the part with this index is a reply; empty for none."""
+        return self.answers if index == 0 and not self.is_continued else ""
 
 
 class Sent(Struct, frozen=True, forbid_unknown_fields=True):

@@ -67,6 +67,13 @@ def _check(update: Update) -> None:
     _short("name", update.sender.name, _NAME)
     _short("text", update.text, _TEXT)
     _short("button", update.button, _ID)
+    _short("topic", update.chat.topic, _NAME)
+    _short("moved_to", update.moved_to, _ID)
+    if (update.kind == "moved") != bool(update.moved_to):
+        raise InvalidInput("moved_to: goes with updates of kind moved, and with no others.", key="moved_to_invalid")
+    if update.quote:
+        _short("quote.author", update.quote.author, _NAME)
+        _short("quote.text", update.quote.text, _NAME)
     if not 0 <= update.seconds < _SECONDS:
         raise InvalidInput("seconds: not a duration.", key="duration_invalid")
     if len(update.files) > _FILES:

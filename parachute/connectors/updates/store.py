@@ -229,6 +229,13 @@ class UpdateStore:
                     "UPDATE updates SET state = 'done', body = '', message = '' WHERE number = ?", (number,)
                 )
 
+    async def move(self, platform: str, chat: str, other: str) -> None:
+        """Put the messages of a chat that nobody has taken under the id that it has now."""
+        await self._database.write(
+            "UPDATE updates SET chat = ? WHERE platform = ? AND chat = ? AND state IN ('waiting', 'note')",
+            (other, platform, chat),
+        )
+
     async def forget(self, platform: str, chat: str) -> None:
         """Forget the messages of a chat, and its open batches."""
         async with self._database.transaction() as connection:

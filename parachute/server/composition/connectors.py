@@ -10,6 +10,7 @@ from parachute.connectors.chats.codes import OwnerCodes
 from parachute.connectors.chats.models import LinkedChat
 from parachute.connectors.chats.sessions import ChatSessions
 from parachute.connectors.chats.store import ChatStore
+from parachute.connectors.configuration.models import Platform
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.conversations.commands import Commands
 from parachute.connectors.conversations.service import Conversations
@@ -22,6 +23,7 @@ from parachute.connectors.notices.store import NoticeStore
 from parachute.connectors.pairing.inbox import PairingSource
 from parachute.connectors.pairing.service import Pairing
 from parachute.connectors.pairing.store import PairingStore
+from parachute.connectors.platforms.models import Update
 from parachute.connectors.platforms.shared_files import remove_files
 from parachute.connectors.runtime.service import Connectors
 from parachute.connectors.sending.service import FileSending
@@ -76,6 +78,10 @@ async def build_connectors(
         if not has_limit and not (usual.daily_dollars is None and usual.daily_tokens is None):
             await llm.gateway.limits.put(SpendingLimit(linked.subject, "day", usual.daily_dollars, usual.daily_tokens))
 
+    async def moved(platform: Platform, update: Update) -> None:
+        await pairing.move(platform, update)
+        await bots.move(platform, update)
+
     intake = Intake(
         configuration,
         chats,
@@ -88,6 +94,7 @@ async def build_connectors(
         state_changed=lambda platform, state: bots.state_changed(platform, state),
         owner_seen=lambda: notices.owner_seen(),
         revise=lambda platform, update: conversations.revise(platform, update),
+        move=moved,
     )
     connectors = Connectors(home, sandbox.egress, storage.vault.root, settings.port, intake, clock)
 

@@ -23,7 +23,7 @@ from parachute.config.settings.models import Settings
 from parachute.config.vault.place import MARK, VaultPlace
 from parachute.config.vault.service import Vault
 from parachute.config.vault.watch import VaultWatch
-from parachute.connectors.chats.store import create_chats
+from parachute.connectors.chats.store import add_earlier_ids, create_chats
 from parachute.connectors.deliveries.store import create_deliveries
 from parachute.connectors.notices.store import create_notices
 from parachute.connectors.pairing.store import create_pairing
@@ -108,7 +108,14 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     )
     trust = Database(home.trust_database, trust_tables, page_size=_PAGE_SIZE)
     changes = Database(home.changes_database, change_store.ALL)
-    messenger_tables = (create_updates, create_chats, create_pairing, create_deliveries, create_notices)
+    messenger_tables = (
+        create_updates,
+        create_chats,
+        create_pairing,
+        create_deliveries,
+        create_notices,
+        add_earlier_ids,
+    )
     messengers = Database(home.messengers_database, messenger_tables, page_size=_PAGE_SIZE)
     databases = [sessions, runs, events, suggestions, trust, changes, messengers]
     recovery = Recovery(home.root, installation.clock)

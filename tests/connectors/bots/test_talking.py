@@ -125,6 +125,13 @@ def test_commands_begin_anew_and_keep_what_the_owner_took(bot: Bot) -> None:
     bot.wait_text("Nothing is running.")
 
 
+def test_who_begins_with_a_new_conversation_has_no_more_rights_for_it(bot: Bot) -> None:
+    bot.let_in()
+    bot.write("/new")
+    bot.wait_text("new conversation")
+    assert bot.session()["permissions"]["template"] == "guest"
+
+
 def test_a_group_is_silent_until_it_is_activated_and_answers_mentions(bot: Bot) -> None:
     group = -1000 - bot.person
     bot.telegram.write("anybody here?", chat=group, user=bot.person)

@@ -13,7 +13,7 @@ from tests.support.changes import Changes
 
 from .gateway import Gateway
 from .rest import Bucket, Rest
-from .world import BOT, PRIVATE, TEXT, Channel, Guild, Ids, member, user
+from .world import BOT, PRIVATE, TEXT, THREAD, Channel, Guild, Ids, member, user
 
 Result = TypeVar("Result")
 Gate = Callable[[Channel, dict[str, Any]], Awaitable[None]]
@@ -65,6 +65,12 @@ class DiscordAPI(Changes):
         self.guilds[guild.id] = guild
         self.call(self.gateway.dispatch("GUILD_CREATE", guild.document(self.bot)))
         return guild.channels
+
+    def thread(self, channel: Channel, name: str) -> Channel:
+        """A thread of a channel of a server."""
+        begun = self._keep(Channel(self.ids.next(), THREAD, name, channel.guild, parent=channel.id))
+        self.call(self.gateway.dispatch("THREAD_CREATE", begun.document()))
+        return begun
 
     def leave(self, guild: str) -> None:
         """Put the bot out of a server."""

@@ -10,7 +10,7 @@ from typing import Any
 EPOCH = 1420070400000
 BOT = "900000000000000001"
 APPLICATION = "900000000000000009"
-TEXT, PRIVATE = 0, 1
+TEXT, PRIVATE, THREAD = 0, 1, 11
 MESSAGE_CONTENT = 1 << 15
 SEND, HISTORY, ALL = 1 << 11, 1 << 16, (1 << 50) - 1
 
@@ -33,6 +33,19 @@ class Ids:
         return datetime.fromtimestamp(time.time() + self.skew, UTC).isoformat()
 
 
+_THREAD = {
+    "owner_id": "1",
+    "message_count": 0,
+    "member_count": 1,
+    "thread_metadata": {
+        "archived": False,
+        "auto_archive_duration": 1440,
+        "archive_timestamp": "2026-01-01T00:00:00+00:00",
+        "locked": False,
+    },
+}
+
+
 @dataclass
 class Channel:
     """A channel with its messages by id, as the API shows them."""
@@ -47,6 +60,8 @@ class Channel:
     typing: int = 0
     is_open: bool = True
     """True if the bot may read and write there."""
+    parent: str | None = None
+    """The channel in which a thread was begun."""
 
     def document(self) -> dict[str, Any]:
         last = next(reversed(self.messages), None)
@@ -59,9 +74,10 @@ class Channel:
             "position": 0,
             "permission_overwrites": [],
             "nsfw": False,
-            "parent_id": None,
+            "parent_id": self.parent,
             "topic": None,
             "rate_limit_per_user": 0,
+            **(_THREAD if self.parent else {}),
         }
 
 

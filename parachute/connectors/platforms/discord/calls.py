@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import discord
 
+from parachute.base.chat_ids import split_id
 from parachute.connectors.platforms.discord.problems import TOO_LARGE, UNKNOWN_MESSAGE, Problem, translated
 from parachute.connectors.platforms.models import Button, Chat, File
 from parachute.connectors.platforms.shared_files import open_file
@@ -26,10 +27,11 @@ class Calls:
     """Calls about one channel. Errors of all: ConnectionError, Refused, Problem."""
 
     def __init__(self, client: discord.Client, chat: Chat) -> None:
-        if not chat.id.isascii() or not chat.id.isdecimal():
+        channel, thread = split_id(chat.id)
+        if not channel.isascii() or not channel.isdecimal():
             raise Problem(f"Discord has no channel {chat.id[:40]!r}.")
         self._client = client
-        self._channel = client.get_partial_messageable(int(chat.id))
+        self._channel = client.get_partial_messageable(thread or int(channel))
 
     async def typing(self) -> None:
         """Show that something is being written."""

@@ -132,8 +132,14 @@ class Reader:
         elif isinstance(item, Update):
             self._updates.append(item)
         elif isinstance(item, Deleted):
-            author = self._authors.get(item.message, "")
-            update = translation.of_deletion(item.message, item.channel, item.guild, item.seconds, author)
+            update = translation.of_deletion(
+                item.message,
+                self._client.get_channel(item.channel),
+                item.channel,
+                is_private=item.guild is None,
+                seconds=item.seconds,
+                author=self._authors.get(item.message, ""),
+            )
             self._updates.append(update)
         elif isinstance(item, GuildHere):
             await self._catch_up_guild(item.guild)

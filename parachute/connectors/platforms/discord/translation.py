@@ -5,8 +5,9 @@ from typing import Any
 
 import discord
 
-from parachute.connectors.platforms.models import Chat, File, Sender, Update
-from parachute.connectors.platforms.texts import clean
+from parachute.base.chat_ids import topic_id
+from parachute.connectors.platforms.models import Chat, File, Quote, Sender, Update
+from parachute.connectors.platforms.texts import clean, quoted
 
 _NAME = 100
 _NOBODY = "unknown"
@@ -42,6 +43,7 @@ def of_message(message: discord.Message, own: int, files: Sequence[File] = ()) -
         text=clean(message.clean_content),
         is_for_bot=is_for(message, own),
         files=tuple(files),
+        quote=_quote(message, own),
     )
 
 
@@ -62,9 +64,9 @@ def of_edit(message: discord.Message, own: int) -> Update | None:
     )
 
 
-def of_deletion(message: int, channel: int, guild: int | None, seconds: float, author: str = "") -> Update:
-    """A deleted message, with who had written it if that is known; Discord does not tell who deleted it."""
-    chat = Chat(str(channel), "group" if guild else "private")
+def of_deletion(message: int, channel: object, number: int, *, is_private: bool, seconds: float, author: str) -> Update:
+    """A deleted message of the channel with this number, with who had written it if that is known; Discord does not tell who deleted it."""
+    chat = Chat(str(number), "private") if is_private else _group(channel, number)
     return Update(f"{message}:deleted", "deleted", chat, Sender(author or _NOBODY), seconds, str(message))
 
 
@@ -73,8 +75,10 @@ def of_press(interaction: discord.Interaction) -> Update | None:
     if interaction.type is not discord.InteractionType.component or interaction.channel_id is None:
         return None
     pressed: dict[str, Any] = {**(interaction.data or {})}
-    title = interaction.user.display_name if interaction.guild_id is None else _title(interaction.channel)
-    chat = Chat(str(interaction.channel_id), "group" if interaction.guild_id else "private", clean(title, _NAME))
+    if interaction.guild_id is None:
+        chat = Chat(str(interaction.channel_id), "private", clean(interaction.user.display_name, _NAME))
+    else:
+        chat = _group(interaction.channel, interaction.channel_id)
     return Update(
         id=str(interaction.id),
         kind="button",
@@ -107,7 +111,24 @@ def sender(user: discord.abc.User) -> Sender:
 def _chat(message: discord.Message) -> Chat:
     if message.guild is None:
         return Chat(str(message.channel.id), "private", clean(message.author.display_name, _NAME))
-    return Chat(str(message.channel.id), "group", clean(_title(message.channel), _NAME))
+    return _group(message.channel, message.channel.id)
+
+
+def _group(channel: object, number: int) -> Chat:
+    """A channel of a server; a thread is a topic of the channel that it was begun in, and of a forum a chat of its own."""
+    parent = channel.parent if isinstance(channel, discord.Thread) else None
+    if isinstance(channel, discord.Thread) and isinstance(parent, discord.TextChannel):
+        title, topic = clean(_title(parent), _NAME), clean(channel.name, _NAME)
+        return Chat(topic_id(str(parent.id), number), "group", title, topic)
+    return Chat(str(number), "group", clean(_title(channel), _NAME))
+
+
+def _quote(message: discord.Message, own: int) -> Quote | None:
+    answered = message.reference.resolved if message.reference else None
+    if not isinstance(answered, discord.Message) or answered.author.id == own:
+        return None
+    text = quoted(answered.clean_content)
+    return Quote(clean(answered.author.display_name, _NAME), text) if text else None
 
 
 def _title(channel: object) -> str:

@@ -70,7 +70,7 @@ class Writer:
             buttons = outgoing.buttons if index == len(texts) - 1 else ()
             wanted = digest([text, _pairs(buttons)])
             if index == len(entry.messages):
-                answers = outgoing.answers if index == 0 else ""
+                answers = outgoing.replies_to(index)
                 entry = await self._create(key, entry, text, buttons, answers, calls)
             written = entry.messages[index]
             if written.digest != wanted:

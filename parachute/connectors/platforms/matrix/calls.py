@@ -9,7 +9,7 @@ from typing import Any
 from parachute.connectors.platforms.matrix.api import CLIENT, Api, is_missing
 from parachute.connectors.platforms.matrix.markup import is_plain, with_choices
 from parachute.connectors.platforms.matrix.problems import Problem
-from parachute.connectors.platforms.matrix.reading import EVENT, events, identifier, mapping
+from parachute.connectors.platforms.matrix.reading import EVENT, events, identifier, mapping, thread_of
 from parachute.connectors.platforms.matrix.texts import say
 from parachute.connectors.platforms.matrix.translation import MEMBER, MESSAGE, REACTION, keycap, own_membership
 from parachute.connectors.platforms.models import Button, File
@@ -21,6 +21,7 @@ _EVENT_BYTES = 60_000
 
 _NOTICE = 200
 _CHOICES = 10
+_REMEMBERED = 1_000
 _TYPING_SECONDS = 8
 _FILE_BYTES = 50 * 1024 * 1024
 _TYPES = {"picture": "m.image", "voice": "m.audio", "audio": "m.audio", "document": "m.file"}
@@ -43,14 +44,14 @@ class Calls:
         self._language = language
         self._files = files
         self._largest: int | None = None
+        self._threads: dict[str, str] = {}
+        """The thread of each message that was answered last, by its event; empty for none."""
 
     async def create(
-        self, room: str, written_as: str, text: str, buttons: tuple[Button, ...], answers: str, *, waits: bool
+        self, room: str, written_as: str, text: str, buttons: tuple[Button, ...], where: dict[str, Any], *, waits: bool
     ) -> str:
-        """Write a message, or find the one that was written under this id; its event."""
-        content = self._content(text, buttons)
-        if identifier(EVENT, answers):
-            content["m.relates_to"] = {"m.in_reply_to": {"event_id": answers}}
+        """Write a message, or find the one that was written under this id; its event. `where`: what `related` says."""
+        content = self._content(text, buttons) | where
         return await self.send(room, MESSAGE, written_as, content, waits=waits)
 
     async def change(self, room: str, message: str, text: str, buttons: tuple[Button, ...], *, waits: bool) -> None:
@@ -88,7 +89,7 @@ class Calls:
         content = {"msgtype": "m.notice", "body": say(self._language, sentence), "m.mentions": {}}
         await self.send(room, MESSAGE, written_as, content)
 
-    async def send_file(self, room: str, written_as: str, file: File) -> str:
+    async def send_file(self, room: str, written_as: str, file: File, where: dict[str, Any]) -> str:
         """Write a message with a file of the shared folder; its event."""
         try:
             found = open_file(self._files, file)
@@ -110,6 +111,7 @@ class Calls:
         }
         if file.kind == "voice":
             content["org.matrix.msc3245.voice"] = {}
+        content |= where
         return await self.send(room, MESSAGE, written_as, content)
 
     async def typing(self, room: str, *, is_on: bool) -> None:
@@ -176,6 +178,21 @@ class Calls:
             if len(json.dumps(full, ensure_ascii=False).encode()) <= _EVENT_BYTES:
                 return full
         return content
+
+    async def related(self, room: str, answers: str, *, is_reply: bool) -> dict[str, Any]:
+        """Return the part of a message's content that makes it a reply, or puts it into the thread of what is answered."""
+        if not identifier(EVENT, answers):
+            return {}
+        if answers not in self._threads:
+            if len(self._threads) > _REMEMBERED:
+                self._threads.clear()
+            self._threads[answers] = thread_of(await self.event(room, answers))
+        reply = {"m.in_reply_to": {"event_id": answers}}
+        if thread := self._threads[answers]:
+            return {
+                "m.relates_to": {"rel_type": "m.thread", "event_id": thread, "is_falling_back": not is_reply, **reply}
+            }
+        return {"m.relates_to": reply} if is_reply else {}
 
     async def _limit(self) -> int:
         """Return the size of the largest file that the home server takes."""

@@ -10,10 +10,11 @@ from parachute.connectors.platforms.matrix.calls import Calls, transaction
 from parachute.connectors.platforms.matrix.downloads import Downloads
 from parachute.connectors.platforms.matrix.position import Position
 from parachute.connectors.platforms.matrix.problems import Problem
-from parachute.connectors.platforms.matrix.reading import EVENT, answered, identifier, relation, replaced, text
+from parachute.connectors.platforms.matrix.reading import EVENT, answered, identifier, mapping, relation, replaced, text
 from parachute.connectors.platforms.matrix.rooms import About, Rooms
 from parachute.connectors.platforms.matrix.writer import Writer
-from parachute.connectors.platforms.models import ChatKind, Sender, Update
+from parachute.connectors.platforms.models import ChatKind, Quote, Sender, Update
+from parachute.connectors.platforms.texts import quoted
 
 log = logging.getLogger("parachute.connector")
 
@@ -88,7 +89,8 @@ class Messages:
         who = self._rooms.sender(about.id, sender, is_bot=translation.is_automatic(event))
         is_answer = bool(reply) and self._writer.is_own(about.id, reply)
         files = () if target else await self._downloads.take(event)
-        update = translation.of_message(event, about, who, self._user, is_answer=is_answer, files=files)
+        quote = await self._quote(about.id, reply) if reply and not is_answer and not target else None
+        update = translation.of_message(event, about, who, self._user, is_answer=is_answer, files=files, quote=quote)
         number = translation.number_of(update.text) if is_answer and not files else 0
         chosen = await self._chosen(event, about, sender, reply, number)
         return chosen or ([update] if update.text or update.files else [])
@@ -144,6 +146,16 @@ class Messages:
         except Problem as problem:
             log.info("An encrypted room could not be told so: %s", problem)
         self._position.add_encrypted(room)
+
+    async def _quote(self, room: str, message: str) -> Quote | None:
+        """What somebody else wrote, to which a message is the answer."""
+        found = await self._calls.event(room, message)
+        author = translation.sender_of(found)
+        if not author or author == self._user or found.get("type") != translation.MESSAGE:
+            return None
+        is_reply = "m.in_reply_to" in relation(found)
+        text = quoted(translation.said(mapping(found, "content"), is_reply=is_reply))
+        return Quote(self._rooms.sender(room, author).name, text) if text else None
 
     async def _author(self, room: str, message: str) -> str:
         if (known := self._authors.get(message)) is not None:

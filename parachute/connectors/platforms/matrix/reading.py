@@ -54,6 +54,12 @@ def answered(event: dict[str, Any]) -> str:
     return identifier(EVENT, mapping(found, "m.in_reply_to").get("event_id"))
 
 
+def thread_of(event: dict[str, Any]) -> str:
+    """The id of the event with which the thread of a message begins; empty for none."""
+    found = relation(event)
+    return identifier(EVENT, found.get("event_id")) if found.get("rel_type") == "m.thread" else ""
+
+
 def replaced(event: dict[str, Any]) -> str:
     """The id of the event whose place a message takes; empty for none."""
     found = relation(event)

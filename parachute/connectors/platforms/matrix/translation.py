@@ -15,7 +15,7 @@ from parachute.connectors.platforms.matrix.reading import (
     text,
 )
 from parachute.connectors.platforms.matrix.rooms import About
-from parachute.connectors.platforms.models import File, FileKind, Sender, Update, UpdateKind
+from parachute.connectors.platforms.models import File, FileKind, Quote, Sender, Update, UpdateKind
 from parachute.connectors.platforms.texts import clean
 
 MESSAGE, REACTION, REDACTION, MEMBER = "m.room.message", "m.reaction", "m.room.redaction", "m.room.member"
@@ -43,9 +43,16 @@ def inviter_of(event: dict[str, Any]) -> str:
 
 
 def of_message(
-    event: dict[str, Any], about: About, sender: Sender, user: str, *, is_answer: bool, files: Sequence[File] = ()
+    event: dict[str, Any],
+    about: About,
+    sender: Sender,
+    user: str,
+    *,
+    is_answer: bool,
+    files: Sequence[File] = (),
+    quote: Quote | None = None,
 ) -> Update:
-    """A message that was written, or that another one has replaced; `is_answer`: it answers one of the bot's."""
+    """A message that was written, or that another one has replaced; `is_answer`: it answers one of the bot's, `quote`: somebody else's."""
     target = replaced(event)
     written = mapping(event, "content", "m.new_content") if target else mapping(event, "content")
     identity = str(event["event_id"])
@@ -60,6 +67,7 @@ def of_message(
         text=said(written, is_reply="m.in_reply_to" in mapping(event, "content", "m.relates_to")),
         is_for_bot=is_private or is_answer or is_mentioned(written, user),
         files=tuple(files),
+        quote=quote,
     )
 
 

@@ -114,8 +114,8 @@ class Writer:
             buttons = outgoing.buttons if index == len(texts) - 1 and outgoing.is_final else ()
             wanted = digest([text, _pairs(buttons)])
             if index == len(self._shown.get(key).messages):
-                answers = outgoing.answers if index == 0 else ""
-                create = partial(self._calls.create, room, text=text, buttons=buttons, answers=answers, waits=waits)
+                where = await self._calls.related(room, outgoing.answers, is_reply=bool(outgoing.replies_to(index)))
+                create = partial(self._calls.create, room, text=text, buttons=buttons, where=where, waits=waits)
                 identity, shown = await self._written(key, room, wanted, create)
                 self._put(key, index, Message(identity, shown))
             message = self._shown.get(key).messages[index]
@@ -135,7 +135,8 @@ class Writer:
         for file in outgoing.files[len(self._shown.get(key).files) :]:
             identity = ""
             try:
-                send = partial(self._calls.send_file, outgoing.chat.id, file=file)
+                where = await self._calls.related(outgoing.chat.id, outgoing.answers, is_reply=False)
+                send = partial(self._calls.send_file, outgoing.chat.id, file=file, where=where)
                 identity, _ = await self._written(key, outgoing.chat.id, _FILE + digest([file.path]), send)
             except Problem as problem:
                 problems.append(f"{file.name}: {problem}")

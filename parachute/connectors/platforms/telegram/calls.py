@@ -12,6 +12,7 @@ from telegram import Message as TelegramMessage
 from telegram.constants import ChatAction, ParseMode
 from telegram.error import BadRequest, ChatMigrated
 
+from parachute.base.chat_ids import split_id
 from parachute.connectors.platforms.models import File
 from parachute.connectors.platforms.platform import Refused
 from parachute.connectors.platforms.shared_files import open_file
@@ -26,7 +27,7 @@ Answer = TypeVar("Answer")
 
 
 class Calls:
-    """Calls about one chat at a time, by its id. Errors of all: ConnectionError, Refused.
+    """Calls about one chat at a time, by its id, which may be that of a topic. Errors of all: ConnectionError, Refused.
 
     `waits` False: what Telegram wants to have later is a ConnectionError.
     """
@@ -42,10 +43,16 @@ class Calls:
     ) -> str:
         """Write a message; its id."""
         reply = ReplyParameters(int(answers), allow_sending_without_reply=True) if answers.isdecimal() else None
+        _, topic = split_id(chat)
 
         async def send(text: str, mode: str | None) -> TelegramMessage:
             message = partial(
-                self._bot.send_message, text=text, parse_mode=mode, reply_markup=keyboard, reply_parameters=reply
+                self._bot.send_message,
+                text=text,
+                parse_mode=mode,
+                reply_markup=keyboard,
+                reply_parameters=reply,
+                message_thread_id=topic,
             )
             return await self._call(chat, message, waits=waits)
 
@@ -110,8 +117,10 @@ class Calls:
 
     async def typing(self, chat: str) -> None:
         """Show for five seconds that something is being written."""
+        _, topic = split_id(chat)
+        action = partial(self._bot.send_chat_action, action=ChatAction.TYPING, message_thread_id=topic)
         try:
-            await self._call(chat, partial(self._bot.send_chat_action, action=ChatAction.TYPING), waits=False)
+            await self._call(chat, action, waits=False)
         except BadRequest as error:
             raise translated(error) from None
 
@@ -128,16 +137,17 @@ class Calls:
             name = file.name or "file"
 
             is_picture = file.kind == "picture" and size <= _PICTURE_BYTES
+            _, topic = split_id(chat)
 
             async def send(target: str) -> TelegramMessage:
                 opened.seek(0)
                 if is_picture:
-                    return await self._bot.send_photo(target, opened, filename=name)
+                    return await self._bot.send_photo(target, opened, filename=name, message_thread_id=topic)
                 if file.kind == "voice":
-                    return await self._bot.send_voice(target, opened, filename=name)
+                    return await self._bot.send_voice(target, opened, filename=name, message_thread_id=topic)
                 if file.kind == "audio":
-                    return await self._bot.send_audio(target, opened, filename=name)
-                return await self._bot.send_document(target, opened, filename=name)
+                    return await self._bot.send_audio(target, opened, filename=name, message_thread_id=topic)
+                return await self._bot.send_document(target, opened, filename=name, message_thread_id=topic)
 
             try:
                 try:
@@ -153,12 +163,13 @@ class Calls:
 
     async def _call(self, chat: str, asking: Callable[[str], Awaitable[Answer]], *, waits: bool = True) -> Answer:
         """Ask about a chat, also if it has become a supergroup with another id."""
-        target = self._moved.get(chat, chat)
+        group, _ = split_id(chat)
+        target = self._moved.get(group, group)
         try:
-            return await self._api.call(chat, lambda: asking(target), waits=waits)
+            return await self._api.call(group, lambda: asking(target), waits=waits)
         except ChatMigrated as moved:
-            self._moved[chat] = str(moved.new_chat_id)
-        return await self._api.call(chat, lambda: asking(self._moved[chat]), waits=waits)
+            self._moved[group] = str(moved.new_chat_id)
+        return await self._api.call(group, lambda: asking(self._moved[group]), waits=waits)
 
 
 async def _in_html(part: Part, send: Callable[[str, str | None], Awaitable[Answer]]) -> Answer:

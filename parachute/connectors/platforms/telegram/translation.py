@@ -4,15 +4,20 @@ import time
 from collections.abc import Iterator
 
 import telegram
+from msgspec.structs import replace
 from telegram import Message, MessageEntity, User
 
-from parachute.connectors.platforms.models import Chat, File, Identity, Sender, Update
-from parachute.connectors.platforms.texts import clean
+from parachute.base.chat_ids import topic_id
+from parachute.connectors.platforms.models import Chat, File, Identity, Quote, Sender, Update
+from parachute.connectors.platforms.texts import clean, quoted
 
 ALLOWED = ["message", "edited_message", "callback_query", "my_chat_member"]
 _NAME = 200
 _PRIVATE = "private"
 _GROUPS = ("group", "supergroup")
+_NOBODY = "unknown"
+_GENERAL = 1
+"""The topic that every group with topics has; what is written there is sent without it."""
 
 
 def identity_of(user: User) -> Identity:
@@ -27,8 +32,8 @@ def message_of(update: telegram.Update) -> Message | None:
 
 
 def of_message(update: telegram.Update, message: Message, bot: User, files: tuple[File, ...]) -> Iterator[Update]:
-    """A message as it is, or who has come to a group and left it."""
-    chat, seconds = chat_of(message.chat), (message.edit_date or message.date).timestamp()
+    """A message as it is, who has come to a group and left it, or the other id that it has now."""
+    chat, seconds = _chat_with(message), (message.edit_date or message.date).timestamp()
     left = (message.left_chat_member,) if message.left_chat_member else ()
     moves = (*(("joined", user) for user in message.new_chat_members), *(("left", user) for user in left))
     for number, (kind, user) in enumerate(moves):
@@ -36,6 +41,8 @@ def of_message(update: telegram.Update, message: Message, bot: User, files: tupl
         if user.id != bot.id:
             update_id = f"{update.update_id}.{number}"
             yield Update(update_id, kind, chat, _user(user), seconds, str(message.message_id))  # type: ignore[arg-type]
+    if moved := _moved(update, message):
+        yield moved
     text = _text(message)
     if text or files:
         yield Update(
@@ -48,6 +55,7 @@ def of_message(update: telegram.Update, message: Message, bot: User, files: tupl
             text=text,
             is_for_bot=chat.kind == "private" or _is_for(bot, message),
             files=files,
+            quote=_quote(bot, message),
         )
 
 
@@ -61,7 +69,7 @@ def of_button(update: telegram.Update) -> Update | None:
     return Update(
         id=str(update.update_id),
         kind="button",
-        chat=chat_of(query.message.chat),
+        chat=_chat_with(query.message),
         sender=_user(query.from_user),
         # Telegram does not say when it was.
         seconds=time.time(),
@@ -97,6 +105,60 @@ def chat_of(chat: telegram.Chat) -> Chat:
     return Chat(str(chat.id), "group", clean(chat.title or "", _NAME))
 
 
+def _chat_with(message: telegram.MaybeInaccessibleMessage) -> Chat:
+    """The conversation of a message: in a group with topics its topic, unless that is the one that is always there."""
+    group = chat_of(message.chat)
+    if not isinstance(message, Message) or group.kind == _PRIVATE or not message.is_topic_message:
+        return group
+    if message.message_thread_id in (None, _GENERAL):
+        return group
+    # Only what is no reply says what its topic is called.
+    begun = message.reply_to_message.forum_topic_created if message.reply_to_message else None
+    name = clean(begun.name, _NAME) if begun else ""
+    return replace(group, id=topic_id(group.id, message.message_thread_id), topic=name)
+
+
+def _moved(update: telegram.Update, message: Message) -> Update | None:
+    """The end of a group whose id is another one as a supergroup; the new one says it as well."""
+    before, after = message.migrate_from_chat_id or message.chat.id, message.migrate_to_chat_id or message.chat.id
+    if before == after:
+        return None
+    chat = replace(chat_of(message.chat), id=str(before))
+    # Whoever has done it, an anonymous administrator as well.
+    who, seconds = Sender(_NOBODY), message.date.timestamp()
+    return Update(str(update.update_id), "moved", chat, who, seconds, moved_to=str(after))
+
+
+def _quote(bot: User, message: Message) -> Quote | None:
+    """The part that is answered, or what it begins with; of the bot itself only what somebody has marked."""
+    answered, origin = message.reply_to_message, message.external_reply.origin if message.external_reply else None
+    marked = message.quote.text if message.quote else ""
+    if answered is not None:
+        if answered.forum_topic_created is not None:
+            return None
+        author = answered.sender_chat.title or "" if answered.sender_chat else ""
+        author = author or (answered.from_user.full_name if answered.from_user else "")
+        is_own = answered.from_user is not None and answered.from_user.id == bot.id
+        text = marked or ("" if is_own else _text(answered))
+    else:
+        author, text = _origin_name(origin), marked
+    return Quote(clean(author, _NAME), quoted(text)) if text.strip() else None
+
+
+def _origin_name(origin: telegram.MessageOrigin | None) -> str:
+    match origin:
+        case telegram.MessageOriginUser():
+            return origin.sender_user.full_name
+        case telegram.MessageOriginHiddenUser():
+            return origin.sender_user_name
+        case telegram.MessageOriginChat():
+            return origin.sender_chat.title or ""
+        case telegram.MessageOriginChannel():
+            return origin.chat.title or ""
+        case _:
+            return ""
+
+
 def _is_in(member: telegram.ChatMember) -> bool:
     return member.status not in ("left", "kicked") and getattr(member, "is_member", True)
 
@@ -106,7 +168,7 @@ def _sender(message: Message) -> Sender:
         # Administrators who stay anonymous, and channels: all of them share one user, who must not count as a person.
         title = message.sender_chat.title or ""
         return Sender(f"chat:{message.sender_chat.id}", clean(title, _NAME), is_bot=True)
-    return _user(message.from_user) if message.from_user else Sender("unknown", is_bot=True)
+    return _user(message.from_user) if message.from_user else Sender(_NOBODY, is_bot=True)
 
 
 def _user(user: User) -> Sender:

@@ -8,6 +8,7 @@ from functools import partial
 from msgspec.structs import replace
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
+from parachute.base.chat_ids import group_of
 from parachute.connectors.platforms.models import Chat, Outgoing, Sent
 from parachute.connectors.platforms.platform import Refused
 from parachute.connectors.platforms.shown import Entry, Message, Shown, digest
@@ -55,11 +56,12 @@ class Writer:
 
     async def typing(self, chat: Chat) -> None:
         """Show for five seconds that an answer is being written."""
-        if not self._api.is_quiet(chat.id):
+        if not self._api.is_quiet(group_of(chat.id)):
             await self._calls.typing(chat.id)
 
     def saw(self, chat: str, message: int) -> None:
-        """Note a message of a chat, by whomever: what is written next is behind it."""
+        """Note a message of a chat, by whomever: what is written next is behind it. Topics of a group count their messages together."""
+        chat = group_of(chat)
         self._newest[chat] = max(message, self._newest.pop(chat, 0))
         if len(self._newest) > _CHATS:
             del self._newest[next(iter(self._newest))]
@@ -70,7 +72,7 @@ class Writer:
         drafts = self._has_drafts and chat.kind == "private"
         now = self._api.clock.elapsed()
         since = now - self._updated.get(chat.id, 0.0)
-        if not self._api.is_quiet(chat.id) and since >= (_DRAFT_SECONDS if drafts else _EDIT_SECONDS):
+        if not self._api.is_quiet(group_of(chat.id)) and since >= (_DRAFT_SECONDS if drafts else _EDIT_SECONDS):
             if len(self._updated) > _CHATS:
                 self._updated.clear()
             begun = time.process_time()
@@ -101,7 +103,7 @@ class Writer:
             if earlier is not None and await self._calls.edit(chat, earlier.id, part, keyboard, waits=waits):
                 identity = earlier.id
             else:
-                answers = outgoing.answers if index == 0 else ""
+                answers = outgoing.replies_to(index)
                 send = partial(self._calls.send, chat, part, keyboard, answers, waits=waits)
                 identity = await self._announced(key, outgoing, wanted, send)
             entry = self._shown.get(key).with_message(index, Message(identity, wanted))
@@ -128,7 +130,9 @@ class Writer:
         """Write a new message, after a note that it is about to be written: afterwards one can look for it."""
         chat = outgoing.chat.id
         answered = int(outgoing.answers) if outgoing.answers.isdecimal() else 0
-        entry = replace(self._shown.get(key), chat=chat, pending=wanted, after=max(self._newest.get(chat, 0), answered))
+        group = group_of(chat)
+        after = max(self._newest.get(group, 0), answered)
+        entry = replace(self._shown.get(key), chat=group, pending=wanted, after=after)
         self._shown.put(key, entry)
         try:
             identity = await send()
@@ -151,7 +155,7 @@ class Writer:
 
     async def _search(self, chat: str, entry: Entry, keyboard: InlineKeyboardMarkup | None) -> str | None:
         """The message of the bot behind those that are known, if there is one: it was written, and the process killed."""
-        known = self._shown.ids_of(chat)
+        known = self._shown.ids_of(group_of(chat))
         behind = range(entry.after + 1, entry.after + 1 + _SEARCHED) if entry.after else range(0)
         for number in behind:
             if str(number) not in known and await self._calls.is_own(chat, number, keyboard):

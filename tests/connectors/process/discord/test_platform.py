@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parachute.connectors.platforms.models import Button, Chat, File, Outgoing
+from parachute.connectors.platforms.models import Button, Chat, File, Outgoing, Quote
 from parachute.connectors.runtime.client import ConnectorDown
 from tests.conftest import needs_bubblewrap
 from tests.connectors.connected import Server
@@ -59,6 +59,19 @@ async def test_in_a_channel_it_is_known_what_is_meant_for_the_bot(
         update = await stored(discord, api.write(general, ann, text, answers=answers))
         assert (update.text, update.is_for_bot) == (shown, expected)
         assert update.chat == Chat(general.id, "group", "#general · Home")
+        # What the bot itself has said is known to its agent.
+        assert update.quote == (Quote("Bob", "Nice") if answers == words else None)
+
+
+async def test_a_thread_is_a_chat_of_its_channel(discord: Server, api: DiscordAPI, general: Channel, ann: str) -> None:
+    thread = api.thread(general, "Holidays")
+    written = await stored(discord, api.write(thread, ann, "Where to?"))
+    assert written.chat == Chat(f"{general.id}/{thread.id}", "group", "#general · Home", "Holidays")
+    await discord.send("thread", "To the sea", written.chat, answers=written.message)
+    assert api.written(thread) == ["To the sea"]
+    api.delete(thread, written.message)
+    gone = await stored(discord, f"{written.message}:deleted")
+    assert gone.chat.id == written.chat.id
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from parachute.connectors.platforms.models import Button, Outgoing
+from parachute.connectors.platforms.models import Button, File, Outgoing, Quote
 from tests.conftest import needs_bubblewrap
 from tests.connectors.connected import Server
 from tests.connectors.process.matrix.bot import came, group, private, stored, talking, texts, together
@@ -354,3 +354,30 @@ async def test_nothing_but_the_home_server_hears_the_token(matrix: Server, api: 
 async def test_it_is_small(matrix: Server) -> None:
     used = (await matrix.program()).memory_full_info()
     assert used.pss < 45 * MEGABYTE, used
+
+
+async def test_what_is_answered_comes_with_the_message(matrix: Server, api: MatrixAPI, ann: str) -> None:
+    bob = api.person("Bob")
+    room = await together(matrix, api, ann, bob)
+    words = api.write(room, bob, "The ferry leaves\nat nine")
+    (own,) = await matrix.send("own", "Tea at five", group(room))
+    for message, quote in ((words, Quote("Bob", "The ferry leaves at nine")), (own, None), ("$nothing", None)):
+        assert (await stored(matrix, api.answer(room, ann, message, "Is that right?"))).quote == quote
+
+
+async def test_what_is_written_in_a_thread_is_answered_there(matrix: Server, api: MatrixAPI, ann: str) -> None:
+    room = await together(matrix, api, ann)
+    begun = api.write(room, ann, "Plans")
+    relation = {"rel_type": "m.thread", "event_id": begun, "is_falling_back": True}
+    fallback = {"m.in_reply_to": {"event_id": begun}}
+    asked = await stored(matrix, api.write(room, ann, "And tea?", **{"m.relates_to": {**relation, **fallback}}))
+    # What a thread says for older programs is no answer.
+    assert asked.quote is None
+    (matrix.files / "plan").write_bytes(b"plan")
+    file = File("document", "plan.txt", "text/plain", 4, "plan")
+    await matrix.send("answer", "word " * 2_000, group(room), answers=asked.message, files=(file,))
+    await matrix.send("more", "And cake", group(room), answers=asked.message, is_continued=True)
+    found = [each.content["m.relates_to"] for each in api.written(room)]
+    assert len(found) == 4
+    assert {(each["rel_type"], each["event_id"]) for each in found} == {("m.thread", begun)}
+    assert [each["is_falling_back"] for each in found] == [False, True, True, True]
