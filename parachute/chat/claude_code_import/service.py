@@ -17,7 +17,7 @@ from parachute.chat.claude_code_import.models import Adoption, Expiring, Found, 
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 from parachute.config.vault.service import Vault
-from parachute.events.bus.service import SESSION_START
+from parachute.events.bus.catalogue import SESSION_START
 from parachute.events.hooks.service import Hooks
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.security.origin import Origin

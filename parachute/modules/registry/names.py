@@ -4,6 +4,7 @@ import re
 import sys
 
 from parachute.base.errors import InvalidInput
+from parachute.events.bus.catalogue import ALL
 from parachute.modules.manifest.models import NAME
 
 _ROUTES = (
@@ -18,8 +19,8 @@ name, and the server answers its routes."""
 _PATHS = "official staged"
 """Parts of a path where the name of a module may stand, too."""
 
-_EVENTS = "context session suggestion"
-"""First parts of the server's own events, which a module of that name could publish; `vault` is below."""
+_EVENTS = {event.name.partition(".")[0] for event in ALL if event.topic is not None}
+"""First parts of the server's own events, which a module of that name could publish."""
 
 _SOURCES = "conversation outside"
 """Sources of suggestions that are no modules."""
@@ -30,7 +31,7 @@ _UNITS = (
 )
 """Names that keys, logs, units and folders use."""
 
-RESERVED = frozenset(f"{_ROUTES} {_PATHS} {_EVENTS} {_SOURCES} {_UNITS}".split())
+RESERVED = frozenset(f"{_ROUTES} {_PATHS} {_SOURCES} {_UNITS}".split()) | _EVENTS
 
 
 class NameNotAllowed(InvalidInput):
