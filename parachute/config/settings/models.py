@@ -13,8 +13,8 @@ from parachute.config.settings.groups.agents import (
     ChangesSettings,
 )
 from parachute.config.settings.groups.automation import CuratorSettings, OrchestratorSettings, SuggestionSettings
-from parachute.config.settings.groups.connectors import MessengerSettings
 from parachute.config.settings.groups.local_models import MeaningSettings, OfflineSettings, VoiceSettings
+from parachute.config.settings.groups.messengers import MessengerSettings
 from parachute.config.settings.groups.network import GitSettings, McpSettings, NetworkSettings
 from parachute.config.settings.groups.operation import AuditSettings, BackupSettings, TlsSettings, UpdateSettings
 from parachute.config.settings.groups.sandbox import SandboxSettings
