@@ -235,7 +235,7 @@ class Turn:
                 await self._events.publish(SESSION_MESSAGE, count)
             title = stored.title if stored else session.title
             duration = round((time.monotonic() - run.started) * 1000)
-            run.log.append(events.Done(session.id, title, model, duration, self._resume))
+            run.log.append(events.TurnDone(session.id, title, model, duration, self._resume))
 
     async def _send(
         self,

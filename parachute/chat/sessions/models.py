@@ -16,6 +16,12 @@ from parachute.base.messengers import MESSENGERS
 from parachute.core.para_id import ParaId
 from parachute.security.trust_levels import TrustLevel
 
+LONGEST_TITLE = 200
+"""Characters of a title that somebody gives a conversation."""
+
+SHORT_TITLE = 80
+"""Characters of a title that is made of a conversation's first words."""
+
 MODULE = "module"
 """The key of a session's metadata that names the module which made it."""
 

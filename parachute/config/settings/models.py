@@ -9,8 +9,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from parachute.config.settings.groups.agents import (
     AgentSettings,
     CapabilitiesSettings,
-    CapabilitySettings,
     ChangesSettings,
+    DefaultCapabilitySettings,
 )
 from parachute.config.settings.groups.automation import CuratorSettings, OrchestratorSettings, SuggestionSettings
 from parachute.config.settings.groups.local_models import MeaningSettings, OfflineSettings, VoiceSettings
@@ -86,7 +86,7 @@ class Settings(BaseSettings):
     mcp: McpSettings = McpSettings()
     changes: ChangesSettings = ChangesSettings()
     agents: AgentSettings = AgentSettings()
-    default_capabilities: CapabilitySettings = CapabilitySettings()
+    default_capabilities: DefaultCapabilitySettings = DefaultCapabilitySettings()
     capabilities: CapabilitiesSettings = CapabilitiesSettings()
     offline: OfflineSettings = OfflineSettings()
     voice: VoiceSettings = VoiceSettings()
