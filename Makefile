@@ -91,9 +91,9 @@ docs: $(VENV)/.installed-development ## Build the documentation into build/docs,
 	$(BIN)/python docs/build.py
 
 lock: $(VENV)/.installed-development ## Lock the newest versions that pyproject.toml allows
-	$(BIN)/uv pip compile pyproject.toml --upgrade --extra offline --extra telegram --extra discord --extra voice --group dev --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --upgrade --all-extras --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements/development.txt
-	$(BIN)/uv pip compile pyproject.toml --upgrade --extra offline --extra telegram --extra discord --group build --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --upgrade $$($(BIN)/python requirements/nix_wheels.py --extras) --group build --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -c requirements/development.txt -o requirements/run.txt
 	$(BIN)/uv pip compile --upgrade --group console --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements/console.txt

@@ -26,10 +26,10 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.rows import fields
 from parachute.core.interfaces import KNOWN, methods_of
+from parachute.events.bus.catalogue import ALL as OWN_EVENTS
 from parachute.events.feed.models import ALL as TOPICS
 from parachute.events.hooks.commands import shown_name
 from parachute.events.hooks.configuration import FIRST_FILE
-from parachute.events.hooks.models import EVENTS, MEANINGS, SCRIPTS
 from parachute.modules.manifest.interface_rights import is_writing
 from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
@@ -156,10 +156,9 @@ def module_states_table() -> str:
 def hook_events_table() -> str:
     """The events of the computer itself with what hooks are told, as Markdown."""
     rows = ["| event | when | `data` | script |", "|---|---|---|---|"]
-    scripts = {event: name for name, event in SCRIPTS.items()}
-    for event, example in EVENTS.items():
-        fields = ", ".join(f"`{name}`" for name in example)
-        rows.append(f"| `{event}` | {MEANINGS[event]} | {fields} | `{scripts[event]}` |")
+    for event in OWN_EVENTS:
+        fields = ", ".join(f"`{name}`" for name in event.example)
+        rows.append(f"| `{event.name}` | {event.meaning} | {fields} | `{event.script}` |")
     return "\n".join(rows)
 
 

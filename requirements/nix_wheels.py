@@ -1,7 +1,7 @@
 """Writes nixos/python/wheels.json: the wheels of the locked versions that the Nix package is built from.
 
 `nix_wheels.py [UV]` asks uv for the files of each version in run.txt. The Nix package is then made of the same files as
-`make run`, for the systems and the Python below.
+`make run`, for the systems and the Python below. `nix_wheels.py --extras` prints the extras that both have, as options of uv.
 """
 
 import base64
@@ -21,9 +21,18 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 FOLDER = Path(__file__).resolve().parent
 TARGET = FOLDER.parent / "nixos" / "python" / "wheels.json"
 PYTHON = (3, 13)
-EXTRAS = ("offline", "telegram", "discord")
+LEFT_OUT = frozenset({"voice"})
+"""Extras that are tested, but not installed where nobody asks for them."""
+
 SYSTEMS = {"x86_64-linux": "x86_64", "aarch64-linux": "aarch64"}
 _NEWEST_GLIBC = 39
+
+
+def extras() -> list[str]:
+    """The extras that run.txt and the Nix package have, as options of uv."""
+    project = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text())["project"]
+    names = [name for name in project["optional-dependencies"] if name not in LEFT_OUT]
+    return [part for name in names for part in ("--extra", name)]
 
 
 def tags_of(machine: str) -> list[Tag]:
@@ -83,7 +92,7 @@ def resolved(uv: str, machine: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         lock = Path(folder) / "pylock.toml"
         command = [uv, "pip", "compile", str(FOLDER.parent / "pyproject.toml"), "-q"]
-        command += [part for extra in EXTRAS for part in ("--extra", extra)]
+        command += extras()
         command += ["--constraint", str(FOLDER / "run.txt"), "--format", "pylock.toml", "--output-file", str(lock)]
         command += ["--python-version", f"{PYTHON[0]}.{PYTHON[1]}", "--python-platform", f"{machine}-manylinux_2_28"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -91,7 +100,10 @@ def resolved(uv: str, machine: str) -> Any:
 
 
 def main() -> None:
-    """Replace the list."""
+    """Replace the list, or print the extras."""
+    if sys.argv[1:] == ["--extras"]:
+        print(*extras())
+        return
     uv = sys.argv[1] if len(sys.argv) > 1 else "uv"
     found: dict[str, dict[str, dict[str, str]]] = {}
     for system, machine in SYSTEMS.items():

@@ -12,7 +12,7 @@ export interface About {
   title: () => string;
   /** A shorter one for the bar of a phone, where the title is too long for it. */
   short?: () => string;
-  /** Position among the others; those below 10 are in the bar of a phone as well. */
+  /** Position among the others; the first four are in the bar of a phone as well. */
   order: number;
   /** Heading of the navigation under which it stands; null for one that is not in it. */
   group: "daily" | "agents" | "computer" | null;

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
-from parachute.chat.runs.events import Done, Event, PermissionRequest, TypedError, UserQuestion
+from parachute.chat.runs.events import Event, PermissionRequest, TurnDone, TypedError, UserQuestion
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import agrees
 from parachute.cli.event_stream import EventStream, Interrupt
@@ -128,7 +128,7 @@ class _Turn:
     def _code(self, event: Event) -> int:
         if self._deadline is not None:
             return INTERRUPTED
-        return 0 if isinstance(event, Done) else 1
+        return 0 if isinstance(event, TurnDone) else 1
 
     def _outcome(self, code: int) -> Outcome:
         return Outcome(code, self._stream.session)

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.chat.runs.events import Done, Event, Session, read
+from parachute.chat.runs.events import Event, Session, TurnDone, read
 from parachute.cli.api import Api, Refused, quoted
 
 _PREFIX = b"data:"
@@ -112,7 +112,7 @@ class EventStream:
             self._sequence = max(self._sequence, sequence)
         self._failures = 0
         event = read(document)
-        if isinstance(event, Session | Done):
+        if isinstance(event, Session | TurnDone):
             self.session = event.session_id or self.session
         self.items.put(Received(document, event))
         return event is not None and event.is_terminal

@@ -16,7 +16,7 @@ from parachute.ops.doctor.checks import all_checks, named
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.findings import record
 from parachute.ops.doctor.models import Check, Examination, Group, Level
-from parachute.ops.doctor.service import examine, has_problem
+from parachute.ops.doctor.running import examine, has_problem
 
 _WORDS = {Level.OK: "ok", Level.WARNING: "warning", Level.PROBLEM: "PROBLEM", Level.SKIPPED: "skipped"}
 _DETAILS = 10

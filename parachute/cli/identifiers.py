@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from parachute.base.errors import InvalidInput, NotFound
-from parachute.chat.sessions.models import BOT_SOURCES, MODULE
+from parachute.base.messengers import MESSENGERS
+from parachute.chat.sessions.models import MODULE
 
 if TYPE_CHECKING:
     from parachute.cli.api import Api
@@ -48,7 +49,7 @@ def last_session(api: "Api", workspace: str | None) -> str:
     """The conversation of a person that was used last; error: NotFound."""
     for session in api.get("/api/chat", limit=_PAGE, workspaceId=workspace)["sessions"]:
         # A module's own agent answers in those, and other people in those of a bot.
-        if MODULE not in session["metadata"] and session["source"] not in BOT_SOURCES:
+        if MODULE not in session["metadata"] and session["source"] not in MESSENGERS:
             return str(session["id"])
     raise NotFound(
         "There is no conversation to go on with.", 'Begin one: parachute chat "hello"', key="no_conversation"

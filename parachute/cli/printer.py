@@ -57,7 +57,7 @@ class TextPrinter:
                     self._stop_thinking()
                     self._note(f"Knows: {known}")
                     self._think()
-            case events.UserQuestion() | events.PermissionRequest() | events.Done():
+            case events.UserQuestion() | events.PermissionRequest() | events.TurnDone():
                 self._end_line()
             case events.Text():
                 self._text(event.content)

@@ -12,7 +12,8 @@ from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
 from parachute import __version__
-from parachute.cli.help import SECTIONS, summary
+from parachute.cli.command_table import SECTIONS
+from parachute.cli.help import summary
 from parachute.cli.main import application
 from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal

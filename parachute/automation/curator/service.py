@@ -15,13 +15,12 @@ from parachute.base.clock import Clock, as_text, now
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.contexts.watching import Changed, Watching
 from parachute.config.settings.groups.automation import CuratorSettings
+from parachute.events.bus.catalogue import CONTEXT_REVIEW
 from parachute.events.bus.models import Event
 from parachute.events.hooks.service import Hooks
 from parachute.security.kill_switch.switch import KillSwitch
 
 log = logging.getLogger(__name__)
-
-EVENT = "context.review"
 
 _LOOK_SECONDS = 60.0
 _ASLEEP_SECONDS = 2.0
@@ -144,7 +143,7 @@ class Curator:
         if not watchers:
             return
         data = {"path": change.path, "watchers": watchers, "because": list(chain[:-1])}
-        outcome = await self._hooks.fire(EVENT, data)
+        outcome = await self._hooks.fire(CONTEXT_REVIEW, data)
         self._kill_switch.check()
         answered = [each for output in outcome.outputs for each in _names(output.get("review"))]
         due = as_text(self._clock.now() + timedelta(seconds=self._settings.quiet_seconds))

@@ -8,14 +8,13 @@ from parachute.chat.runs.events import Text
 from parachute.chat.runs.failures import as_error
 from parachute.chat.runs.request import MAXIMUM_MESSAGE, TurnRequest
 from parachute.chat.runs.service import Runs
-from parachute.chat.sessions.models import MODULE, Session, para_id_of
+from parachute.chat.sessions.models import LONGEST_TITLE, MODULE, Session, para_id_of
 from parachute.chat.sessions.service import Sessions
 from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.origins import ModuleOrigins
 from parachute.security.origin import Origin, lowest
 
 _MOST = 200
-_TITLE = 200
 
 
 class ModuleConversations:
@@ -114,8 +113,8 @@ class ModuleConversations:
 
     async def _change(self, document: dict[str, Any]) -> Session:
         title, archived, version = document.get("title"), document.get("archived"), document.get("version")
-        if not isinstance(title, str | None) or len(title or "") > _TITLE:
-            raise InvalidInput(f"title: text of up to {_TITLE} characters is expected.", key="title_invalid")
+        if not isinstance(title, str | None) or len(title or "") > LONGEST_TITLE:
+            raise InvalidInput(f"title: text of up to {LONGEST_TITLE} characters is expected.", key="title_invalid")
         if not isinstance(archived, bool | None) or not isinstance(version, str | None):
             raise InvalidInput("archived, version: true or false, and text are expected.", key="change_invalid")
         session = await self._with_para_id(document)

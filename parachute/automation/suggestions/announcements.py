@@ -6,13 +6,11 @@ import logging
 from parachute.automation.suggestions.models import Suggestion
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.base.errors import ParachuteError
+from parachute.events.bus.catalogue import SUGGESTION_CREATED, SUGGESTION_RESOLVED
 from parachute.events.bus.service import Events
 from parachute.security.audit.service import Audit
 
 log = logging.getLogger(__name__)
-
-CREATED = "suggestion.created"
-RESOLVED = "suggestion.resolved"
 
 
 class Announcements:
@@ -45,7 +43,8 @@ class Announcements:
             "status": suggestion.status,
             "resolved_by": suggestion.resolved_by,
         }
-        await self._events.publish(CREATED if suggestion.status == "pending" else RESOLVED, data)
+        name = SUGGESTION_CREATED if suggestion.status == "pending" else SUGGESTION_RESOLVED
+        await self._events.publish(name, data)
         await self._store.mark_published(suggestion)
 
     def record(self, suggestion: Suggestion, success: bool, error: str | None, undone_by: str | None = None) -> None:

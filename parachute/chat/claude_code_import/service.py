@@ -14,10 +14,10 @@ from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteE
 from parachute.chat.claude_code_import.copies import Copies
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.models import Adoption, Expiring, Found, Summary
-from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.models import SHORT_TITLE, Session
 from parachute.chat.sessions.service import Sessions
 from parachute.config.vault.service import Vault
-from parachute.events.bus.service import SESSION_START
+from parachute.events.bus.catalogue import SESSION_START
 from parachute.events.hooks.service import Hooks
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.security.origin import Origin
@@ -25,7 +25,6 @@ from parachute.security.origin import Origin
 log = logging.getLogger(__name__)
 
 _SOURCE = "claude-code"
-_TITLE = 80
 _DAY = 24 * 60 * 60
 
 
@@ -213,7 +212,7 @@ def _session(summary: Summary, directory: str | None) -> Session:
         id=summary.session,
         created_at=summary.created_at or moment,
         updated_at=moment,
-        title=(summary.title or first)[:_TITLE] or "A conversation of Claude Code",
+        title=(summary.title or first)[:SHORT_TITLE] or "A conversation of Claude Code",
         message_count=summary.message_count,
         source=_SOURCE,
         original_id=summary.session,

@@ -10,6 +10,7 @@ from parachute.base.errors import InvalidInput
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
 from parachute.chat.permissions.models import SessionPermissions
 from parachute.chat.permissions.templates import template
+from parachute.chat.sessions.models import LONGEST_TITLE
 from parachute.config.settings.groups.values import LARGEST_MEGABYTES
 from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.egress.presets import normal
@@ -69,7 +70,7 @@ class Configuration(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True)
 
-    title: str | None = Field(default=None, max_length=200)
+    title: str | None = Field(default=None, max_length=LONGEST_TITLE)
 
     trust_level: str | None = Field(default=None, max_length=40)
     config_overrides: dict[str, Any] | None = None

@@ -13,7 +13,7 @@ from parachute.chat.runs.run import Profile
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Workspace, choice_of
 from parachute.chat.workspaces.service import Workspaces
-from parachute.events.bus.service import SESSION_START
+from parachute.events.bus.catalogue import SESSION_START
 from parachute.events.hooks.models import Added
 from parachute.events.hooks.service import Hooks
 from parachute.security.trust_levels import TrustLevel

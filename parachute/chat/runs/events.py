@@ -199,7 +199,7 @@ class SessionUnavailable(Event, frozen=True):
     message: str
 
 
-class Done(Event, frozen=True):
+class TurnDone(Event, frozen=True):
     """The answer is complete."""
 
     type = "done"

@@ -130,7 +130,7 @@ class History:
             )
         )
         run.status = "done"
-        run.log.append(events.Done(session.id, session.title, model=None, duration_ms=0))
+        run.log.append(events.TurnDone(session.id, session.title, model=None, duration_ms=0))
 
 
 def _words_of(said: Iterable[dict[str, Any]]) -> str:

@@ -83,7 +83,7 @@ def cut_off(stored: Sequence[tuple[int, events.Event]]) -> CutOff | None:
 
 
 def _has_begun(event: events.Event) -> bool:
-    return isinstance(event, events.Session | events.Done) and event.session_resume is not None
+    return isinstance(event, events.Session | events.TurnDone) and event.session_resume is not None
 
 
 class Profile(Protocol):

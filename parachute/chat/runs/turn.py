@@ -33,7 +33,8 @@ from parachute.chat.runs.records import record_changes
 from parachute.chat.runs.request import Attachment
 from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
-from parachute.events.bus.service import CONTEXT_LIMIT, SESSION_MESSAGE, Events
+from parachute.events.bus.catalogue import CONTEXT_LIMIT, SESSION_MESSAGE
+from parachute.events.bus.service import Events
 from parachute.events.inbox.service import Inbox
 from parachute.sandbox.engines.views import View
 from parachute.security.audit.service import Audit
@@ -234,7 +235,7 @@ class Turn:
                 await self._events.publish(SESSION_MESSAGE, count)
             title = stored.title if stored else session.title
             duration = round((time.monotonic() - run.started) * 1000)
-            run.log.append(events.Done(session.id, title, model, duration, self._resume))
+            run.log.append(events.TurnDone(session.id, title, model, duration, self._resume))
 
     async def _send(
         self,

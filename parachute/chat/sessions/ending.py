@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import ParachuteError
 from parachute.chat.sessions.endings import Endings
-from parachute.events.bus.service import SESSION_END, Events
+from parachute.events.bus.catalogue import SESSION_END
+from parachute.events.bus.service import Events
 
 log = logging.getLogger(__name__)
 

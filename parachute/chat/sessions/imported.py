@@ -6,8 +6,9 @@ from typing import Any
 
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput
+from parachute.base.messengers import MESSENGERS
 from parachute.chat.sessions.messages import assistant_text, user_text
-from parachute.chat.sessions.models import BOT_SOURCES, Session
+from parachute.chat.sessions.models import Session
 from parachute.security.trust_levels import normalize_trust_level
 
 IMPORT = "import"
@@ -16,7 +17,7 @@ IMPORT = "import"
 IMPORTED_KINDS = {"user": "imported_user", "assistant": "imported_assistant"}
 """The kinds of its texts in the search: nothing takes them for words that were said here."""
 
-_SOURCES = ("parachute", "chatgpt", "claude", *BOT_SOURCES)
+_SOURCES = ("parachute", "chatgpt", "claude", *MESSENGERS)
 _TITLE = 250
 _MOST = 10_000_000
 

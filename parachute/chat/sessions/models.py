@@ -12,11 +12,15 @@ import msgspec
 from msgspec import Struct, field
 
 from parachute.base.answers import Answer
+from parachute.base.messengers import MESSENGERS
 from parachute.core.para_id import ParaId
 from parachute.security.trust_levels import TrustLevel
 
-BOT_SOURCES = ("discord", "matrix", "telegram")
-"""The messengers, which are above here: tests/connectors/platforms/test_available.py compares them."""
+LONGEST_TITLE = 200
+"""Characters of a title that somebody gives a conversation."""
+
+SHORT_TITLE = 80
+"""Characters of a title that is made of a conversation's first words."""
 
 MODULE = "module"
 """The key of a session's metadata that names the module which made it."""
@@ -114,7 +118,7 @@ class Session:
     @property
     def outside(self) -> str | None:
         """The messenger whose people talk to it."""
-        return self.linked_bot_platform or (self.source if self.source in BOT_SOURCES else None)
+        return self.linked_bot_platform or (self.source if self.source in MESSENGERS else None)
 
     @property
     def label_of_module(self) -> str | None:

@@ -9,14 +9,12 @@ from parachute.base.clock import now
 from parachute.base.errors import ParachuteError
 from parachute.chat.sessions.imported import session_of
 from parachute.chat.sessions.messages import assistant_text, user_text
-from parachute.chat.sessions.models import MODULE, Session
+from parachute.chat.sessions.models import MODULE, SHORT_TITLE, Session
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.trust_store import TrustStore
 
 log = logging.getLogger(__name__)
-
-_TITLE = 80
 
 
 class Rebuilding:
@@ -87,7 +85,7 @@ class Rebuilding:
             asked = user_text(event)
             if asked or assistant_text(event):
                 count += 1
-                title = title or (asked and " ".join(asked.split())[:_TITLE])
+                title = title or (asked and " ".join(asked.split())[:SHORT_TITLE])
                 if isinstance(time := event.get("timestamp"), str):
                     times = [*times[:1], time]
         if not count:

@@ -24,7 +24,8 @@ from parachute.chat.sessions.transcript import encoded
 from parachute.chat.sessions.transcripts import Transcripts
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.config.vault.service import Vault
-from parachute.events.bus.service import SESSION_START, Events
+from parachute.events.bus.catalogue import SESSION_START
+from parachute.events.bus.service import Events
 from parachute.security.origin import Origin, lowest
 from parachute.security.trust_levels import Floors, NoFloors, TrustLevel, normalize_trust_level
 

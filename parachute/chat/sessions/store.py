@@ -10,9 +10,10 @@ from aiosqlite import Connection
 
 from parachute.base.database import Database
 from parachute.base.errors import InvalidInput
+from parachute.base.messengers import MESSENGERS
 from parachute.chat.sessions import endings
 from parachute.chat.sessions.migrations import CREATE_WORDS
-from parachute.chat.sessions.models import BOT_SOURCES, COLUMNS, Session, SessionPlace
+from parachute.chat.sessions.models import COLUMNS, Session, SessionPlace
 
 _FIRST_IDEOGRAPH = "\u2e80"
 
@@ -218,7 +219,7 @@ class SessionStore:
             "OR linked_bot_platform IS NOT NULL"
         )
         return {
-            session: (SessionPlace(folder, platform or (source if source in BOT_SOURCES else None)), workspace)
+            session: (SessionPlace(folder, platform or (source if source in MESSENGERS else None)), workspace)
             for session, folder, source, platform, workspace in await self._database.rows(query)
         }
 

@@ -1,6 +1,6 @@
 """The command groups: a file has `app`, a group or its commands, and is imported when one of them is used.
 
-`parachute.cli.help` has the table. Imports stand at the top, but for those that cost 0.1 s, as pydantic does: a
+`parachute.cli.command_table` has the table. Imports stand at the top, but for those that cost 0.1 s, as pydantic does: a
 page of help does without. Commands raise ParachuteError for what a person has to know, and `typer.Exit(code)` for a code.
 
 Lists are printed with `print_rows`, answers to all else with `print_answer`; `network` is the shortest group that has both.

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
-from parachute.chat.runs.events import Done, Session, read
+from parachute.chat.runs.events import Session, TurnDone, read
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, group
@@ -76,7 +76,7 @@ def ask(
             raise Unavailable("The answer broke off.", "Ask again.", key="answer_broke_off") from error
     if identifier and not as_json:
         print_note(f"Go on with: `parachute daily ask --session {short(identifier)} QUESTION`")
-    if not isinstance(ended, Done):
+    if not isinstance(ended, TurnDone):
         raise typer.Exit(1)
 
 

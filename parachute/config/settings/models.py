@@ -9,12 +9,12 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from parachute.config.settings.groups.agents import (
     AgentSettings,
     CapabilitiesSettings,
-    CapabilitySettings,
     ChangesSettings,
+    DefaultCapabilitySettings,
 )
 from parachute.config.settings.groups.automation import CuratorSettings, OrchestratorSettings, SuggestionSettings
-from parachute.config.settings.groups.connectors import MessengerSettings
 from parachute.config.settings.groups.local_models import MeaningSettings, OfflineSettings, VoiceSettings
+from parachute.config.settings.groups.messengers import MessengerSettings
 from parachute.config.settings.groups.network import GitSettings, McpSettings, NetworkSettings
 from parachute.config.settings.groups.operation import AuditSettings, BackupSettings, TlsSettings, UpdateSettings
 from parachute.config.settings.groups.sandbox import SandboxSettings
@@ -86,7 +86,7 @@ class Settings(BaseSettings):
     mcp: McpSettings = McpSettings()
     changes: ChangesSettings = ChangesSettings()
     agents: AgentSettings = AgentSettings()
-    default_capabilities: CapabilitySettings = CapabilitySettings()
+    default_capabilities: DefaultCapabilitySettings = DefaultCapabilitySettings()
     capabilities: CapabilitiesSettings = CapabilitiesSettings()
     offline: OfflineSettings = OfflineSettings()
     voice: VoiceSettings = VoiceSettings()

@@ -15,7 +15,7 @@ from parachute.connectors.chats.models import LinkedChat, chat_type
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import Platform
 from parachute.connectors.platforms.available import label
-from parachute.events.bus.service import SESSION_START
+from parachute.events.bus.catalogue import SESSION_START
 from parachute.events.hooks.service import Hooks
 
 

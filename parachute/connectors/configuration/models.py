@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.permissions.templates import template
+from parachute.config.settings.groups.messengers import QuietHours
 from parachute.config.settings.groups.values import MOST_DOLLARS, MOST_TOKENS
 from parachute.connectors.platforms.available import names, platform
 from parachute.security.trust_levels import normalize_trust_level
@@ -45,7 +46,6 @@ def _identifier(value: object) -> object:
 TrustWord = Annotated[str, Field(max_length=40), AfterValidator(_sandboxed)]
 TemplateName = Annotated[str, Field(max_length=40), AfterValidator(_template)]
 UserId = Annotated[str, Field(pattern=r"^[0-9A-Za-z!@:._-]{1,200}$"), BeforeValidator(_identifier)]
-Time = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 Server = Annotated[str, Field(max_length=500, pattern=r"^(https?://[^\s/?#@]+/?)?$")]
 ResponseMode = Literal["all_messages", "mention_only"]
 
@@ -113,12 +113,12 @@ class RoomBotSettings(_Strict):
         return []
 
 
-class NoticeSettings(_Strict):
+class NoticeSettings(QuietHours):
     """Parts of the inbox of which the owner's own chat is told beside the questions of bots; nothing between the two times of quiet hours."""
 
+    model_config = ConfigDict(strict=True)
+
     enabled: bool = False
-    quiet_from: Time = "22:00"
-    quiet_until: Time = "07:00"
 
 
 @for_each((BotSettings, BotSettings()), (RoomBotSettings, RoomBotSettings()))

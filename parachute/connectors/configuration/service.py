@@ -13,6 +13,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import read_private
 from parachute.config.declared.models import Declared
+from parachute.config.settings.groups.messengers import QuietHours
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import check_free, load, set_value
 from parachute.connectors.configuration.models import PLATFORMS, Configuration, ConfigurationChanges, Platform
@@ -36,7 +37,7 @@ class BotConfiguration:
     def read(self) -> Configuration:
         """The settings; error: InvalidInput naming the field."""
         common = load(self._home).messengers
-        notices = {"enabled": common.notices, "quiet_from": common.quiet_from, "quiet_until": common.quiet_until}
+        notices = {"enabled": common.notices, **common.model_dump(include=set(QuietHours.model_fields))}
         try:
             # What an earlier version, or the owner, has written to `bots.yaml` is meant.
             return Configuration.model_validate({"language": common.language, "notices": notices, **self._document()})

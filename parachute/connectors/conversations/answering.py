@@ -82,7 +82,7 @@ class Answer(Struct):
                 # A draft would be gone when the tool answers.
                 if self._text.strip():
                     await self._complete()
-            case events.Done():
+            case events.TurnDone():
                 await self._end_drafts(showing)
                 if self._text.strip():
                     await self._complete()

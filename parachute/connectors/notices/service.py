@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
@@ -152,7 +151,7 @@ class Notices:
             session = await self.sessions.find(item.session)
             if session is not None and session.from_outside:
                 return True
-        return settings.enabled and not is_quiet(settings, self.clock.now().astimezone(self.clock.zone))
+        return settings.enabled and not settings.holds(self.clock.now().astimezone(self.clock.zone))
 
     async def _is_guests(self, item: Item) -> bool:
         """Return whether a conversation brought an item that is held in a chat other than the owner's own, or is not known."""
@@ -174,9 +173,3 @@ class Notices:
 
     async def _own_chats(self) -> list[LinkedChat]:
         return [chat for chat in await self.chats.all() if chat.is_owner]
-
-
-def is_quiet(settings: NoticeSettings, moment: datetime) -> bool:
-    """Return whether a moment is within the quiet hours, which may go over midnight."""
-    now, begin, end = moment.strftime("%H:%M"), settings.quiet_from, settings.quiet_until
-    return begin <= now < end if begin <= end else not end <= now < begin

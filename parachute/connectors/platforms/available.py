@@ -3,20 +3,18 @@
 Such a folder imports the library of its platform only when it runs, since the server reads it too.
 """
 
-import pkgutil
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
 from parachute.base.errors import NotFound, Unavailable
+from parachute.base.messengers import MESSENGERS
 from parachute.connectors import platforms
 from parachute.connectors.platforms.platform import Platform
 
 
-@cache
 def names() -> tuple[str, ...]:
     """All platforms by name."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(platforms.__path__) if module.ispkg))
+    return MESSENGERS
 
 
 def label(name: str) -> str:

@@ -32,11 +32,6 @@ from parachute.security.audit.service import Audit
 
 log = logging.getLogger(__name__)
 
-SESSION_START = "session.start"
-SESSION_MESSAGE = "session.message"
-CONTEXT_LIMIT = "context.limit.approaching"
-SESSION_END = "session.end"
-
 _PRUNE_SECONDS = 3600.0
 _PRUNE_BYTES = 16 * 1024 * 1024
 _PRUNE_EVENTS = 500

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from parachute.events.bus.catalogue import BY_NAME
 from parachute.security.keys.models import Capability
 from parachute.web.access.routing import needed
 
@@ -138,14 +139,10 @@ def of_request(path: str) -> Change | None:
 
 def of_event(name: str, session: str) -> Change:
     """Return what an event of the bus says to have changed."""
-    first = name.partition(".")[0]
-    if first in ("session", "context"):
-        return Change("sessions", session if _ID.fullmatch(session) else None)
-    if first == "suggestion":
-        return Change("suggestions")
-    if first == "module":
-        return Change("modules")
-    return Change("runs") if ".agent." in name else Change(DATA, first)
+    if (own := BY_NAME.get(name)) and own.topic is not None:
+        is_named = own.topic == "sessions" and _ID.fullmatch(session)
+        return Change(own.topic, session if is_named else None)
+    return Change("runs") if ".agent." in name else Change(DATA, name.partition(".")[0])
 
 
 def of_record(record: Mapping[str, Any]) -> Change | None:

@@ -1,4 +1,4 @@
-"""Hooks, their results, and the events of the computer itself."""
+"""Hooks, their results, and what the events of the computer itself mean to them."""
 
 from typing import Any
 
@@ -6,70 +6,13 @@ from msgspec import Struct, field
 
 from parachute.base.answers import Answer
 from parachute.base.errors import ParachuteError
+from parachute.events.bus.catalogue import ALL
 
-EVENTS: dict[str, dict[str, Any]] = {
-    "session.start": {
-        "session_id": "example",
-        "module": "chat",
-        "working_directory": None,
-        "trust_level": "sandboxed",
-    },
-    "session.message": {"session_id": "example", "message_count": 4},
-    "session.end": {
-        "session_id": "example",
-        "message_count": 12,
-        "started_at": "2026-01-31T09:00:00.000Z",
-        "ended_at": "2026-01-31T09:24:00.000Z",
-        "duration": 1440,
-    },
-    "daily.entry.created": {
-        "entry_id": "2026-01-31-morning",
-        "entry_path": "Daily/journals/2026-01-31.md",
-        "content": "An example.",
-        "audio_path": None,
-    },
-    "context.limit.approaching": {
-        "session_id": "example",
-        "token_count": 160_000,
-        "threshold": 0.8,
-        "compaction": None,
-    },
-    "context.review": {
-        "path": "Projects/boat/AGENTS.md",
-        "watchers": ["AGENTS.md"],
-        "because": [],
-    },
-    "brain.mention.detected": {"source_id": "example", "para_id": "para:brain:example00000", "confidence": 0.9},
-}
-"""The events of the computer itself, each with data to try a hook with; modules publish further ones."""
-
-MEANINGS: dict[str, str] = {
-    "session.start": "A conversation, or the session of a module's agent, is about to begin.",
-    "session.message": "A message in a person's conversation was answered.",
-    "session.end": "A conversation was ended, archived or deleted, or nothing was said in a session for "
-    "`session_idle_minutes`; again after it went on. `duration` is in seconds.",
-    "daily.entry.created": "The module `daily` has a new journal entry.",
-    "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold, or is about to be "
-    "cut: `compaction` is null, `auto` or `manual`.",
-    "context.review": "A context that others watch has changed, and these are about to be reviewed by the curator; `because` are "
-    "the files to whose changes it goes back.",
-    "brain.mention.detected": "The module `brain` has found an entity mentioned in a text.",
-}
-"""The meanings of these events."""
-
-BLOCKABLE = frozenset(("session.start", "context.review"))
+BLOCKABLE = frozenset(event.name for event in ALL if event.is_blockable)
 """Events whose hooks are asked before it happens, so that one can prevent it."""
 
-SCRIPTS = {
-    "on-session-start": "session.start",
-    "on-session-message": "session.message",
-    "on-session-end": "session.end",
-    "on-daily-entry": "daily.entry.created",
-    "on-context-limit": "context.limit.approaching",
-    "on-context-review": "context.review",
-    "on-project-mention": "brain.mention.detected",
-}
-"""Names of scripts that do not spell their event out; any other `on-a-b` is for the event `a.b`."""
+SCRIPTS = {event.script: event.name for event in ALL}
+"""Events by the names of their scripts; any other `on-a-b` is for the event `a.b`."""
 
 DEFAULTS = ("activity_summary", "curator", "flush_memory", "load_context", "summarise")
 """Hooks that come with the computer, each a file in `defaults`."""

@@ -16,13 +16,13 @@ from parachute.base.approved_hashes import ApprovedHashes
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
+from parachute.events.bus.catalogue import BY_NAME
 from parachute.events.bus.models import Event, checked_name, matches
 from parachute.events.bus.service import Events
 from parachute.events.hooks import configuration, context, running
 from parachute.events.hooks.commands import Command, prepare
 from parachute.events.hooks.models import (
     BLOCKABLE,
-    EVENTS,
     MAKE_MEMORY,
     Added,
     CannotRun,
@@ -202,7 +202,8 @@ class Hooks:
         """Try every hook of an event with example data, the asynchronous ones too; errors: InvalidInput, Stopped."""
         self._kill_switch.check()
         checked_name(event)
-        payload = self._payload(event, EVENTS.get(event, {}), None, now())
+        own = BY_NAME.get(event)
+        payload = self._payload(event, own.example if own else {}, None, now())
         tested = []
         for listed in await self._of(event):
             if listed.command is None or not listed.is_approved:
@@ -248,10 +249,9 @@ class Hooks:
         return listed
 
     def _payload(self, event: str, data: dict[str, Any], identifier: str | None, timestamp: str) -> bytes:
-        first = event.partition(".")[0]
         module = data.get("module")
         if not isinstance(module, str):
-            module = "chat" if first in ("session", "context") else first
+            module = own.module if (own := BY_NAME.get(event)) else event.partition(".")[0]
         payload = {
             "id": identifier,
             "event": event,

@@ -4,22 +4,24 @@ import re
 import sys
 
 from parachute.base.errors import InvalidInput
+from parachute.events.bus.catalogue import ALL
 from parachute.modules.manifest.models import NAME
+from parachute.web.access.routing import RULES
 
-_ROUTES = (
-    "agent-runs agents ask audit auth backups bots claude-code config containers contexts doctor events export files git health hooks "
-    "import inbox logs ls maintenance mcps memory modules "
-    "network pairing panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
-    "supervisor sync tls trust updates usage voice workspaces write"
-)
-"""First parts of paths below /api that the server answers itself. `chat` is not among them: the Chat module has that
-name, and the server answers its routes."""
+_MODULES = frozenset({"{module}", "chat", "imports"})
+"""First parts of paths below /api that modules have: of these two, which are modules, the server answers some routes itself."""
+
+_ROUTES = {rule.path.split("/")[2] for rule in RULES if rule.path.startswith("/api/")} - _MODULES
+"""First parts of paths below /api that the server answers itself."""
+
+_WITHOUT_ROUTE = "containers maintenance prompts settings supervisor trust"
+"""Words that could be such parts, and are none now."""
 
 _PATHS = "official staged"
 """Parts of a path where the name of a module may stand, too."""
 
-_EVENTS = "context session suggestion"
-"""First parts of the server's own events, which a module of that name could publish; `vault` is below."""
+_EVENTS = {event.name.partition(".")[0] for event in ALL if event.topic is not None}
+"""First parts of the server's own events, which a module of that name could publish."""
 
 _SOURCES = "conversation outside"
 """Sources of suggestions that are no modules."""
@@ -30,7 +32,7 @@ _UNITS = (
 )
 """Names that keys, logs, units and folders use."""
 
-RESERVED = frozenset(f"{_ROUTES} {_PATHS} {_EVENTS} {_SOURCES} {_UNITS}".split())
+RESERVED = frozenset(f"{_WITHOUT_ROUTE} {_PATHS} {_SOURCES} {_UNITS}".split()) | _ROUTES | _EVENTS
 
 
 class NameNotAllowed(InvalidInput):

@@ -7,11 +7,10 @@ import unicodedata
 from msgspec import Struct, to_builtins
 
 from parachute.chat.sessions.messages import Message as Said
-from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.models import SHORT_TITLE, Session
 
 _WORDS = re.compile(r"[^\w]+")
 _NAMED = {"user": "You", "assistant": "Agent"}
-_TITLE = 80
 
 
 class Message(Struct, frozen=True):
@@ -49,7 +48,9 @@ def conversation_of(session: Session, messages: list[Said]) -> Conversation:
     first = next((each.text for each in said if each.role == "user"), "")
     return Conversation(
         id=session.id,
-        title=" ".join((session.title or "").split()) or " ".join(first[: 2 * _TITLE].split())[:_TITLE] or None,
+        title=" ".join((session.title or "").split())
+        or " ".join(first[: 2 * SHORT_TITLE].split())[:SHORT_TITLE]
+        or None,
         created=session.created_at,
         updated=session.updated_at,
         archived=session.archived,

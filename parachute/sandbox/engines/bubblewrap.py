@@ -65,7 +65,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
         if place.path != SHARED_MEMORY:
             arguments += memory_folder(place.path, place.megabytes)
     arguments += system_files()
-    for mount in specification.own_mounts:
+    for mount in specification.runtime_mounts:
         arguments += ["--ro-bind", mount.source, mount.target]
     for mount in (*specification.kept_mounts, *specification.mounts):
         if mount.target in opened:

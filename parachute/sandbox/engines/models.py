@@ -97,8 +97,8 @@ class Specification(Struct, frozen=True, forbid_unknown_fields=True):
         return (Mount(self.transcripts, self.transcripts_target, writable=True, required=True), *cache)
 
     @property
-    def own_mounts(self) -> tuple[Mount, ...]:
-        """Mounts of this installation that every agent gets."""
+    def runtime_mounts(self) -> tuple[Mount, ...]:
+        """Mounts of this installation that every agent gets; further mounts go into `service.py`."""
         return (
             Mount(str(layout.runner_folder()), layout.RUNNER),
             Mount(self.program, layout.PROGRAM, is_file=True),

@@ -22,7 +22,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     that each target is what was opened before it takes a connection: Podman resolves the paths once more.
     """
     arguments = ["podman", "run", "--replace", f"--name={container_name(specification)}", *isolation(specification)]
-    for own in specification.own_mounts:
+    for own in specification.runtime_mounts:
         arguments += mount(own.source, own.target, writable=False)
     runner = ["--single", "--refuse-calls", "--idle-seconds", str(specification.idle_seconds)]
     runner += ["--folder", scratch(specification.session)]

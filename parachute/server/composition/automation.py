@@ -33,7 +33,7 @@ from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.service import Imports
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.meaning import CONVERSATIONS
-from parachute.events.bus.service import SESSION_END
+from parachute.events.bus.catalogue import SESSION_END
 from parachute.llm.gateway.questions import Questions
 from parachute.llm.meaning.full_text import FILES
 from parachute.modules.registry.inbox import ModulesSource

@@ -15,7 +15,7 @@ from parachute.chat.agent_processes.models import AgentSpecification, ToolDecisi
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.permits import arguments_hash
 from parachute.chat.runs import store
-from parachute.chat.runs.events import Done, Event, Text, TextDelta, ToolUse
+from parachute.chat.runs.events import Event, Text, TextDelta, ToolUse, TurnDone
 from parachute.chat.runs.interaction import QUESTION_SECONDS, Interaction
 from parachute.chat.runs.log import EventLog
 from parachute.chat.runs.postponed import PostponedCalls
@@ -35,7 +35,7 @@ from tests.support.clock import ManualClock
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 SEARCH = "mcp__parachute__reading_search"
-DONE = Done(SESSION, "Hello", model=None, duration_ms=1)
+DONE = TurnDone(SESSION, "Hello", model=None, duration_ms=1)
 
 
 @pytest.fixture

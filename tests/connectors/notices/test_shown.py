@@ -1,12 +1,9 @@
 """Items of the inbox with buttons in the owner's chat: none that needs the owner, and none that was not shown."""
 
-from datetime import datetime
 from typing import Any
 
 import pytest
 
-from parachute.connectors.configuration.models import NoticeSettings
-from parachute.connectors.notices.service import is_quiet
 from parachute.connectors.notices.shown import shown
 from parachute.events.inbox.models import ALLOW, APPROVE, DENY, REJECT, Item, Kind
 
@@ -61,16 +58,3 @@ def test_what_a_guest_brought_has_no_button_that_allows_anything() -> None:
 
 def test_a_suggestion_has_buttons() -> None:
     assert labels(item("suggestion", answers=(APPROVE, REJECT), rights=(("brain", "write"),))) == ["Approve", "Reject"]
-
-
-@pytest.mark.parametrize(
-    ("begin", "end", "hour", "quiet"),
-    [
-        *(("22:00", "07:00", "21:59", False), ("22:00", "07:00", "22:00", True), ("22:00", "07:00", "03:00", True)),
-        *(("22:00", "07:00", "07:00", False), ("13:00", "14:00", "13:30", True), ("13:00", "14:00", "14:00", False)),
-        ("08:00", "08:00", "08:00", False),
-    ],
-)
-def test_quiet_hours_may_go_over_midnight(begin: str, end: str, hour: str, quiet: bool) -> None:
-    settings = NoticeSettings(enabled=True, quiet_from=begin, quiet_until=end)
-    assert is_quiet(settings, datetime.strptime(f"2026-11-24 {hour}", "%Y-%m-%d %H:%M")) is quiet

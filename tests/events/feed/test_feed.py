@@ -226,6 +226,10 @@ def test_requests_name_what_they_changed(path: str, topic: str, identifier: str 
 
 def test_events_name_what_they_changed() -> None:
     assert of_event("session.end", "s1") == Change("sessions", "s1")
+    assert of_event("session.start", "/") == Change("sessions")
+    assert of_event("context.limit.approaching", "s1") == Change("sessions", "s1")
+    assert of_event("suggestion.created", "core") == Change("suggestions")
+    assert of_event("daily.entry.created", "daily") == Change("data", "daily")
     assert of_event("brain.entity.created", "brain") == Change("data", "brain")
     assert of_event("brain.agent.asked", "core") == Change("runs")
     with contextlib.suppress(KeyError):

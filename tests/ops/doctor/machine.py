@@ -14,7 +14,7 @@ from parachute.ops.doctor.checks import all_checks
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import Level, Result
 from parachute.ops.doctor.open_files import entries
-from parachute.ops.doctor.service import result_of
+from parachute.ops.doctor.running import result_of
 
 USER = "sam"
 BOOTED = "run/systemd/system"

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from parachute.modules.registry.names import names_ok
 from parachute.modules.runtime.proxy import ALIASES
+from parachute.server.routes import ROUTES
 from parachute.server.status.api import router as status
 from parachute.server.status.panic_api import router as panic
 from parachute.web.access.routing import RULES, Rule, needed
@@ -32,6 +34,14 @@ def test_every_route_has_a_line_of_its_own() -> None:
 def test_every_line_has_a_route() -> None:
     paths = [*PATHS, *(f"/api/{alias}" for alias in ALIASES), *(f"/api/{name}" for name in ALIASES.values())]
     assert [rule.path for rule in RULES if not any(has_path(rule, path) for path in paths)] == []
+
+
+def test_every_first_word_of_a_route_has_a_line_and_is_no_name_for_a_module() -> None:
+    words = [part for part in ROUTES if not part.startswith("/")]
+    lines = {rule.path.split("/")[2] for rule in RULES if rule.path.startswith("/api/")}
+    assert [word for word in words if word not in lines] == []
+    assert [word for word in words if names_ok(word)] == ["chat"]
+    assert [name for name in ("brain", "chat", "daily", "imports") if not names_ok(name)] == []
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/nobody/knows", "/api", "/api/"])

@@ -43,7 +43,7 @@ class AgentSettings(Group):
     )
 
 
-class CapabilitySettings(Group):
+class DefaultCapabilitySettings(Group):
     """Limits of conversations without a workspace."""
 
     mcps: Literal["all", "none"] | list[Named] = Field(

@@ -21,7 +21,7 @@ _MESSAGES = "/dev/mqueue"  # between the sandbox's own processes: it has a names
 
 def mounts(specification: Specification) -> tuple[Mount, ...]:
     """Everything that is mounted from this machine, without the system's files."""
-    return (*specification.mounts, *specification.own_mounts, *specification.kept_mounts)
+    return (*specification.mounts, *specification.runtime_mounts, *specification.kept_mounts)
 
 
 def is_identical(mount: Mount, found: list[int] | None) -> bool:

@@ -9,7 +9,7 @@ from parachute.base.errors import Unavailable
 from parachute.ops.doctor.checks import all_checks, named
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import Check, Group, Level, NotApplicable, Result, ok, problem, warning
-from parachute.ops.doctor.service import examine, has_problem
+from parachute.ops.doctor.running import examine, has_problem
 from tests.support.errors import raises
 
 from .machine import Machine

@@ -1,0 +1,34 @@
+"""Settings of messengers that hold for all of them; those of each bot are in `bots.yaml`."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from parachute.config.settings.groups.values import Group, TimeOfDay
+
+
+class QuietHours(Group):
+    """The hours in which the owner's chat is told nothing that can wait; they may go over midnight."""
+
+    quiet_from: Annotated[str, TimeOfDay] = Field(
+        default="22:00", description="When the quiet hours begin, in which notices wait, as HH:MM."
+    )
+    quiet_until: Annotated[str, TimeOfDay] = Field(default="07:00", description="When the quiet hours end, as HH:MM.")
+
+    def holds(self, moment: datetime) -> bool:
+        """Return whether a moment, in the time of the owner, is within these hours."""
+        now, begin, end = moment.strftime("%H:%M"), self.quiet_from, self.quiet_until
+        return begin <= now < end if begin <= end else not end <= now < begin
+
+
+class MessengerSettings(QuietHours):
+    """Language of the computer itself in chats, and what it tells there by itself."""
+
+    language: Literal["en", "de"] = Field(
+        default="en", description="The language in which the computer itself speaks in chats of messengers."
+    )
+    notices: bool = Field(
+        default=False,
+        description="Tell your own chat of everything that waits in the inbox; what bots' conversations ask is told always.",
+    )
