@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -15,6 +16,7 @@ from parachute.base.clock import SYSTEM, Clock
 from parachute.base.disk_errors import machine_error
 from parachute.base.errors import ParachuteError
 from parachute.base.services import ServiceRegistry
+from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.run import PersonsAgent
 from parachute.chat.sessions.models import AppListener
 from parachute.config.settings.home import Home
@@ -44,7 +46,7 @@ from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import build_llm
 from parachute.server.composition.modules import build_modules
 from parachute.server.composition.networks import build_networks
-from parachute.server.composition.ops import build_ops
+from parachute.server.composition.ops import build_examiner, build_ops
 from parachute.server.composition.sandbox import build_sandbox
 from parachute.server.composition.sessions import build_sessions
 from parachute.server.composition.storage import Installation, open_storage
@@ -202,7 +204,10 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     lifecycle.finishing(reads.flush)
     events = await build_events(installation, storage, lifecycle)
     tls = await build_tls(installation, events.scheduler, lifecycle)
-    llm = await build_llm(installation, storage, events, lifecycle)
+    examiner, active = build_examiner(installation, events, lifecycle), ActiveRuns()
+    llm = await build_llm(
+        installation, storage, events, lambda: bool(active), partial(examiner.soon, ["credentials"]), lifecycle
+    )
     sessions = await build_sessions(storage, events, llm.meaning, lifecycle)
     sandbox = await build_sandbox(installation, storage, events, lifecycle)
     modules = build_modules(installation, storage, events, sandbox)
@@ -224,6 +229,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         networks,
         tools,
         proposing,
+        active,
         lifecycle,
     )
     history = await build_history(installation, storage, events, sandbox, sessions, chat, lifecycle)
@@ -246,7 +252,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     )
     files = await build_files(installation, storage, events, llm, chat, lifecycle)
     browsers = services.get(BrowserSessions)
-    ops = await build_ops(installation, storage, events, llm, chat, history, suggestions, browsers, lifecycle)
+    ops = await build_ops(installation, storage, events, examiner, llm, chat, history, suggestions, browsers, lifecycle)
     modules.hosts.after_changes.append(ops.examiner.modules_changed)
     switch = await build_kill_switch(
         installation,

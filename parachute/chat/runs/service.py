@@ -10,6 +10,7 @@ from typing import Any
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.chat.agent_processes.client import AgentEnded
 from parachute.chat.runs import attachments, events, failures
+from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.closing import close_session, delete_session
 from parachute.chat.runs.ended import EndedRuns
@@ -44,6 +45,7 @@ class Runs:
         store: RunStore,
         admission: Admission,
         prewarming: Prewarming,
+        active: ActiveRuns,
         changed: Callable[[str], None],
     ) -> None:
         self._turn = turn
@@ -53,7 +55,7 @@ class Runs:
         self.postponed = turn.postponed
         self._admission = admission
         self._prewarming = prewarming
-        self._active: dict[str, Run] = {}
+        self._active = active
         self._reserved: set[str] = set()
         self._ending: dict[str, asyncio.Task[None]] = {}
         self.ended = EndedRuns(store, turn.agents.sessions)

@@ -36,10 +36,10 @@ class Gateway:
         home: Home,
         settings: Settings,
         credentials: CredentialSource,
+        login: Login,
         usage: UsageStore,
         limits: SpendingLimits,
         audit: Audit,
-        login: Login | None = None,
         clock: Clock = SYSTEM,
     ) -> None:
         self.kill_switch = KillSwitch(home.root)

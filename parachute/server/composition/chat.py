@@ -15,6 +15,7 @@ from parachute.chat.contexts.watching import Watching
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.origins.service import Origins
 from parachute.chat.permissions.service import Permissions
+from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.changes_inbox import ChangesSource
 from parachute.chat.runs.inbox import RunsSource
@@ -29,7 +30,6 @@ from parachute.chat.runs.service import Runs
 from parachute.chat.runs.store import RunStore
 from parachute.chat.runs.turn import TurnServices
 from parachute.chat.sessions.ending import SessionEnding
-from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.workspaces.service import Workspaces
 from parachute.sandbox.engines.memory import TotalMemory
@@ -81,6 +81,7 @@ async def build_chat(
     networks: NetworkServices,
     tools: ModuleTools,
     proposing: ProposingTools,
+    active: ActiveRuns,
     lifecycle: Lifecycle,
 ) -> ChatServices:
     """Start what answers messages; `tools` are those that modules offer to agents, `proposing` the computer's own for persons."""
@@ -102,7 +103,7 @@ async def build_chat(
 
     def run_changed(session: str) -> None:
         events.feed.changed("runs", session)
-        if not runs.is_active(session):
+        if session not in active:
             watching.look_soon()
 
     permissions = Permissions(
@@ -117,7 +118,7 @@ async def build_chat(
     postponed = PostponedCalls(clock)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox, postponed, clock)
     stored = RunStore(storage.runs)
-    runs = await lifecycle.start(Runs(turn, stored, admission, prewarming, run_changed))
+    runs = await lifecycle.start(Runs(turn, stored, admission, prewarming, active, run_changed))
     events.inbox.add(RunsSource(runs), ChangesSource(agents.changes, sessions.sessions))
     return ChatServices(
         agents=agents,
@@ -193,8 +194,5 @@ async def build_history(
     await claude_code.start()
     brought = ImportedSessions(sessions.sessions, sessions.store)
     idle = settings.session_idle_minutes
-    ending = await lifecycle.start(
-        SessionEnding(Endings(storage.sessions), events.events, idle, chat.runs.is_active, installation.clock)
-    )
-    sessions.sessions.closed = ending.session_closed
+    await lifecycle.start(SessionEnding(sessions.endings, events.events, idle, chat.runs.is_active, installation.clock))
     return HistoryServices(claude_code=claude_code, brought=brought)

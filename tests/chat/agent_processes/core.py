@@ -32,6 +32,7 @@ from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.service import Repositories
 from parachute.chat.repositories.store import RepositoryDecisions, create_repository_decisions
 from parachute.chat.runs import store as run_store
+from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.preparation import AgentServices, ProposingTools
@@ -41,6 +42,7 @@ from parachute.chat.runs.run import Run
 from parachute.chat.runs.service import Runs
 from parachute.chat.runs.turn import TurnServices
 from parachute.chat.sessions import migrations
+from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcripts import Transcripts
@@ -56,6 +58,7 @@ from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.limits import SpendingLimits, create_spending_limits
+from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscription_tokens, create_usage
 from parachute.modules.registry.service import Modules
@@ -204,11 +207,13 @@ async def core(
         stack.push_async_callback(events.close)
         workspace_store = WorkspaceStore(trust)
         store = SessionStore(session_rows)
-        sessions = Sessions(vault, store, TrustStore(trust), Transcripts(vault), events, NoMeanings(), workspace_store)
+        transcripts, closed = Transcripts(vault), Endings(session_rows).closed.set
+        sessions = Sessions(vault, store, TrustStore(trust), transcripts, events, NoMeanings(), closed, workspace_store)
         await sessions.start()
         variables = {**(login or {"ANTHROPIC_API_KEY": KEY}), "ANTHROPIC_BASE_URL": url}
         source = CredentialSource(home, variables, folder / ".claude")
-        gateway = Gateway(home, settings, source, UsageStore(trust), SpendingLimits(trust), audit)
+        refreshed = Login(source.login_file, lambda: None)
+        gateway = Gateway(home, settings, source, refreshed, UsageStore(trust), SpendingLimits(trust), audit)
         stack.push_async_callback(gateway.close_all)
         sandboxes = Sandboxes(home, settings, vault, agent_program())
         await sandboxes.opened.start()
@@ -261,7 +266,7 @@ async def core(
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox)
         admission = Admission(agents, workspaces, hooks)
-        runs = Runs(turn, run_store.RunStore(run_rows), admission, prewarming, lambda session: None)
+        runs = Runs(turn, run_store.RunStore(run_rows), admission, prewarming, ActiveRuns(), lambda session: None)
         await runs.start()
         stack.push_async_callback(runs.close)
         yield Core(turn, runs, folder, workspaces, repositories)
