@@ -37,6 +37,7 @@ from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
 from parachute.server.composition.automation import build_automation, build_suggestions
 from parachute.server.composition.capabilities import build_capabilities
+from parachute.server.composition.changes import build_changes
 from parachute.server.composition.chat import build_chat, build_history
 from parachute.server.composition.connectors import build_connectors
 from parachute.server.composition.events import build_events
@@ -212,11 +213,12 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     sandbox = await build_sandbox(installation, storage, events, lifecycle)
     modules = build_modules(installation, storage, events, sandbox)
     suggestions = await build_suggestions(installation, storage, events, modules, sessions)
-    tools = AgentTools(modules.hosts, suggestions, sessions.trust.owner)
+    changes = await build_changes(installation, storage, events, modules, sessions)
+    tools = AgentTools(modules.hosts, suggestions, sessions.trust.owner, changes.origins.answering)
     writes = installation.settings.suggestions.from_chats == "write"
     proposing = ChatSuggestions(modules.hosts, suggestions, sessions.sessions, writes=writes)
     capabilities = await build_capabilities(installation, storage, events, sandbox, modules, tools, lifecycle)
-    networks = await build_networks(installation, storage, events, sandbox)
+    networks = await build_networks(installation, storage, events, sandbox, changes.origins.went_out)
     chat = await build_chat(
         installation,
         storage,
@@ -229,6 +231,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         networks,
         tools,
         proposing,
+        changes,
         active,
         lifecycle,
     )

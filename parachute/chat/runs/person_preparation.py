@@ -123,7 +123,7 @@ class PersonPreparation:
         if level == "direct":
             permissions.check_direct()
         own, directory = directory, permissions.directory(directory, services.vault)
-        endpoint = await services.gateway.open(session.id)
+        endpoint = await services.gateway.open(session.id, searched=services.origins.went_out)
         endpoint.counts_for = _subject(session, workspace)
         limits = permissions.limits(workspace.limits if workspace else NO_LIMITS, services.permissions.usual_limits())
         provider = services.gateway.upstream.provider

@@ -10,10 +10,8 @@ from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.contexts.service import Contexts
 from parachute.chat.contexts.store import SelectionStore
-from parachute.chat.contexts.watch_store import WatchStore
 from parachute.chat.contexts.watching import Watching
 from parachute.chat.knowledge.service import KnowledgeService
-from parachute.chat.origins.service import Origins
 from parachute.chat.permissions.service import Permissions
 from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
@@ -34,6 +32,7 @@ from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.workspaces.service import Workspaces
 from parachute.sandbox.engines.memory import TotalMemory
 from parachute.server.composition.capabilities import CapabilityServices
+from parachute.server.composition.changes import ChangeServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
@@ -81,6 +80,7 @@ async def build_chat(
     networks: NetworkServices,
     tools: ModuleTools,
     proposing: ProposingTools,
+    changes: ChangeServices,
     active: ActiveRuns,
     lifecycle: Lifecycle,
 ) -> ChatServices:
@@ -95,7 +95,6 @@ async def build_chat(
     lifecycle.closing(knowledge.close)
     memory = TotalMemory(home, settings.sandbox)
     pool = await lifecycle.start(AgentPool(settings.agents, prepare_files(home), tools, memory, clock))
-    watching = Watching(vault, WatchStore(storage.sessions), events.file_watcher, clock)
     runs: Runs
 
     async def begin_anew(session: str) -> None:
@@ -104,13 +103,13 @@ async def build_chat(
     def run_changed(session: str) -> None:
         events.feed.changed("runs", session)
         if session not in active:
-            watching.look_soon()
+            changes.watching.look_soon()
 
     permissions = Permissions(
         home, vault, settings, sessions.sessions, workspaces, networks.networks, tools, begin_anew
     )
-    agents = await _build_agents(
-        installation, storage, events, llm, sandbox, modules, sessions, capabilities, permissions, tools, watching
+    agents = _build_agents(
+        installation, storage, llm, sandbox, modules, sessions, capabilities, permissions, tools, changes
     )
     preparation = PersonPreparation(agents, workspaces, knowledge, networks.networks, capabilities.offered, proposing)
     prewarming = Prewarming(agents, preparation, pool, knowledge, clock)
@@ -131,16 +130,15 @@ async def build_chat(
         changes=agents.changes,
         inspection=SandboxInspection(agents, workspaces, networks.networks, runs),
         contexts=agents.contexts,
-        watching=watching,
+        watching=changes.watching,
         permissions=permissions,
         preview=PromptPreview(agents, preparation, workspaces, admission, runs),
     )
 
 
-async def _build_agents(
+def _build_agents(
     installation: Installation,
     storage: Storage,
-    events: EventServices,
     llm: ModelServices,
     sandbox: SandboxServices,
     modules: ModuleServices,
@@ -148,21 +146,11 @@ async def _build_agents(
     capabilities: CapabilityServices,
     permissions: Permissions,
     tools: ModuleTools,
-    watching: Watching,
+    changes: ChangeServices,
 ) -> AgentServices:
     """Build the services from which every agent is prepared."""
     home, settings, vault = installation.home, installation.settings, storage.vault
-
-    def waiting_changed() -> None:
-        events.inbox.changed()
-        watching.look_soon()
-
-    changes = Changes(settings.changes, home.changes, storage.changes, waiting_changed, installation.clock)
-    await changes.start()
     approved = modules.approved_prompts.is_approved
-    origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
-    modules.hosts.answering = origins.answering
-    sandbox.egress.went_out = llm.gateway.application.searched = origins.went_out
     return AgentServices(
         home,
         settings,
@@ -172,10 +160,10 @@ async def _build_agents(
         sandbox.sandboxes,
         capabilities.prompts,
         tools,
-        changes,
-        Contexts(vault, SelectionStore(storage.sessions), changes.instructions, approved),
+        changes.changes,
+        Contexts(vault, SelectionStore(storage.sessions), changes.changes.instructions, approved),
         permissions,
-        origins,
+        changes.origins,
     )
 
 

@@ -234,13 +234,14 @@ async def core(
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
         internet = internet or Internet()
         egress = Egress(audit, resolve=internet.resolve, connect=internet.connect)
-        egress.went_out = gateway.application.searched = origins.went_out
         stack.push_async_callback(egress.close_all)
         certificates = Certificates(settings.git.ca_file)
         repositories = Repositories(
             egress, RepositoryDecisions(trust), Tokens(home.root), certificates, audit, inbox.changed
         )
-        networks = Networks(settings.network, egress, HostDecisions(trust), repositories, audit, inbox.changed)
+        networks = Networks(
+            settings.network, egress, HostDecisions(trust), repositories, audit, inbox.changed, origins.went_out
+        )
         runs: Runs
 
         async def begin_anew(session: str) -> None:
