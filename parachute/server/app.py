@@ -45,6 +45,7 @@ from parachute.server.composition.files import build_files
 from parachute.server.composition.kill_switch import build_kill_switch
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import build_llm
+from parachute.server.composition.messengers import build_messengers
 from parachute.server.composition.modules import build_modules
 from parachute.server.composition.networks import build_networks
 from parachute.server.composition.ops import build_examiner, build_ops
@@ -219,6 +220,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     proposing = ChatSuggestions(modules.hosts, suggestions, sessions.sessions, writes=writes)
     capabilities = await build_capabilities(installation, storage, events, sandbox, modules, tools, lifecycle)
     networks = await build_networks(installation, storage, events, sandbox, changes.origins.went_out)
+    messengers = build_messengers(installation, storage, events, sandbox)
     chat = await build_chat(
         installation,
         storage,
@@ -231,6 +233,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         networks,
         tools,
         proposing,
+        messengers.sending,
         changes,
         active,
         lifecycle,
@@ -251,7 +254,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         lifecycle,
     )
     connectors = await build_connectors(
-        installation, storage, events, llm, sandbox, sessions, chat, automation, lifecycle
+        installation, storage, events, llm, sandbox, sessions, messengers, chat, automation, lifecycle
     )
     files = await build_files(installation, storage, events, llm, chat, lifecycle)
     browsers = services.get(BrowserSessions)

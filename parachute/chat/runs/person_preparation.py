@@ -51,7 +51,7 @@ _CAPABILITIES_LEFT_OUT = "capabilities_left_out"
 class PersonPreparation:
     """Prepares the turns of persons; without `capabilities` agents have only the tools of modules.
 
-    `proposing` gives them the tool `suggest`.
+    `proposing` gives them the tool `suggest`, `reading` tools of upper wings where they may read files.
     """
 
     def __init__(
@@ -60,8 +60,9 @@ class PersonPreparation:
         workspaces: Workspaces,
         knowledge: KnowledgeService,
         networks: Networks,
-        capabilities: CapabilitySource | None = None,
-        proposing: ProposingTools | None = None,
+        capabilities: CapabilitySource | None,
+        proposing: ProposingTools | None,
+        reading: ReadingTools | None,
     ) -> None:
         self._services = services
         self._workspaces = workspaces
@@ -69,8 +70,7 @@ class PersonPreparation:
         self._networks = networks
         self._capabilities = capabilities
         self._proposing = proposing
-        self.reading: ReadingTools | None = None
-        """Tools of upper wings for conversations that may read files."""
+        self._reading = reading
 
     async def prepare_run(self, run: Run, *, resume: bool) -> tuple[Preparation, Knowledge]:
         """Prepare a run and log its warnings and its prompt; errors: ParachuteError."""
@@ -171,8 +171,8 @@ class PersonPreparation:
                 module_tools, notes = (*module_tools, suggest), (suggest.prompt,)
         # They belong to Read, whatever a conversation may use of modules and servers.
         may_read = permissions.has_tool("Read") and (allowed_tools is None or tool_listed("Read", allowed_tools))
-        if self.reading is not None and may_read and execution.mode == "sandboxed" and not provider.is_offline:
-            reading = await self.reading.tools(session, execution)
+        if self._reading is not None and may_read and execution.mode == "sandboxed" and not provider.is_offline:
+            reading = await self._reading.tools(session, execution)
             module_tools, notes = (*module_tools, *reading), (*notes, *(each.prompt for each in reading))
         module_tools += offered.tools
         execution = replace(execution, warnings=(*execution.warnings, *offered.warnings))

@@ -21,7 +21,7 @@ from parachute.chat.runs.inspection import SandboxInspection
 from parachute.chat.runs.interrupted import InterruptedAnswers
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.postponed import PostponedCalls
-from parachute.chat.runs.preparation import AgentServices, ProposingTools
+from parachute.chat.runs.preparation import AgentServices, ProposingTools, ReadingTools
 from parachute.chat.runs.preview import PromptPreview
 from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.service import Runs
@@ -80,6 +80,7 @@ async def build_chat(
     networks: NetworkServices,
     tools: ModuleTools,
     proposing: ProposingTools,
+    reading: ReadingTools,
     changes: ChangeServices,
     active: ActiveRuns,
     lifecycle: Lifecycle,
@@ -111,7 +112,9 @@ async def build_chat(
     agents = _build_agents(
         installation, storage, llm, sandbox, modules, sessions, capabilities, permissions, tools, changes
     )
-    preparation = PersonPreparation(agents, workspaces, knowledge, networks.networks, capabilities.offered, proposing)
+    preparation = PersonPreparation(
+        agents, workspaces, knowledge, networks.networks, capabilities.offered, proposing, reading
+    )
     prewarming = Prewarming(agents, preparation, pool, knowledge, clock)
     admission = Admission(agents, workspaces, events.hooks)
     postponed = PostponedCalls(clock)

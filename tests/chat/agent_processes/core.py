@@ -35,7 +35,7 @@ from parachute.chat.runs import store as run_store
 from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.person_preparation import PersonPreparation
-from parachute.chat.runs.preparation import AgentServices, ProposingTools
+from parachute.chat.runs.preparation import AgentServices, ProposingTools, ReadingTools
 from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
@@ -161,6 +161,7 @@ async def core(
     internet: Internet | None = None,
     proposing: Callable[[Sessions], ProposingTools] | None = None,
     login: dict[str, str] | None = None,
+    reading: ReadingTools | None = None,
     **chosen: Any,
 ) -> AsyncIterator[Core]:
     """The server's part beside a supervisor that runs already: the model at `url`, tools of modules and servers, and settings.
@@ -263,7 +264,7 @@ async def core(
                 Skills(skill_store, runtime_plugins, audit, inbox.changed),
                 Plugins(Library(home), mcp_servers.catalog, audit, inbox.changed),
             )
-        preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, offers)
+        preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, offers, reading)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox)
         admission = Admission(agents, workspaces, hooks)
