@@ -1,5 +1,7 @@
 """The wing `chat`: workspaces, agent processes, runs, and what was said elsewhere."""
 
+from functools import partial
+
 from msgspec import Struct
 
 from parachute.changes.service import Changes
@@ -30,6 +32,7 @@ from parachute.chat.runs.turn import TurnServices
 from parachute.chat.sessions.ending import SessionEnding
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.workspaces.service import Workspaces
+from parachute.events.feed.service import Feed
 from parachute.sandbox.engines.memory import TotalMemory
 from parachute.server.composition.capabilities import CapabilityServices
 from parachute.server.composition.changes import ChangeServices
@@ -87,25 +90,12 @@ async def build_chat(
 ) -> ChatServices:
     """Start what answers messages; `tools` are those that modules offer to agents, `proposing` the computer's own for persons."""
     home, settings, vault, clock = installation.home, installation.settings, storage.vault, installation.clock
-    check_project, declared = sandbox.sandboxes.check_project, installation.modules.declared.all
-    workspaces = Workspaces(
-        vault, sessions.workspaces, sessions.sessions, check_project, declared, settings.network.presets
-    )
-    await workspaces.start()
+    workspaces = await _start_workspaces(installation, storage, sandbox, sessions)
     knowledge = KnowledgeService(modules.interfaces, sandbox.sandboxes.check_directory, vault.root)
     lifecycle.closing(knowledge.close)
     memory = TotalMemory(home, settings.sandbox)
     pool = await lifecycle.start(AgentPool(settings.agents, prepare_files(home), tools, memory, clock))
-    runs: Runs
-
-    async def begin_anew(session: str) -> None:
-        await runs.begin_anew(session)
-
-    def run_changed(session: str) -> None:
-        events.feed.changed("runs", session)
-        if session not in active:
-            changes.watching.look_soon()
-
+    begin_anew = partial(active.begin_anew, pool)
     permissions = Permissions(
         home, vault, settings, sessions.sessions, workspaces, networks.networks, tools, begin_anew
     )
@@ -119,8 +109,8 @@ async def build_chat(
     admission = Admission(agents, workspaces, events.hooks)
     postponed = PostponedCalls(clock)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox, postponed, clock)
-    stored = RunStore(storage.runs)
-    runs = await lifecycle.start(Runs(turn, stored, admission, prewarming, active, run_changed))
+    stored, changed = RunStore(storage.runs), partial(_run_changed, events.feed, changes.watching, active)
+    runs = await lifecycle.start(Runs(turn, stored, admission, prewarming, active, changed))
     events.inbox.add(RunsSource(runs), ChangesSource(agents.changes, sessions.sessions))
     return ChatServices(
         agents=agents,
@@ -137,6 +127,28 @@ async def build_chat(
         permissions=permissions,
         preview=PromptPreview(agents, preparation, workspaces, admission, runs),
     )
+
+
+async def _start_workspaces(
+    installation: Installation, storage: Storage, sandbox: SandboxServices, sessions: SessionServices
+) -> Workspaces:
+    workspaces = Workspaces(
+        storage.vault,
+        sessions.workspaces,
+        sessions.sessions,
+        sandbox.sandboxes.check_project,
+        installation.modules.declared.all,
+        installation.settings.network.presets,
+    )
+    await workspaces.start()
+    return workspaces
+
+
+def _run_changed(feed: Feed, watching: Watching, active: ActiveRuns, session: str) -> None:
+    """A run has begun or ended, and may have changed files."""
+    feed.changed("runs", session)
+    if session not in active:
+        watching.look_soon()
 
 
 def _build_agents(

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -243,11 +244,8 @@ async def core(
         networks = Networks(
             settings.network, egress, HostDecisions(trust), repositories, audit, inbox.changed, origins.went_out
         )
-        runs: Runs
-
-        async def begin_anew(session: str) -> None:
-            await runs.begin_anew(session)
-
+        active = ActiveRuns()
+        begin_anew = partial(active.begin_anew, pool)
         permissions = Permissions(home, vault, settings, sessions, workspaces, networks, tools, begin_anew)
         agents = AgentServices(
             home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts, permissions, origins
@@ -268,7 +266,7 @@ async def core(
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox)
         admission = Admission(agents, workspaces, hooks)
-        runs = Runs(turn, run_store.RunStore(run_rows), admission, prewarming, ActiveRuns(), lambda session: None)
+        runs = Runs(turn, run_store.RunStore(run_rows), admission, prewarming, active, lambda session: None)
         await runs.start()
         stack.push_async_callback(runs.close)
         yield Core(turn, runs, folder, workspaces, repositories)
