@@ -62,7 +62,7 @@ class Runs:
         self._kill_switch = KillSwitch(turn.agents.home.root)
         self._stopping = False
         self._changed = changed
-        turn.pool.released = self._released
+        turn.pool.listen(self._released)
 
     async def start(self) -> None:
         """Mark the runs that the end of the last server interrupted."""

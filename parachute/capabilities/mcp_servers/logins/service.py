@@ -16,7 +16,7 @@ from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.capabilities.mcp_servers.logins.errors import LoginFailed
-from parachute.capabilities.mcp_servers.logins.models import Login, Pending, Registration, needs_login
+from parachute.capabilities.mcp_servers.logins.models import Login, LoginHearing, Pending, Registration, needs_login
 from parachute.capabilities.mcp_servers.models import NeedsLogin, Runnable
 from parachute.security.audit.service import Audit
 
@@ -63,21 +63,22 @@ class Callback(Struct, frozen=True):
 
 
 class LoginService:
-    """`requests` makes what asks on behalf of a server; `changed` hears when a login begins or ends to be wanted."""
+    """`requests` makes what asks on behalf of a server, `hearing` hears of logins."""
 
     def __init__(
-        self, catalog: Catalog, requests: "Callable[[Runnable], Requests]", audit: Audit, clock: Clock
+        self,
+        catalog: Catalog,
+        requests: "Callable[[Runnable], Requests]",
+        audit: Audit,
+        hearing: LoginHearing,
+        clock: Clock,
     ) -> None:
         self._catalog = catalog
         self._store = catalog.logins
         self._requests = requests
         self._audit = audit
         self._clock = clock
-        self.changed: Callable[[], None] = lambda: None
-        self.wants: Callable[[str], None] = lambda name: None
-        """Hears the name of a server that wants a login and did not before, once the list of servers says so."""
-        self.done: Callable[[str], None] = lambda name: None
-        """Hears the name of a server when somebody has signed in there, or out."""
+        self._hearing = hearing
         self._pending: dict[str, Pending] = {}
         self._refreshing: dict[str, asyncio.Task[Login | None]] = {}
         self._failed: dict[str, tuple[float, ParachuteError]] = {}
@@ -120,7 +121,7 @@ class LoginService:
             return other
         self._forget_old(server.name)
         self._pending[_key(pending.state)] = pending
-        self.changed()
+        self._hearing.changed()
         return pending
 
     async def _registered(
@@ -219,10 +220,10 @@ class LoginService:
             self._record("login", server.name, error.message)
             raise
         finally:
-            self.changed()
+            self._hearing.changed()
         self._record("login", server.name, None)
         self._failed.pop(server.name, None)
-        self.done(server.name)
+        self._hearing.done(server.name)
         return server.name
 
     async def forget(self, name: str) -> bool:
@@ -233,8 +234,8 @@ class LoginService:
         self._forget_old(name)
         if login is not None:
             self._record("logout", name, None)
-        self.done(name)
-        self.changed()
+        self._hearing.done(name)
+        self._hearing.changed()
         return login is not None and login.access is not None
 
     def link(self, name: str) -> str | None:
@@ -289,9 +290,9 @@ class LoginService:
                 # A page that asks again when it hears of it would never end.
                 is_new = False
                 log.warning("That the MCP server %s wants a login was not kept: %s", name, error)
-        self.changed()
+        self._hearing.changed()
         if is_new:
-            self.wants(name)
+            self._hearing.wants(name)
         return needs_login(name)
 
     async def _remember(self, runnable: Runnable, registration: Registration) -> None:
