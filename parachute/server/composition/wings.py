@@ -59,7 +59,7 @@ class _Below(Struct, frozen=True, kw_only=True):
 
 
 class _Conversations(Struct, frozen=True, kw_only=True):
-    """What agents may use, and what answers."""
+    """The wings that answer, and those that agents use for it."""
 
     suggestions: Suggestions
     capabilities: CapabilityServices

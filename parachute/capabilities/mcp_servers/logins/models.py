@@ -12,7 +12,7 @@ _EARLY_SECONDS = 30.0
 
 
 class LoginHearing(Struct, frozen=True):
-    """What hears of logins: `changed` when one begins or ends to be wanted.
+    """Hears of logins: `changed` when one begins or ends to be wanted.
 
     `wants` gets the name of a server that wants one and did not before, once the list of servers says so; `done` that of one
     where somebody has signed in, or out.
