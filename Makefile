@@ -74,6 +74,7 @@ lint: $(VENV)/.installed-development ## Style, types and import rules
 	$(BIN)/python scripts/check_docstrings
 	$(BIN)/python scripts/check_keys
 	$(BIN)/python scripts/check_clock
+	$(BIN)/python scripts/check_structure
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 	console/build.sh $(BIN)/python check
 

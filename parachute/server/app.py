@@ -1,54 +1,32 @@
-"""The application: middleware, routes, and the start of every service in the order in which they need each other."""
+"""The application: middleware and routes; its start builds every wing."""
 
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import FastAPI
-from msgspec.structs import fields
 
 from parachute import __version__
-from parachute.automation.suggestions.chats import ChatSuggestions
-from parachute.automation.suggestions.tools import AgentTools
 from parachute.base.addresses import is_loopback
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.disk_errors import machine_error
 from parachute.base.errors import ParachuteError
 from parachute.base.services import ServiceRegistry
-from parachute.chat.runs.run import PersonsAgent
-from parachute.chat.sessions.models import AppListener
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
-from parachute.modules.registry.models import RunningModules
-from parachute.modules.registry.scopes import KnownScopes
 from parachute.modules.registry.service import Modules
 from parachute.modules.runtime.openapi import paths
 from parachute.modules.runtime.proxy import ALIASES, OWN, ModuleProxy
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.middleware import AuditMiddleware
-from parachute.security.audit.reads import Reads
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.cli_token import CliToken
-from parachute.security.keys.models import ScopeNames
 from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
-from parachute.server.composition.automation import build_automation, build_suggestions
-from parachute.server.composition.capabilities import build_capabilities
-from parachute.server.composition.chat import build_chat, build_history
-from parachute.server.composition.connectors import build_connectors
-from parachute.server.composition.events import build_events
-from parachute.server.composition.files import build_files
-from parachute.server.composition.kill_switch import build_kill_switch
 from parachute.server.composition.lifecycle import Lifecycle
-from parachute.server.composition.llm import build_llm
-from parachute.server.composition.modules import build_modules
-from parachute.server.composition.networks import build_networks
-from parachute.server.composition.ops import build_ops
-from parachute.server.composition.sandbox import build_sandbox
-from parachute.server.composition.sessions import build_sessions
-from parachute.server.composition.storage import Installation, open_storage
-from parachute.server.composition.tls import build_tls
+from parachute.server.composition.storage import Installation
+from parachute.server.composition.wings import build_wings
 from parachute.server.routes import ROUTES
 from parachute.server.status.api import router as status_routes
 from parachute.server.status.panic_api import router as panic_routes
@@ -182,100 +160,10 @@ async def _lifespan(app: _Application) -> AsyncIterator[None]:
     try:
         async with contextlib.AsyncExitStack() as stack:
             lifecycle = Lifecycle(stack)
-            await _start(app.installation, app.services, lifecycle)
+            await build_wings(app.installation, app.services, lifecycle)
             await lifecycle.start(app.late_routes)
             yield
     except (ParachuteError, OSError, RuntimeError, MemoryError) as error:
         if known := error if isinstance(error, ParachuteError) else machine_error(error):
             app.services.add_as(ParachuteError, known)
         raise
-
-
-async def _start(installation: Installation, services: ServiceRegistry, lifecycle: Lifecycle) -> None:
-    """Build each wing from those below it; every service of a wing can be asked for by routes."""
-    lifecycle.finishing(installation.keys.close)
-    lifecycle.finishing(services.get(BrowserSessions).close)
-    storage = await open_storage(installation, lifecycle)
-    refused = Decisions(storage.audit, "anonymous", "anonymous", "refused_key")
-    reads = Reads(storage.audit)
-    lifecycle.finishing(refused.flush)
-    lifecycle.finishing(reads.flush)
-    events = await build_events(installation, storage, lifecycle)
-    tls = await build_tls(installation, events.scheduler, lifecycle)
-    llm = await build_llm(installation, storage, events, lifecycle)
-    sessions = await build_sessions(storage, events, llm.meaning, lifecycle)
-    sandbox = await build_sandbox(installation, storage, events, lifecycle)
-    modules = build_modules(installation, storage, events, sandbox)
-    suggestions = await build_suggestions(installation, storage, events, modules, sessions)
-    tools = AgentTools(modules.hosts, suggestions, sessions.trust.owner)
-    writes = installation.settings.suggestions.from_chats == "write"
-    proposing = ChatSuggestions(modules.hosts, suggestions, sessions.sessions, writes=writes)
-    capabilities = await build_capabilities(installation, storage, events, sandbox, modules, tools, lifecycle)
-    networks = await build_networks(installation, storage, events, sandbox)
-    chat = await build_chat(
-        installation,
-        storage,
-        events,
-        llm,
-        sandbox,
-        modules,
-        sessions,
-        capabilities,
-        networks,
-        tools,
-        proposing,
-        lifecycle,
-    )
-    history = await build_history(installation, storage, events, sandbox, sessions, chat, lifecycle)
-    automation = await build_automation(
-        installation,
-        storage,
-        events,
-        llm,
-        sandbox,
-        modules,
-        sessions,
-        suggestions,
-        capabilities.skills,
-        chat,
-        history.brought,
-        lifecycle,
-    )
-    connectors = await build_connectors(
-        installation, storage, events, llm, sandbox, sessions, chat, automation, lifecycle
-    )
-    files = await build_files(installation, storage, events, llm, chat, lifecycle)
-    browsers = services.get(BrowserSessions)
-    ops = await build_ops(installation, storage, events, llm, chat, history, suggestions, browsers, lifecycle)
-    modules.hosts.after_changes.append(ops.examiner.modules_changed)
-    switch = await build_kill_switch(
-        installation,
-        events,
-        llm,
-        sandbox,
-        chat,
-        networks.networks,
-        capabilities.mcp_servers,
-        connectors,
-        automation.transcriptions,
-        automation.curator,
-        lifecycle,
-    )
-    services.add_as(PersonsAgent, automation.maintenance)
-    services.add_as(AppListener, chat.prewarming)
-    services.add_as(RunningModules, modules.hosts)
-    services.add_as(ScopeNames, KnownScopes(installation.home.root))
-    services.add(
-        storage.audit,
-        storage.recovery,
-        storage.watch,
-        refused,
-        reads,
-        tls,
-        sessions.sessions,
-        suggestions,
-        *files,
-        switch,
-    )
-    for wing in (events, llm, sandbox, modules, capabilities, networks, chat, history, automation, connectors, ops):
-        services.add(*(getattr(wing, field.name) for field in fields(wing)))

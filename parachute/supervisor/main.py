@@ -104,22 +104,7 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
                 watchdog = asyncio.create_task(feed_watchdog())
             if port == _MAIN_PORT:
                 web = await _serve_web(home, supervisor, port + 1)
-            ready = asyncio.create_task(launcher.ready("core"))
-            over = {asyncio.create_task(supervisor.ended.wait()), asyncio.create_task(launcher.lost())}
-            await asyncio.wait({ready, *over}, return_when=asyncio.FIRST_COMPLETED)
-            if ready.done() and ready.exception() is None:
-                notify("READY=1")
-                _prove(home)
-            elif ready.done() and going_back.is_called_for(home.root):
-                log.error("What was restored does not start (%s): what was there before comes back.", ready.exception())
-                await supervisor.go_back(str(ready.exception()))
-            await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
-            if not supervisor.ended.is_set():
-                raise Unavailable(
-                    "The connection to systemd is lost.",
-                    "The next supervisor takes over what runs.",
-                    key="systemd_lost",
-                )
+            await _ended(home, supervisor, launcher)
         finally:
             if supervisor.next_python is None:
                 notify("STOPPING=1")
@@ -136,6 +121,24 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
                 launcher.hand_on()
             home.control_socket.unlink(missing_ok=True)
         return supervisor.next_python
+
+
+async def _ended(home: Home, supervisor: Supervisor, launcher: Launcher) -> None:
+    """Wait for the end, and before for the server: what was restored goes again if it does not come up. Error: Unavailable."""
+    ready = asyncio.create_task(launcher.ready("core"))
+    over = {asyncio.create_task(supervisor.ended.wait()), asyncio.create_task(launcher.lost())}
+    await asyncio.wait({ready, *over}, return_when=asyncio.FIRST_COMPLETED)
+    if ready.done() and ready.exception() is None:
+        notify("READY=1")
+        _prove(home)
+    elif ready.done() and going_back.is_called_for(home.root):
+        log.error("What was restored does not start (%s): what was there before comes back.", ready.exception())
+        await supervisor.go_back(str(ready.exception()))
+    await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
+    if not supervisor.ended.is_set():
+        raise Unavailable(
+            "The connection to systemd is lost.", "The next supervisor takes over what runs.", key="systemd_lost"
+        )
 
 
 def _prove(home: Home) -> None:

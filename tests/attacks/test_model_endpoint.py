@@ -105,10 +105,10 @@ async def test_a_search_by_a_program_is_a_way_out_like_any_other(
         assert api.requests == []  # before anything is found
         went_out.append(session)
 
-    installation.gateway.application.searched = searched
     asked = question(tools=[{"type": "web_search_20250305", "name": "web_search"}])
-    endpoint.is_online = False
     async with agent(endpoint) as client:
+        assert (await client.post("/v1/messages", json=asked)).status_code == 403  # nobody would hear of it
+        endpoint.searched, endpoint.is_online = searched, False
         assert (await client.post("/v1/messages", json=asked)).status_code == 403
         assert went_out == []
         endpoint.is_online = True

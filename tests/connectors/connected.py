@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from parachute.base.errors import InvalidInput
 from parachute.config.settings.home import Home
 from parachute.connectors.platforms.models import Chat, Outgoing, Start, State, Update, Updates
+from parachute.connectors.runtime.open_connectors import OpenConnectors
 from parachute.connectors.runtime.service import Connectors
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
@@ -95,6 +96,7 @@ class Server:
         self.platform = platform
         self.store = store
         self.clock = ManualClock()
+        self.opened = OpenConnectors(self.home)
         self.connectors: Connectors
         self.audit: Audit
         self._egress: Egress
@@ -107,7 +109,7 @@ class Server:
         self.audit = Audit(self.home.root.parent / "audit")
         self.audit.start()
         self._egress = Egress(self.audit, kill_switch=KillSwitch(self.home.root))
-        self.connectors = Connectors(self.home, self._egress, vault, 1, _Answers(self.store), self.clock)
+        self.connectors = Connectors(self.home, self._egress, vault, 1, self.opened, _Answers(self.store), self.clock)
         await self.connectors.open_all({self.platform: self.store.start_with.server})
 
     async def end(self) -> None:
@@ -142,11 +144,11 @@ class Server:
     @property
     def kind(self) -> str:
         """Return the last reported state."""
-        return self.connectors.connections()[self.platform].state.kind
+        return self.opened.connections()[self.platform].state.kind
 
     async def send(self, key: str, markdown: str, chat: Chat = ME, **fields: Any) -> tuple[str, ...]:
         """Send, and see that it was taken."""
-        sent = await self.connectors.send(self.platform, key, Outgoing(chat, markdown, **fields))
+        sent = await self.opened.send(self.platform, key, Outgoing(chat, markdown, **fields))
         assert not sent.problem, sent.problem
         return sent.messages
 
@@ -182,7 +184,7 @@ class Server:
     @property
     def files(self) -> Path:
         """The shared folder."""
-        return self.connectors.files(self.platform)
+        return self.opened.files(self.platform)
 
 
 @contextlib.asynccontextmanager

@@ -15,6 +15,7 @@ from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
 from parachute.events.file_watcher.service import VaultWatcher
 from parachute.files.search import FileSearch
+from parachute.llm.meaning.full_text import FILES
 from parachute.llm.meaning.service import MeaningIndex
 from parachute.supervisor import control, units
 from tests.llm.meaning import models
@@ -64,9 +65,8 @@ async def make(process: IndexProcess, vault: Vault, tmp_path: Path, clock: Manua
     supervisor = await control.serve(Home(process.folder), handle)
 
     def making(**settings: Any) -> FileSearch:
-        meaning = MeaningIndex(
-            Home(process.folder), MeaningSettings(**{"folder": tmp_path / "model", **settings}), None, clock
-        )
+        chosen = MeaningSettings(**{"folder": tmp_path / "model", **settings})
+        meaning = MeaningIndex(Home(process.folder), chosen, None, lambda: False, lambda: [FILES], clock)
         found = FileSearch(vault, meaning, VaultWatcher(vault.root), clock)
         made.append((found, meaning))
         return found

@@ -64,7 +64,7 @@ class Curator:
     def start(self) -> None:
         """Hear of changes, and work from now on."""
         if self.is_on:
-            self.watching.listener = self._handle
+            self.watching.listen(self._handle)
             self._task = asyncio.create_task(self._work_for_ever(), name="curator")
 
     async def close(self) -> None:

@@ -54,7 +54,7 @@ class MaintenanceProfile(Struct):
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Copy the logs, open the model endpoint and prepare the sandbox; error: ParachuteError."""
         services = self.services
-        endpoint = await services.gateway.open(session.id, searches=False)
+        endpoint = await services.gateway.open(session.id)
         try:
             mounts, data = await asyncio.to_thread(self._gather, session.id)
         except OSError as error:

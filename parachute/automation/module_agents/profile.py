@@ -71,7 +71,7 @@ class AgentProfile(Struct):
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Open the model endpoint and the egress proxy, prepare the sandbox and compose the prompt; errors: ParachuteError."""
         services = self.services
-        endpoint = await services.gateway.open(session.id)
+        endpoint = await services.gateway.open(session.id, searched=services.origins.went_out)
         if self.module is not None:
             endpoint.counts_for = f"module:{self.module.name}"
         provider, file = services.gateway.upstream.provider, self.config.system_prompt
@@ -125,7 +125,8 @@ class AgentProfile(Struct):
         )
         mounts, hosts = allowed.sorted(), self._hosts(config)
         if hosts:
-            await self.egress.open(_egress_owner(session.id), hosts, endpoint.folder / EGRESS_SOCKET, kind="agent")
+            owner, socket = _egress_owner(session.id), endpoint.folder / EGRESS_SOCKET
+            await self.egress.open(owner, hosts, socket, went_out=services.origins.went_out)
         limits = Limits(
             memory_megabytes=(memory_bytes(config.memory) >> 20) + _OWN_MEGABYTES,
             cpus=config.cpus,

@@ -38,13 +38,21 @@ def waits(made: Suggestion) -> str:
 class AgentTools:
     """The tools of modules, and core's own; `owner` says which module and agent a session belongs to, as the owner's folder knows.
 
+    `answering` is called with the session and the module before a module's answer is passed on.
     What an agent may do is looked up when it calls: in the manifest that the user approved, by the session that it answers in.
     """
 
-    def __init__(self, hosts: Hosts, suggestions: Suggestions, owner: Callable[[str], Awaitable[Owner | None]]) -> None:
+    def __init__(
+        self,
+        hosts: Hosts,
+        suggestions: Suggestions,
+        owner: Callable[[str], Awaitable[Owner | None]],
+        answering: Callable[[str, str], Awaitable[None]],
+    ) -> None:
         self._hosts = hosts
         self._suggestions = suggestions
         self._owner = owner
+        self._answering = answering
 
     def tools(self) -> tuple[OfferedTool, ...]:
         """The tools of modules; `suggest` is offered by the profile of an agent that may use it."""
@@ -53,7 +61,13 @@ class AgentTools:
     async def call_tool(self, name: str, arguments: dict[str, Any], caller: str) -> str:
         """Call a tool for the session whose id is `caller`; errors: ParachuteError, for the agent to read."""
         if name != SUGGEST_TOOL:
-            return await self._hosts.call_tool(name, arguments, caller)
+            modules = [tool.module for tool in self._hosts.tools() if tool.name == name]
+            try:
+                return await self._hosts.call_tool(name, arguments, caller)
+            finally:
+                # Each may have read something for this that it had not read before.
+                for each in modules:
+                    await self._answering(caller, each)
         owner = await self._owner(caller)
         if owner is None or not owner.agent:
             raise NotAllowed("Only agents of a module's manifest make suggestions.", key="not_a_module_agent")

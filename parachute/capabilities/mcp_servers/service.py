@@ -16,7 +16,7 @@ from parachute.base.files import atomic_write, read_regular
 from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, ServerSource
 from parachute.capabilities.mcp_servers.client import ToolFailed
 from parachute.capabilities.mcp_servers.logins.links import Links
-from parachute.capabilities.mcp_servers.logins.models import Pending, callback_address
+from parachute.capabilities.mcp_servers.logins.models import LoginHearing, Pending, callback_address
 from parachute.capabilities.mcp_servers.models import BUILT_IN, Runnable, Server
 from parachute.capabilities.mcp_servers.remote.service import Remote
 from parachute.capabilities.mcp_servers.results import offered_of
@@ -72,7 +72,11 @@ class _Known(Struct, frozen=True):
 
 
 class McpServers:
-    """`modules` are the tools of modules, which are listed as the computer's own server."""
+    """`modules` are the tools of modules, which are listed as the computer's own server.
+
+    `changed` is called when a login begins or ends to be wanted, or a server describes its tools anew. `shown` hears the name of
+    a server that the list shows in another way by itself, and not since somebody has asked for it.
+    """
 
     def __init__(
         self,
@@ -81,6 +85,8 @@ class McpServers:
         egress: Egress,
         modules: ModuleTools,
         audit: Audit,
+        changed: Callable[[], None],
+        shown: Callable[[str], None],
         others: ServerSource | None = None,
         clock: Clock = SYSTEM,
     ) -> None:
@@ -88,11 +94,11 @@ class McpServers:
         self.catalog = Catalog(home, settings.vault, settings.project_folders, others)
         self.statuses = Statuses()
         self.words = Words(home.root)
-        self._changed: Callable[[], None] = lambda: None
-        self.remote = Remote(settings, self.catalog, egress, audit, clock)
-        self.remote.logins.done = self._ask_anew
+        self._changed = changed
+        hearing = LoginHearing(changed, shown, self._ask_anew)
+        self.remote = Remote(settings, self.catalog, egress, audit, hearing, clock)
         self._here = callback_address(settings.port)
-        self.links = Links(partial(self.begin_login_here, unasked=True), self.remote.logins.link, clock)
+        self.links = Links(partial(self.begin_login_here, unasked=True), self.remote.logins.link, changed, clock)
         self._modules = modules
         self._outdated: set[str] = set()
         self._running = Running(home, self.catalog, egress, self.remote, self._outdated.add, clock)
@@ -118,15 +124,6 @@ class McpServers:
         await self._running.close()
         await self.links.close()
         await self.remote.close()
-
-    def on_change(self, changed: Callable[[], None], listed: Callable[[str], None]) -> None:
-        """Call `changed` when a login begins or ends to be wanted, or a server describes its tools anew.
-
-        `listed` hears the name of a server that the list shows in another way by itself, and not since somebody has asked for it.
-        """
-        self._changed = changed
-        self.links.changed = self.remote.logins.changed = changed
-        self.remote.logins.wants = listed
 
     async def listed(self) -> tuple[Listed, ...]:
         """All servers of the file; error: InvalidInput if the approvals cannot be read."""

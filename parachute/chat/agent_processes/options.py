@@ -86,6 +86,22 @@ def prompt_pieces(text: str) -> list[str]:
     return pieces
 
 
+def _environment(specification: AgentSpecification) -> dict[str, str]:
+    """The variables of the wrapper, of which it passes on those that are for the agent's program."""
+    execution = specification.execution
+    environment = {
+        **_FIXED_ENVIRONMENT,
+        **specification.endpoint.environment(),
+        "ANTHROPIC_UNIX_SOCKET": execution.model_socket,
+        "CLAUDE_CONFIG_DIR": execution.configuration,
+        "PARACHUTE_AGENT_DIRECTORY": execution.directory,
+        "PARACHUTE_AGENT_SOCKET": str(execution.agent_socket),
+    }
+    if zone := os.environ.get("TZ"):
+        environment["TZ"] = zone
+    return environment
+
+
 def build(
     specification: AgentSpecification,
     files: AgentFiles,
@@ -102,16 +118,6 @@ def build(
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
     execution = specification.execution
-    environment = {
-        **_FIXED_ENVIRONMENT,
-        **specification.endpoint.environment(),
-        "ANTHROPIC_UNIX_SOCKET": execution.model_socket,
-        "CLAUDE_CONFIG_DIR": execution.configuration,
-        "PARACHUTE_AGENT_DIRECTORY": execution.directory,
-        "PARACHUTE_AGENT_SOCKET": str(execution.agent_socket),
-    }
-    if zone := os.environ.get("TZ"):
-        environment["TZ"] = zone
     # Otherwise a resumed session keeps the prompt of its first turn: a changed level, folder or instruction would never reach the
     # model. The SDK has no option for it where the prompt is a file, nor for a file behind the preset.
     arguments: dict[str, str | None] = {"system-prompt-snapshot": "off"}
@@ -143,7 +149,7 @@ def build(
         },
         cwd=files.working_directory,
         cli_path=files.wrapper,
-        env=environment,
+        env=_environment(specification),
         include_partial_messages=True,
         max_buffer_size=MAXIMUM_LINE,
         model=specification.model,

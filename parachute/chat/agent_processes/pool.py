@@ -23,7 +23,7 @@ Released = Callable[[str], Awaitable[None]]
 
 
 class AgentPool:
-    """Bounded by number, idle time and memory; `released` is called with a session's id when its process is gone.
+    """Bounded by number, idle time and memory.
 
     `memory` is what all sandboxes together may take; without it only the free memory of the machine counts.
     """
@@ -48,7 +48,16 @@ class AgentPool:
         self._clients: set[AgentClient] = set()
         self._closing: dict[AgentClient, asyncio.Task[None]] = {}
         self._sweeper: asyncio.Task[None] | None = None
-        self.released: Released | None = None
+        self._listeners: list[Released] = []
+
+    def listen(self, listener: Released) -> None:
+        """Have it called with a session's id when its process is gone, or was never there."""
+        self._listeners.append(listener)
+
+    async def released(self, session: str) -> None:
+        """Say that nothing of a session is left here."""
+        for listener in self._listeners:
+            await listener(session)
 
     def warm_up(self) -> None:
         """Import the SDK while the turn that needs it is prepared, in a thread: the event loop goes on meanwhile."""
@@ -228,7 +237,7 @@ class AgentPool:
                 if not self._clients:
                     await asyncio.to_thread(give_back)  # what the SDK and its buffers no longer use
             # A session that has another process by now still needs its model endpoint and its sandbox.
-            if self.released and all(other.specification.session != session for other in self._clients):
+            if all(other.specification.session != session for other in self._clients):
                 await self.released(session)
 
         task = self._closing[client] = asyncio.create_task(end(), name=f"end agent {session}")

@@ -45,10 +45,7 @@ Watches = Mapping[str, tuple[Watch, ...]]
 
 
 class Watching:
-    """Keeps the table of watches as the files are. `listener` hears of each change of a watched file at least once: what it
-
-    refuses with a ParachuteError is told again by the next scan.
-    """
+    """Keeps the table of watches as the files are."""
 
     def __init__(self, vault: Vault, store: WatchStore, watcher: VaultWatcher, clock: Clock = SYSTEM) -> None:
         self._vault = vault
@@ -60,7 +57,7 @@ class Watching:
         self._task: asyncio.Task[None] | None = None
         self._clock = clock
         self._wanted = asyncio.Event()
-        self.listener: Listener | None = None
+        self._listener: Listener | None = None
         self.problem: str | None = None
         """Reason why some folders may be absent, as a sentence."""
 
@@ -75,6 +72,10 @@ class Watching:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await self._watcher.forget(self._handle_changes)
+
+    def listen(self, listener: Listener) -> None:
+        """Have each change of a watched file heard at least once: one that is refused with a ParachuteError is told again by the next scan."""
+        self._listener = listener
 
     async def all(self) -> Sequence[Watch]:
         """Every watch, after a look at all files."""
@@ -167,10 +168,10 @@ class Watching:
     async def _notify(self, before: KnownFile | None, after: KnownFile | None, watchers: Sequence[str]) -> bool:
         """Tell the listener of what has changed; False if it has to be told again."""
         digest, file = (after.hash if after else ""), after or before
-        if self.listener is None or file is None or not watchers or digest == (before.hash if before else ""):
+        if self._listener is None or file is None or not watchers or digest == (before.hash if before else ""):
             return True
         try:
-            await self.listener(Changed(file.path, digest, tuple(watchers)))
+            await self._listener(Changed(file.path, digest, tuple(watchers)))
         except ParachuteError as error:
             log.info("That %s has changed is told again: %s", file.path, error)
             return False

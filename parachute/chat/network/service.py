@@ -15,6 +15,7 @@ from parachute.chat.repositories.service import Place, Repositories
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.groups.network import NetworkSettings
+from parachute.sandbox.egress.account import WentOut
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import NO_NETWORK, Network, Refused, Target
 from parachute.sandbox.egress.presets import Presets, resolved
@@ -46,7 +47,10 @@ class _Opened(Struct):
 
 
 class Networks:
-    """Opens a listener of the egress proxy for each sandboxed conversation; `changed` is called when the waiting hosts change."""
+    """Opens a listener of the egress proxy for each sandboxed conversation.
+
+    `changed` is called when the waiting hosts change, `went_out` with whose request is about to leave this computer.
+    """
 
     def __init__(
         self,
@@ -56,6 +60,7 @@ class Networks:
         repositories: Repositories,
         audit: Audit,
         changed: Callable[[], None],
+        went_out: WentOut,
     ) -> None:
         self._default = Network(settings.mode, tuple(settings.hosts))
         self.presets: Presets = settings.presets
@@ -64,6 +69,7 @@ class Networks:
         self._repositories = repositories
         self._audit = audit
         self._changed = changed
+        self._went_out = went_out
         self._opened: dict[str, _Opened] = {}
         self._once: dict[tuple[str, str], set[str]] = {}
         self._asked: dict[tuple[str, str], Asked] = {}
@@ -187,11 +193,11 @@ class Networks:
             _owner(session),
             hosts,
             opened.folder / EGRESS_SOCKET,
-            kind="agent",
             private=True,
             refused=never,
             unlisted=partial(self._refuse, session, source, opened),
             services=opened.services,
+            went_out=self._went_out,
         )
 
     def _refuse(self, session: str, source: str, opened: _Opened, target: Target) -> Refused:

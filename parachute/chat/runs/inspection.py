@@ -80,7 +80,7 @@ class SandboxInspection:
                 "Inspect it while it does.",
                 key=error.key,
             ) from error
-        endpoint = await services.gateway.open(session.id)
+        endpoint = await services.gateway.open(session.id, searched=services.origins.went_out)
         try:
             workspace, permissions = await self._workspaces.of(session), await services.permissions.of(session)
             folder = (await project_folder(services, session, workspace)).path

@@ -1,11 +1,11 @@
 """Preparation of a person's turn: its folder, sandbox, tools, prompt, knowledge and warnings."""
 
 import asyncio
-import shlex
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parachute.base.chat_ids import group_of
@@ -14,27 +14,39 @@ from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.models import ServerTool
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
 from parachute.chat.agent_processes.tools import permitted
-from parachute.chat.contexts.models import NO_CONTEXT, tokens_of
+from parachute.chat.contexts.models import NO_CONTEXT, Chain, tokens_of
 from parachute.chat.knowledge.service import Knowledge, KnowledgeService
 from parachute.chat.network.service import Networks
 from parachute.chat.permissions.models import SessionPermissions
 from parachute.chat.prompts.answering_agents import AnsweringAgent
-from parachute.chat.runs.capabilities import NOTHING, CapabilityRequest, CapabilitySource, LeftOut, narrowed
+from parachute.chat.runs.capabilities import (
+    NOTHING,
+    CapabilityRequest,
+    CapabilitySource,
+    OfferedCapabilities,
+    narrowed,
+)
 from parachute.chat.runs.events import PromptMetadata, RunWarning
 from parachute.chat.runs.preparation import AgentServices, Preparation, ProposingTools, ReadingTools, TurnPlan, compose
 from parachute.chat.runs.project import apply_of, project_folder, project_view
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
+from parachute.chat.runs.run_warnings import warnings_of
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
 from parachute.chat.workspaces.service import Workspaces
+from parachute.config.settings.groups.agents import Apply
 from parachute.core.decorators import SUGGEST_TOOL
 from parachute.events.hooks.context import joined
+from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.limits import CHATS, GUESTS, guest_subject
-from parachute.sandbox.egress.models import NO_NETWORK
-from parachute.sandbox.engines.execution import Shown
+from parachute.llm.gateway.models import Provider
+from parachute.modules.runtime.models import OfferedTool
+from parachute.sandbox.egress.models import NO_NETWORK, Network
+from parachute.sandbox.engines.execution import Execution, Shown
 from parachute.sandbox.engines.limits import NO_LIMITS
 from parachute.security.permissions.actions import MODULE_SERVER, tool_listed
+from parachute.security.trust_levels import TrustLevel
 
 PRESET_CHARACTERS = 4_800
 """The program's own prompt for coding, about."""
@@ -44,15 +56,26 @@ _LOST = (
     "nothing: `parachute sessions permit ID`."
 )
 
-_LEFT_OUT = "instructions_left_out"
-_WITHOUT_CONTEXT = "contexts_missing"
-_CAPABILITIES_LEFT_OUT = "capabilities_left_out"
+
+class _Turn(Struct, frozen=True):
+    """A turn as it begins: `folder` is where its conversation works, `directory` what of it the conversation may use."""
+
+    session: Session
+    workspace: Workspace | None
+    level: TrustLevel
+    permissions: SessionPermissions
+    folder: Path | None
+    directory: Path | None
+    endpoint: ModelEndpoint
+    provider: Provider
+    agent: AnsweringAgent | None
+    choice: Capabilities
 
 
 class PersonPreparation:
     """Prepares the turns of persons; without `capabilities` agents have only the tools of modules.
 
-    `proposing` gives them the tool `suggest`.
+    `proposing` gives them the tool `suggest`, `reading` tools of upper wings where they may read files.
     """
 
     def __init__(
@@ -61,8 +84,9 @@ class PersonPreparation:
         workspaces: Workspaces,
         knowledge: KnowledgeService,
         networks: Networks,
-        capabilities: CapabilitySource | None = None,
-        proposing: ProposingTools | None = None,
+        capabilities: CapabilitySource | None,
+        proposing: ProposingTools | None,
+        reading: ReadingTools | None,
     ) -> None:
         self._services = services
         self._workspaces = workspaces
@@ -70,8 +94,7 @@ class PersonPreparation:
         self._networks = networks
         self._capabilities = capabilities
         self._proposing = proposing
-        self.reading: ReadingTools | None = None
-        """Tools of upper wings for conversations that may read files."""
+        self._reading = reading
 
     async def prepare_run(self, run: Run, *, resume: bool) -> tuple[Preparation, Knowledge]:
         """Prepare a run and log its warnings and its prompt; errors: ParachuteError."""
@@ -94,7 +117,7 @@ class PersonPreparation:
                 self._known(session, run.request.message, directory.path),
             )
         run.is_direct, run.knows = preparation.execution.mode == "direct", bool(knowledge.text)
-        for warning in await self._warnings(run, preparation):
+        for warning in await warnings_of(services, run, preparation):
             run.log.append(warning)
         if run.added:
             sources = (f"hook {each.hook}" for each in run.added if each.text)
@@ -120,88 +143,125 @@ class PersonPreparation:
         `selected` are contexts in place of those of the session; `wakes`: its sandbox is started meanwhile.
         """
         services = self._services
-        level, permissions = await services.sessions.level(session), await services.permissions.of(session)
-        if level == "direct":
-            permissions.check_direct()
-        own, directory = directory, permissions.directory(directory, services.vault)
-        endpoint = await services.gateway.open(session.id)
-        endpoint.counts_for = _subject(session, workspace)
-        limits = permissions.limits(workspace.limits if workspace else NO_LIMITS, services.permissions.usual_limits())
-        provider = services.gateway.upstream.provider
-        agent = await self._agent(session)
+        turn = await self._begun(session, directory, workspace)
+        agent, provider, permissions = turn.agent, turn.provider, turn.permissions
         commands, allowed_tools = (agent.commands, agent.tools) if agent else (None, None)
-        defaults = services.settings.default_capabilities
-        otherwise = Capabilities(*map(choice_of, (defaults.mcps, defaults.skills, defaults.agents, defaults.plugins)))
-        choice = workspace.capabilities if workspace else otherwise
-        asked = CapabilityRequest(session, level, choice, workspace, directory, allowed_tools, agent)
+        asked = CapabilityRequest(session, turn.level, turn.choice, workspace, turn.directory, allowed_tools, agent)
         capabilities = None if provider.is_offline else self._capabilities
         offered = narrowed(await capabilities.offered(asked), permissions) if capabilities else NOTHING
-        network = NO_NETWORK
-        if level != "direct" and not provider.is_offline:
-            network = await self._networks.open(session, workspace, endpoint.folder, permissions.network)
-        apply, shown = apply_of(services, workspace), shown_of(services, permissions, own)
-        view = None
-        if level != "direct" and not shown.is_read_only:
-            view = await project_view(services, session, apply, directory)
-        execution = await services.sandboxes.prepare(
-            session,
-            level,
-            directory,
-            endpoint,
-            limits,
-            by_owner=by_owner and falls_back(permissions),
-            network=network,
-            view=view,
-            shown=shown,
-            cache=await services.origins.cache(services.home, session, directory),
-            plugins={plugin.name: plugin.folder for plugin in offered.plugins},
-        )
+        network, apply = await self._network(turn), apply_of(services, workspace)
+        execution = await self._execution(turn, network, apply, offered, by_owner=by_owner)
         if wakes:
             # It starts while the prompt and the tools are composed.
             services.sandboxes.opened.wake(session.id)
-        if capabilities and execution.mode != level:
+        if capabilities and execution.mode != turn.level:
             # It falls back to run directly, where what nobody has approved steers nothing.
             offered = narrowed(await capabilities.offered(replace(asked, level=execution.mode)), permissions)
             offered = replace(offered, plugins=(), skills=(), names=replace(offered.names, skills=()))
-        module_tools = () if provider.is_offline else permitted(services.tools.tools(), allowed_tools)
-        module_tools = permissions.offered(choice.tools(module_tools))
-        notes: tuple[str, ...] = ()
-        if self._proposing is not None and (allowed_tools is None or module_tool_listed(SUGGEST_TOOL, allowed_tools)):
-            suggest = self._proposing.suggest_tool(session, module_tools, by_owner=by_owner)
-            if suggest is not None and permissions.offers(suggest):
-                module_tools, notes = (*module_tools, suggest), (suggest.prompt,)
-        # They belong to Read, whatever a conversation may use of modules and servers.
-        may_read = permissions.has_tool("Read") and (allowed_tools is None or tool_listed("Read", allowed_tools))
-        if self.reading is not None and may_read and execution.mode == "sandboxed" and not provider.is_offline:
-            reading = await self.reading.tools(session, execution)
-            module_tools, notes = (*module_tools, *reading), (*notes, *(each.prompt for each in reading))
-        module_tools += offered.tools
+        tools, notes = await self._tools(turn, execution, by_owner=by_owner)
         execution = replace(execution, warnings=(*execution.warnings, *offered.warnings))
         context = NO_CONTEXT
         if request is None or not request.system_prompt:
-            selected = await services.contexts.selected(session.id) if selected is None else selected
-            context = await services.contexts.chain(selected, directory, approved_only=execution.mode == "direct")
-            # A file of a folder that is not left is told by nobody else either.
-            context = context.left(partial(permissions.may_open, vault=services.vault, directory=own))
+            context = await self._context(turn, execution, selected)
         prompt = partial(
             services.prompts.compose,
             execution,
             custom=request.system_prompt if request else None,
             agent=agent,
-            directory=directory,
+            directory=turn.directory,
             context=context,
             notes=notes,
         )
+        tools += offered.tools
         plan = TurnPlan(
-            session, resume, endpoint, execution, provider, prompt, PERSONS_TOOLS, module_tools, commands, allowed_tools
+            session, resume, turn.endpoint, execution, provider, prompt, PERSONS_TOOLS, tools, commands, allowed_tools
         )
         model = (agent and agent.model) or (workspace.model if workspace else None)
         preparation = await compose(
             services,
-            replace(plan, is_persons=True, model=model, offered=offered, permissions=permissions, directory=own),
+            replace(plan, is_persons=True, model=model, offered=offered, permissions=permissions, directory=directory),
         )
         refusal = partial(self._networks.refusal_of_page, session.id) if network.is_open else None
         return replace(preparation, is_reviewed=apply == "review", refusal_of_page=refusal)
+
+    async def _begun(self, session: Session, folder: Path | None, workspace: Workspace | None) -> "_Turn":
+        """Open the model endpoint of a turn, as far as the session may have one; errors: ParachuteError."""
+        services = self._services
+        level, permissions = await services.sessions.level(session), await services.permissions.of(session)
+        if level == "direct":
+            permissions.check_direct()
+        directory = permissions.directory(folder, services.vault)
+        endpoint = await services.gateway.open(session.id, searched=services.origins.went_out)
+        endpoint.counts_for = _subject(session, workspace)
+        defaults = services.settings.default_capabilities
+        otherwise = Capabilities(*map(choice_of, (defaults.mcps, defaults.skills, defaults.agents, defaults.plugins)))
+        return _Turn(
+            session,
+            workspace,
+            level,
+            permissions,
+            folder,
+            directory,
+            endpoint,
+            services.gateway.upstream.provider,
+            await self._agent(session),
+            workspace.capabilities if workspace else otherwise,
+        )
+
+    async def _network(self, turn: "_Turn") -> Network:
+        if turn.level == "direct" or turn.provider.is_offline:
+            return NO_NETWORK
+        return await self._networks.open(turn.session, turn.workspace, turn.endpoint.folder, turn.permissions.network)
+
+    async def _execution(
+        self, turn: "_Turn", network: Network, apply: Apply, offered: OfferedCapabilities, *, by_owner: bool
+    ) -> Execution:
+        """The sandbox of a turn, with the view of its project where it may write."""
+        services, session, permissions, workspace = self._services, turn.session, turn.permissions, turn.workspace
+        shown, view = shown_of(services, permissions, turn.folder), None
+        if turn.level != "direct" and not shown.is_read_only:
+            view = await project_view(services, session, apply, turn.directory)
+        limits = permissions.limits(workspace.limits if workspace else NO_LIMITS, services.permissions.usual_limits())
+        return await services.sandboxes.prepare(
+            session,
+            turn.level,
+            turn.directory,
+            turn.endpoint,
+            limits,
+            by_owner=by_owner and falls_back(permissions),
+            network=network,
+            view=view,
+            shown=shown,
+            cache=await services.origins.cache(services.home, session, turn.directory),
+            plugins={plugin.name: plugin.folder for plugin in offered.plugins},
+        )
+
+    async def _tools(
+        self, turn: "_Turn", execution: Execution, *, by_owner: bool
+    ) -> tuple[tuple[OfferedTool, ...], tuple[str, ...]]:
+        """The tools of modules and of the computer itself, and what the prompt says of the latter."""
+        permissions, is_offline = turn.permissions, turn.provider.is_offline
+        listed = turn.agent.tools if turn.agent else None
+        tools = () if is_offline else permitted(self._services.tools.tools(), listed)
+        tools, notes = permissions.offered(turn.choice.tools(tools)), tuple[str, ...]()
+        if self._proposing is not None and (listed is None or module_tool_listed(SUGGEST_TOOL, listed)):
+            suggest = self._proposing.suggest_tool(turn.session, tools, by_owner=by_owner)
+            if suggest is not None and permissions.offers(suggest):
+                tools, notes = (*tools, suggest), (suggest.prompt,)
+        # They belong to Read, whatever a conversation may use of modules and servers.
+        may_read = permissions.has_tool("Read") and (listed is None or tool_listed("Read", listed))
+        if self._reading is not None and may_read and execution.mode == "sandboxed" and not is_offline:
+            reading = await self._reading.tools(turn.session, execution)
+            tools, notes = (*tools, *reading), (*notes, *(each.prompt for each in reading))
+        return tools, notes
+
+    async def _context(self, turn: "_Turn", execution: Execution, selected: Sequence[str] | None) -> Chain:
+        """The contexts of a turn, `selected` in place of those of the session."""
+        contexts = self._services.contexts
+        selected = await contexts.selected(turn.session.id) if selected is None else selected
+        found = await contexts.chain(selected, turn.directory, approved_only=execution.mode == "direct")
+        # A file of a folder that is not left is told by nobody else either.
+        return found.left(partial(turn.permissions.may_open, vault=self._services.vault, directory=turn.folder))
 
     async def _known(self, session: Session, message: str, directory: Path | None) -> Knowledge:
         """Return the modules' knowledge about a message, none where not all of their tools are left: it comes from any of them."""
@@ -218,74 +278,6 @@ class PersonPreparation:
     async def close(self, session: str) -> None:
         """Give back what `prepare` opened for a session, before its model endpoint is closed."""
         await self._networks.close(session)
-
-    async def _warnings(self, run: Run, preparation: Preparation) -> list[RunWarning]:
-        found = list(preparation.execution.warnings)
-        found += ((f"Hook {each.hook}", each.notice) for each in run.added if each.notice)
-        if run.request.level == "direct" and preparation.execution.mode == "sandboxed":
-            found.append(("Sandboxed", "The workspace of this conversation keeps it in a sandbox."))
-        differences = self._services.sandboxes.opened.take_differences(run.session.id)
-        found += (("Sandbox not as asked", sentence) for sentence in differences)
-        wanted, provider = run.request.model, preparation.provider
-        if wanted and provider.model and wanted != provider.model:
-            found.append(("Model", f"{wanted} is not used: {provider.model} answers, as the settings say."))
-        if unknown := sorted(run.request.model_extra or ()):
-            names = ", ".join(name[:40] for name in unknown[:5]) + (", …" if len(unknown) > 5 else "")
-            found.append(("Unknown fields", f"The message has unknown fields: {names}."))
-        empty = [attachment.file_name for attachment in run.request.attachments if attachment.base64_data is None]
-        if empty:
-            found.append(("Attachment without content", f"The app sent only the name of {', '.join(empty)}."))
-        if provider.is_offline and self._services.settings.provider == "auto" and run.is_new:
-            found.append(
-                (
-                    "Offline model",
-                    "No credentials for Claude are configured, so a small model on this computer answers, often wrongly. "
-                    "`parachute auth login` connects Claude, or a server such as Ollama with --base-url.",
-                )
-            )
-        found += await self._left_out(run.session, preparation.prompt.left_out)
-        found += (
-            ("Context", sentence) for sentence in self._services.contexts.sorted_out(run.request.chosen_contexts)[1]
-        )
-        new = await self._is_new(run.session, _WITHOUT_CONTEXT, preparation.prompt.problems)
-        found += (("Context", sentence) for sentence in preparation.prompt.problems if new)
-        found += await self._capabilities_left_out(run.session, preparation.offered.left_out)
-        return [RunWarning(title, message) for title, message in found]
-
-    async def _left_out(self, session: Session, names: list[str]) -> list[tuple[str, str]]:
-        """Warnings about files without approval, in the first turn and when they change."""
-        if not await self._is_new(session, _LEFT_OUT, names):
-            return []
-        return [
-            (
-                "Instructions left out",
-                f"{name} is not approved for direct conversations, so this one continues without it. "
-                f"`parachute prompts approve {shlex.quote(name)}` shows it, and asks.",
-            )
-            for name in names
-        ]
-
-    async def _is_new(self, session: Session, key: str, said: list[str]) -> bool:
-        """Remember what was said of a session; False if it was said before."""
-        if said == session.metadata.get(key, []):
-            return False
-        session.metadata[key] = said
-        await self._services.sessions.save(session)
-        return True
-
-    async def _capabilities_left_out(self, session: Session, left_out: Sequence[LeftOut]) -> list[tuple[str, str]]:
-        """Warnings about agents and skills without approval, in the first turn and when they change."""
-        names = [f"{each.kind} {each.name}" for each in left_out]
-        if not await self._is_new(session, _CAPABILITIES_LEFT_OUT, names):
-            return []
-        return [
-            (
-                f"{each.kind.title()} left out",
-                f"The {each.kind} {each.name} is not approved for direct conversations, so this one continues "
-                f"without it. `{each.command} {each.name}` shows it, and asks.",
-            )
-            for each in left_out
-        ]
 
 
 def shown_of(services: AgentServices, permissions: SessionPermissions, directory: Path | None) -> Shown:

@@ -82,5 +82,4 @@ class Prewarming(AppListener):
             # Every list of conversations asks for one: without a pause a sandbox that cannot start would be tried all the time.
             self._failures = min(self._failures + 1, len(_PAUSES))
             self._not_before = self._clock.elapsed() + _PAUSES[self._failures - 1]
-            if self._pool.released:
-                await self._pool.released(session.id)
+            await self._pool.released(session.id)

@@ -10,6 +10,7 @@ from typing import Any
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.chat.agent_processes.client import AgentEnded
 from parachute.chat.runs import attachments, events, failures
+from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.closing import close_session, delete_session
 from parachute.chat.runs.ended import EndedRuns
@@ -44,6 +45,7 @@ class Runs:
         store: RunStore,
         admission: Admission,
         prewarming: Prewarming,
+        active: ActiveRuns,
         changed: Callable[[str], None],
     ) -> None:
         self._turn = turn
@@ -53,14 +55,14 @@ class Runs:
         self.postponed = turn.postponed
         self._admission = admission
         self._prewarming = prewarming
-        self._active: dict[str, Run] = {}
-        self._reserved: set[str] = set()
+        self._active = active
+        self._reserved = active.reserved
         self._ending: dict[str, asyncio.Task[None]] = {}
         self.ended = EndedRuns(store, turn.agents.sessions)
         self._kill_switch = KillSwitch(turn.agents.home.root)
         self._stopping = False
         self._changed = changed
-        turn.pool.released = self._released
+        turn.pool.listen(self._released)
 
     async def start(self) -> None:
         """Mark the runs that the end of the last server interrupted."""
@@ -242,18 +244,13 @@ class Runs:
         finally:
             self._reserved.discard(session)
 
-    async def begin_anew(self, session: str) -> None:
-        """End what is kept of a session that is not being answered: its next turn begins with what it may use now."""
-        if not self._is_used(session):
-            await self._pool.discard(session)
-
     async def settled(self, session: str) -> None:
         """Wait until what is being closed of a session is closed."""
         await self._pool.gone(session)
 
     async def close_unused_endpoint(self, session: str) -> None:
         """Close the model endpoint of a session in which nothing runs, after its sandbox was inspected."""
-        if not self._is_used(session) and not self._pool.has(session):
+        if not self._active.uses(session) and not self._pool.has(session):
             await self._services.gateway.close(session)
 
     def default_level(self, workspace: str | None) -> TrustLevel:
@@ -272,14 +269,14 @@ class Runs:
     def _prewarmed(self) -> str | None:
         """The session for which an agent was prewarmed, unless another chat has it already."""
         agent = self._pool.prewarmed
-        return None if agent is None or self._is_used(agent.specification.session) else agent.specification.session
+        return None if agent is None or self._active.uses(agent.specification.session) else agent.specification.session
 
     @contextlib.contextmanager
     def reserved(self, session: str) -> Iterator[None]:
         """Keep all other messages out of a session while its run is made; error: Conflict if it is busy."""
         if self._stopping:
             raise Conflict("The computer is stopping.", "Try again when it is up.", key="stopping")
-        if self._is_used(session):
+        if self._active.uses(session):
             raise Conflict(
                 "sessionId: this conversation is being answered already.",
                 "Wait, stop it, or inject the message.",
@@ -319,9 +316,6 @@ class Runs:
         if run is None:
             raise NotFound("Nothing runs in this conversation.", key="no_run")
         return run
-
-    def _is_used(self, session: str) -> bool:
-        return session in self._active or session in self._reserved
 
     async def _carry_out(self, run: Run, decoded: list[tuple[Attachment, bytes]]) -> None:
         session = run.session.id
@@ -391,7 +385,7 @@ class Runs:
 
     async def _released(self, session: str) -> None:
         """Close the model endpoint and the sandbox of a session whose agent process has ended."""
-        if not self._is_used(session):
+        if not self._active.uses(session):
             await self._close_sandbox(session)
 
     async def _close_sandbox(self, session: str) -> None:

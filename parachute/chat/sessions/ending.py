@@ -36,7 +36,6 @@ class SessionEnding:
         self._clock = clock
         self._idle = timedelta(minutes=idle_minutes)
         self._is_active = is_active
-        self._closed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -49,10 +48,6 @@ class SessionEnding:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
-
-    def session_closed(self) -> None:
-        """Sweep at once: somebody has closed a session."""
-        self._closed.set()
 
     async def sweep(self) -> None:
         """Publish the end of every session that was closed or has become idle since the last sweep."""
@@ -75,7 +70,7 @@ class SessionEnding:
     async def _sweep_for_ever(self) -> None:
         said: str | None = None
         while True:
-            self._closed.clear()
+            self._endings.closed.clear()
             try:
                 await self.sweep()
                 said = None
@@ -86,4 +81,4 @@ class SessionEnding:
                     log.error("Sessions that ended cannot be noticed: %s They are as soon as this is over.", said)
             except Exception:
                 log.exception("Sessions that ended cannot be found.")
-            await self._clock.wait(self._closed, min(_SWEEP_SECONDS, max(self._idle.total_seconds() / 4, 0.5)))
+            await self._clock.wait(self._endings.closed, min(_SWEEP_SECONDS, max(self._idle.total_seconds() / 4, 0.5)))

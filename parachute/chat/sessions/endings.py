@@ -1,5 +1,6 @@
 """Rows of conversations whose end is still to be published, written with the change that ends them."""
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -84,10 +85,11 @@ class Ending(Struct, frozen=True):
 
 
 class Endings:
-    """Reads and writes them in `sessions.db`."""
+    """Reads and writes them in `sessions.db`; `closed` is set when somebody has closed a session."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.closed = asyncio.Event()
 
     async def find_idle(self, until: str, is_active: Callable[[str], bool]) -> bool:
         """Make the end of sessions due that did not change after `until`, the oldest first; True if there may be more.

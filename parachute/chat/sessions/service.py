@@ -34,7 +34,7 @@ _READERS = 2
 
 
 class Sessions:
-    """Creates, lists, changes and deletes sessions."""
+    """Creates, lists, changes and deletes sessions; `closed` is called when somebody has closed one."""
 
     def __init__(
         self,
@@ -44,6 +44,7 @@ class Sessions:
         transcripts: Transcripts,
         events: Events,
         by_meaning: MeaningSearch,
+        closed: Callable[[], None],
         floors: Floors | None = None,
     ) -> None:
         self.transcripts = transcripts
@@ -56,8 +57,7 @@ class Sessions:
         self.listing = SessionList(store, by_meaning)
         self.search_index = SearchIndex(store, transcripts, self.listing)
         self._reading = asyncio.Semaphore(_READERS)
-        self.closed: Callable[[], None] = lambda: None
-        """Is called when somebody has closed a session."""
+        self._closed = closed
 
     async def start(self) -> None:
         """Take back what rows claim and nobody approved here: the vault may come from another machine."""
@@ -320,7 +320,7 @@ class Sessions:
         await self._trust.forget(session)
         await self._store.delete(session)
         self.listing.changed(words_of=session)
-        self.closed()
+        self._closed()
 
     def attachments(self, session: str) -> Path:
         """The folder of a session's attachments; error: NotFound for what cannot be an id."""
@@ -381,7 +381,7 @@ class Sessions:
         if changed is None:
             raise _unknown(session)
         if closes:
-            self.closed()
+            self._closed()
         return await self._here(changed) or changed
 
 

@@ -20,7 +20,7 @@ from parachute.connectors.conversations.service import Conversations
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.notices.service import Notices
 from parachute.connectors.platforms.available import check_installed, label
-from parachute.connectors.platforms.models import Identity, State, Update
+from parachute.connectors.platforms.models import Identity, State
 from parachute.connectors.runtime.client import ConnectorDown
 from parachute.connectors.runtime.service import Connectors
 from parachute.connectors.updates.store import UpdateStore
@@ -49,7 +49,6 @@ class Bots:
     changed: Callable[[], None]
     clock: Clock = SYSTEM
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def start(self) -> None:
         """Open the connectors of all bots that are switched on; what is wrong with one keeps nothing else from its start."""
@@ -67,7 +66,7 @@ class Bots:
         except ParachuteError as error:
             log.error("No bot runs: %s", error)
         # Without any, the supervisor is not even asked.
-        if wanted or any(self.connectors.files(platform).parent.exists() for platform in PLATFORMS):
+        if wanted or any(self.connectors.opened.files(platform).parent.exists() for platform in PLATFORMS):
             await self.connectors.open_all(wanted)
         for platform in PLATFORMS:
             if platform in wanted:
@@ -80,20 +79,12 @@ class Bots:
         await self.deliveries.close()
         await self.connectors.close_all()
 
-    async def state_changed(self, platform: Platform, state: State) -> None:
-        """A connector has said how it is."""
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
-        if state.kind == "connected":
-            self.deliveries.wake(platform)
-        self.changed()
-
     async def status(self) -> BotsStatus:
         """Return the status of each bot; error: InvalidInput where the settings cannot be read."""
         configuration, has_token = await asyncio.to_thread(
             lambda: (self.configuration.read(), self.configuration.has_tokens())
         )
-        connections = self.connectors.connections()
+        connections = self.connectors.opened.connections()
         found: dict[Platform, ConnectorStatus] = {}
         for platform in PLATFORMS:
             connection = connections.get(platform)
@@ -177,9 +168,9 @@ class Bots:
     async def identity(self, platform: Platform) -> Identity:
         """Ask the platform who the bot is, with the token that is kept; errors: ParachuteError with what it says."""
         async with self._changing:
-            connection = self.connectors.connections().get(platform)
+            connection = self.connectors.opened.connections().get(platform)
             if connection is not None and connection.state.kind != "refused":
-                return await self.connectors.identity(platform)
+                return await self.connectors.opened.identity(platform)
             await asyncio.to_thread(check_installed, platform)
             if await asyncio.to_thread(self.configuration.tokens.of, platform) is None:
                 raise Conflict(f"The bot of {label(platform)} has no token.", key="no_token")
@@ -204,11 +195,11 @@ class Bots:
         """Ask a connector that was only just started, as soon as it has its connection."""
         deadline = self.clock.elapsed() + _CONNECT_SECONDS
         while True:
-            changed = self._changed
+            changed = self.connectors.opened.changed
             try:
-                return await self.connectors.identity(platform)
+                return await self.connectors.opened.identity(platform)
             except ConnectorDown:
-                state = self.connectors.connections()[platform].state
+                state = self.connectors.opened.connections()[platform].state
                 if state.kind == "refused":
                     raise Conflict(state.sentence, key="refused_by_platform") from None
                 if self.clock.elapsed() > deadline:
@@ -218,12 +209,6 @@ class Bots:
     async def linked(self) -> list[LinkedChat]:
         """Every chat that may talk to a bot; topics go with their group."""
         return [each for each in await self.chats.all() if each.group == each.chat]
-
-    async def move(self, platform: Platform, update: Update) -> None:
-        """Let a group that has another id now go on under it."""
-        if await self.chats.move(platform, update.chat.id, update.moved_to):
-            self.conversations.wake(platform, update.chat.id)
-            self.changed()
 
     async def unlink(self, platform: Platform, chat: str, who: str) -> None:
         """Let a chat in no longer: what it wrote and was still to be told is forgotten, its conversation stays. Error: NotFound."""
@@ -247,10 +232,10 @@ class Bots:
         token = await asyncio.to_thread(self.configuration.tokens.of, platform)
         if not settings.enabled or token is None:
             await self.deliveries.end(platform)
-            if platform in self.connectors.connections():
+            if platform in self.connectors.opened.connections():
                 await self.connectors.close(platform)
             return
-        if anew and platform in self.connectors.connections():
+        if anew and platform in self.connectors.opened.connections():
             with contextlib.suppress(ParachuteError):
                 await self.deliveries.end(platform)
             await self.connectors.restart(platform, settings.address)

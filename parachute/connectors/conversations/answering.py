@@ -12,7 +12,7 @@ from parachute.chat.runs.events import Event
 from parachute.connectors.configuration.models import Platform
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.platforms.models import Chat, Outgoing
-from parachute.connectors.runtime.service import Connectors
+from parachute.connectors.runtime.open_connectors import OpenConnectors
 from parachute.connectors.texts import Language, say
 
 _DRAFT_SECONDS = 1.0
@@ -27,7 +27,7 @@ class Answer(Struct):
     `answers` is the platform's id of the message that it replies to.
     """
 
-    connectors: Connectors
+    connectors: OpenConnectors
     deliveries: Deliveries
     platform: Platform
     place: Chat

@@ -34,7 +34,7 @@ from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.platforms.available import label
 from parachute.connectors.platforms.models import Outgoing, Update
 from parachute.connectors.platforms.shared_files import remove_files
-from parachute.connectors.runtime.service import Connectors
+from parachute.connectors.runtime.open_connectors import OpenConnectors
 from parachute.connectors.texts import Language, say
 from parachute.connectors.updates.store import Batch, Stored, UpdateStore
 from parachute.sandbox.engines.service import Sandboxes
@@ -68,7 +68,7 @@ class Conversations:
     sessions: Sessions
     runs: Runs
     sandboxes: Sandboxes
-    connectors: Connectors
+    connectors: OpenConnectors
     deliveries: Deliveries
     configuration: BotConfiguration
     commands: Commands

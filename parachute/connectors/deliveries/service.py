@@ -12,7 +12,7 @@ from parachute.connectors.deliveries.store import Delivery, DeliveryStore
 from parachute.connectors.platforms.models import Outgoing
 from parachute.connectors.platforms.shared_files import remove_files
 from parachute.connectors.runtime.client import ConnectorDown
-from parachute.connectors.runtime.service import Connectors
+from parachute.connectors.runtime.open_connectors import OpenConnectors
 from parachute.security.kill_switch.switch import KillSwitch
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class Deliveries:
     def __init__(
         self,
         store: DeliveryStore,
-        connectors: Connectors,
+        connectors: OpenConnectors,
         kill_switch: KillSwitch,
         changed: Callable[[], None],
         clock: Clock = SYSTEM,

@@ -1,47 +1,33 @@
-"""Connectors that run: opened and closed, told what to send, and heard."""
+"""Units of connectors: opened and closed, and heard."""
 
 import asyncio
 import logging
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
-
-from msgspec import to_builtins
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError
 from parachute.config.settings.home import Home
 from parachute.connectors.platforms.available import check_installed
-from parachute.connectors.platforms.models import Chat, Identity, Outgoing, Sent, Start, State, Updates
+from parachute.connectors.platforms.models import Start, State, Updates
 from parachute.connectors.runtime.client import ConnectorClient
 from parachute.connectors.runtime.models import Answers, Connection
-from parachute.connectors.runtime.reading import read_identity, read_sent, read_state
+from parachute.connectors.runtime.open_connectors import ASK_SECONDS, OpenConnectors, Opened
+from parachute.connectors.runtime.reading import read_state
 from parachute.connectors.runtime.server_api import ServerApi
 from parachute.connectors.runtime.units import ConnectorUnits
 from parachute.sandbox.egress.service import Egress
 from parachute.supervisor import units
-from parachute.web.http.unix_server import UnixListener
 
 log = logging.getLogger(__name__)
 
-SEND_SECONDS = 180.0
-"""Longest wait for a message with its files; rate limits of a platform are waited for in there."""
-
-_ASK_SECONDS = 30.0
 _LOOK_SECONDS = 300.0
 """Interval in which connectors that gave up are looked for."""
 
 
-class _Open:
-    def __init__(self, platform: str, client: ConnectorClient, since: float) -> None:
-        self.connection = Connection(platform, State("connecting"), since)
-        self.client = client
-        self.listener: UnixListener | None = None
-
-
 class Connectors:
-    """Opens a unit for every messenger that the owner has switched on.
+    """Opens a unit for every messenger that the owner has switched on; `opened` says which are.
 
     `answers` is asked for what a connector needs, stores what it hands over, and hears its states. A connector that was refused
     by its platform is ended, and keeps its state until it is opened again.
@@ -53,6 +39,7 @@ class Connectors:
         egress: Egress,
         vault: Path,
         own_port: int,
+        opened: OpenConnectors,
         answers: Answers,
         clock: Clock = SYSTEM,
     ) -> None:
@@ -60,8 +47,8 @@ class Connectors:
         self._answers = answers
         self._clock = clock
         self._units = ConnectorUnits(home, egress, vault, own_port, ServerApi(self).application)
-        self._open: dict[str, _Open] = {}
-        self._refused: dict[str, Connection] = {}
+        self.opened = opened
+        self._open, self._refused = opened.open, opened.refused
         self._changing = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -105,7 +92,8 @@ class Connectors:
             client = ConnectorClient(platform, units.connector_socket(self._home, platform))
             runs = (await self._units.states()).get(platform, {}).get("state") == "running"
             # Before the unit is opened: it asks at once what it needs.
-            self._open[platform] = opened = _Open(platform, client, self._clock.now().timestamp())
+            connection = Connection(platform, State("connecting"), self._clock.now().timestamp())
+            self._open[platform] = opened = Opened(connection, client)
             try:
                 opened.listener = await self._units.open(platform, server)
             except BaseException:
@@ -133,30 +121,9 @@ class Connectors:
             for platform in self._open:
                 await self._units.revive(platform)
 
-    def connections(self) -> dict[str, Connection]:
-        """Every connector that is open or was refused, by platform."""
-        return {**self._refused, **{platform: each.connection for platform, each in self._open.items()}}
-
     async def unit_states(self) -> dict[str, dict[str, Any]]:
         """Return the supervisor's state of each unit; error: Unavailable."""
         return await self._units.states()
-
-    def files(self, platform: str) -> Path:
-        """The folder that the server shares with a connector; it must be opened without following links."""
-        return Path(self._units.specification(platform).files)
-
-    async def send(self, platform: str, key: str, outgoing: Outgoing) -> Sent:
-        """Show a message under its key; errors: Conflict if the connector is not open, ConnectorDown, after which it may be sent again."""
-        path = f"/messages/{quote(key, safe='')}"
-        return read_sent(await self._client(platform).ask("PUT", path, to_builtins(outgoing), SEND_SECONDS))
-
-    async def typing(self, platform: str, chat: Chat) -> None:
-        """Show for some seconds that an answer is being written; errors: Conflict, ConnectorDown."""
-        await self._client(platform).ask("POST", "/typing", to_builtins(chat), _ASK_SECONDS)
-
-    async def identity(self, platform: str) -> Identity:
-        """Ask the platform who the bot is; errors: Conflict with what the platform says, ConnectorDown."""
-        return read_identity(await self._client(platform).ask("POST", "/identity", None, _ASK_SECONDS))
 
     async def start(self, platform: str) -> Start:
         """Answer a connector that begins; error: Conflict."""
@@ -173,20 +140,13 @@ class Connectors:
         opened = self._open.get(platform)
         if opened is None:
             return
-        opened.connection = Connection(platform, state, self._clock.now().timestamp())
+        self.opened.note(opened, Connection(platform, state, self._clock.now().timestamp()))
         if state.kind == "refused":
             log.warning("%s refuses the connector: %s", platform, state.sentence)
             self._later(self._end_refused(opened), f"refused {platform}")
         await self._answers.changed(platform, state)
 
-    def _client(self, platform: str) -> ConnectorClient:
-        if (opened := self._open.get(platform)) is not None:
-            return opened.client
-        refused = self._refused.get(platform)
-        reason = refused.state.sentence if refused else f"The connector for {platform} is not running."
-        raise Conflict(reason, f"`parachute bots start {platform}` starts it.", key="connector_stopped")
-
-    async def _end_refused(self, opened: _Open) -> None:
+    async def _end_refused(self, opened: Opened) -> None:
         platform = opened.connection.platform
         async with self._changing:
             if self._open.get(platform) is opened:
@@ -194,8 +154,8 @@ class Connectors:
                 del self._open[platform]
                 await self._units.close(platform, opened.listener)
 
-    async def _ask_state(self, opened: _Open) -> None:
-        state = read_state(await opened.client.ask("GET", "/state", None, _ASK_SECONDS))
+    async def _ask_state(self, opened: Opened) -> None:
+        state = read_state(await opened.client.ask("GET", "/state", None, ASK_SECONDS))
         await self.changed(opened.connection.platform, state)
 
     async def _look_after(self) -> None:

@@ -93,7 +93,7 @@ class ConnectorUnits:
 
     async def forget_old_files(self, platform: str) -> None:
         """Remove files that nobody has taken for weeks, such as those of a message that came twice."""
-        await asyncio.to_thread(_remove_old, Path(self.specification(platform).files))
+        await asyncio.to_thread(_remove_old, files_folder(platform, self._home.root))
 
     def specification(self, platform: str) -> ConnectorSpecification:
         """The specification of a platform's connector."""
@@ -101,7 +101,7 @@ class ConnectorUnits:
         return ConnectorSpecification(
             platform=platform,
             core_socket=str(folder / "core" / CORE_SOCKET),
-            files=str(folder / "files"),
+            files=str(files_folder(platform, self._home.root)),
             vault=str(self._vault.absolute()),
             memory=_MEMORY,
             pids=_PROCESSES,
@@ -131,6 +131,11 @@ class ConnectorUnits:
             if ConnectorSpecification.load(specification.platform, self._home.root) == specification:
                 return
         specification.save(self._home.root)
+
+
+def files_folder(platform: str, root: Path) -> Path:
+    """The folder that the server shares with a connector."""
+    return connector_folder(platform, root) / "files"
 
 
 def _owner(platform: str) -> str:

@@ -22,7 +22,7 @@ from parachute.connectors.platforms.available import label, names, platform
 from parachute.connectors.platforms.models import File, Outgoing
 from parachute.connectors.platforms.shared_files import has_room, seen
 from parachute.connectors.platforms.texts import file_name
-from parachute.connectors.runtime.service import Connectors
+from parachute.connectors.runtime.open_connectors import OpenConnectors
 from parachute.connectors.sending import tool
 from parachute.connectors.sending.tool import Wanted
 from parachute.connectors.updates.store import UpdateStore
@@ -42,7 +42,7 @@ class FileSending(ReadingTools):
 
     chats: ChatStore
     updates: UpdateStore
-    connectors: Connectors
+    connectors: OpenConnectors
     deliveries: Deliveries
     sandboxes: OpenSandboxes
     audit: Audit

@@ -13,6 +13,7 @@ from parachute.base.clock import SYSTEM, Clock
 from parachute.base.signatures import Signature, current_signature
 from parachute.events.feed.models import TOPICS, Change, May, of_record
 from parachute.events.inbox.service import Inbox
+from parachute.security.audit.service import Audit
 
 _KEPT = 1000
 _GATHER_SECONDS = 0.1
@@ -30,8 +31,11 @@ class Feed:
     Readers hold a position and no queue: one that is too slow for what is kept hears `resync`, and has to load everything anew.
     """
 
-    def __init__(self, inbox: Inbox, files: Mapping[Path, str] | None = None, clock: Clock = SYSTEM) -> None:
+    def __init__(
+        self, audit: Audit, inbox: Inbox, files: Mapping[Path, str] | None = None, clock: Clock = SYSTEM
+    ) -> None:
         self.boot = secrets.token_hex(4)
+        self._audit = audit
         self._inbox = inbox
         self._clock = clock
         self._files = files or {}
@@ -46,6 +50,7 @@ class Feed:
     def start(self) -> None:
         """Begin to hear; needs a running event loop."""
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self._audit.listen(self._hear)
 
     async def close(self) -> None:
         """End what looks for readers."""
@@ -54,8 +59,8 @@ class Feed:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def handle(self, record: Mapping[str, Any]) -> None:
-        """Hear of a record of the audit log, in any thread."""
+    def _hear(self, record: Mapping[str, Any]) -> None:
+        """Hear of a record, in any thread."""
         if (change := of_record(record)) is None or self._loop is None:
             return
         if threading.get_ident() == self._thread:

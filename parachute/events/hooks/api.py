@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends
 
 from parachute.base.answers import Answer
 from parachute.base.services import provided
+from parachute.events.hooks.memory_makers import HookMemory
 from parachute.events.hooks.models import HookFailure, ShownHook, ShownMemory
 from parachute.events.hooks.service import Hooks, shown_hooks
 
@@ -37,9 +38,11 @@ class HookFailures(Answer, frozen=True):
 
 
 @router.get("")
-async def list_hooks(service: HooksDependency) -> HookList:
+async def list_hooks(
+    service: HooksDependency, making: Annotated[HookMemory, Depends(provided(HookMemory))]
+) -> HookList:
     """All hooks, and the number of recent failures."""
-    memory = await service.memory()
+    memory = await making.now()
     return HookList(
         shown_hooks(await service.list(), memory.reason),
         ShownMemory.showing(memory),

@@ -5,7 +5,7 @@ import contextlib
 import json
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,6 @@ from parachute.events.hooks.models import (
     Hook,
     HookFailure,
     HookOutcome,
-    Memory,
     Ran,
     ShownHook,
 )
@@ -74,10 +73,7 @@ class Tested(Struct, frozen=True):
 
 
 class Hooks:
-    """The user's hooks. Only what was approved, exactly as it was approved, runs, and nothing while agents are stopped.
-
-    `without_model` says why no model understands a conversation now, None where one does.
-    """
+    """The user's hooks. Only what was approved, exactly as it was approved, runs, and nothing while agents are stopped."""
 
     def __init__(self, home: Home, vault: Path, audit: Audit | None = None) -> None:
         self._root = home.root
@@ -87,7 +83,6 @@ class Hooks:
         self._audit = audit
         self._kill_switch = KillSwitch(home.root)
         self._events: Events | None = None
-        self.without_model: Callable[[], Awaitable[str | None]] | None = None
         hint = "Remove the file and approve your hooks again: `parachute hooks approve`."
         self._approved = ApprovedHashes(home.root / "hooks-approved.json", "command", "hook", hint)
         self._configuration = configuration.Configuration()
@@ -168,11 +163,6 @@ class Hooks:
     async def list(self) -> Sequence[Listed]:
         """All hooks as they are now."""
         return await self._listed(self._read().hooks)
-
-    async def memory(self) -> Memory:
-        """Return the hooks that make notes of conversations, and the reason where none does."""
-        names = dict.fromkeys(each.hook.name for each in await self.list() if each.makes_memory)
-        return Memory(tuple(names), await self.without_model() if self.without_model else None)
 
     def problems(self) -> Sequence[str]:
         """The mistakes in `hooks.yaml` and the scripts, in sentences."""

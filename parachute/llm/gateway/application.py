@@ -3,7 +3,6 @@
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from msgspec import Struct
@@ -44,8 +43,6 @@ class GatewayApplication:
         self._upstream = upstream
         self._spending = spending
         self._audit = audit
-        self.searched: Callable[[str], Awaitable[None]] | None = None
-        """Is called before the web is searched for a session."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -132,11 +129,11 @@ class GatewayApplication:
             if provider.name != "offline" and not self._upstream.allows_model(model):
                 message = f"The model {model} is not among allowed_models."
                 raise Refused(403, "permission_error", message, "service_error")
-            searches = endpoint.searches and endpoint.is_online
+            searches = endpoint.searched is not None and endpoint.is_online
             if provider.name != "offline" and (sentence := content.refusal(body, searches=searches)):
                 raise Refused(403, "permission_error", sentence, "service_error")
-            if self.searched is not None and content.may_search(body):
-                await self.searched(endpoint.session)
+            if endpoint.searched is not None and content.may_search(body):
+                await endpoint.searched(endpoint.session)
             if endpoint.most_tokens and scope["path"] == _MESSAGES:
                 body["max_tokens"] = min(output_tokens(body), endpoint.most_tokens)
             tokens = output_tokens(body) if scope["path"] == _MESSAGES else 0

@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 import secrets
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,15 @@ _PLACEHOLDERS = {
 }
 
 
+Searched = Callable[[str], Awaitable[None]]
+"""Is told for which session the web is about to be searched, and is waited for."""
+
+
 class ModelEndpoint(Struct):
     """The socket's folder, the token, and what went wrong last.
 
-    `searches`: the provider may search the web for it. `asked_by` is set where it serves one question: who asks (kind, name).
+    `searched` hears of it before the provider searches the web for it, which it may not without. `asked_by` is set where it
+    serves one question: who asks (kind, name).
     `most_tokens` are those that an answer may have, `used` is what was used since that was last asked for.
     """
 
@@ -36,7 +42,7 @@ class ModelEndpoint(Struct):
     folder: Path
     kind: CredentialKind
     token: str
-    searches: bool = True
+    searched: Searched | None = None
     asked_by: tuple[str, str] | None = None
     most_tokens: int | None = None
     listener: UnixListener | None = None

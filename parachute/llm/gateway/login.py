@@ -64,12 +64,15 @@ class Login:
     The file of before is kept as `.credentials.json.before` until the service has accepted the new login, and put back if that
     can neither be used nor refreshed. There is a pause between two refreshes, also if one fails; a lock that another program
     holds is waited for.
+
+    `changed` hears when a refresh fails, and when one succeeds again.
     """
 
-    def __init__(self, path: Path, token_url: str = TOKEN_URL, clock: Clock = SYSTEM) -> None:
+    def __init__(
+        self, path: Path, changed: Callable[[], None], token_url: str = TOKEN_URL, clock: Clock = SYSTEM
+    ) -> None:
         self.path = path
-        self.changed: Callable[[], None] = lambda: None
-        """Hears when a refresh fails, and when it succeeds again."""
+        self._changed = changed
         self._before = path.with_name(f"{path.name}.before")
         self._token_url = token_url
         self._clock = clock
@@ -150,7 +153,7 @@ class Login:
         new = self._unwritten.answer["accessToken"] if self._unwritten else seen
         self._problem = (new, problem) if problem else None
         if is_news:
-            self.changed()
+            self._changed()
 
     async def _refresh_locked(self, seen: str, client: Client) -> None:
         if self._unwritten is not None:

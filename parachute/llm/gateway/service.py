@@ -13,7 +13,7 @@ from parachute.config.settings.models import Settings
 from parachute.llm.gateway.application import GatewayApplication
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.daily_limits import DailyLimits
-from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint, new_token
+from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint, Searched, new_token
 from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import Credential, CredentialKind, Payer, Problem, Usage, payer_of
@@ -36,10 +36,10 @@ class Gateway:
         home: Home,
         settings: Settings,
         credentials: CredentialSource,
+        login: Login,
         usage: UsageStore,
         limits: SpendingLimits,
         audit: Audit,
-        login: Login | None = None,
         clock: Clock = SYSTEM,
     ) -> None:
         self.kill_switch = KillSwitch(home.root)
@@ -57,18 +57,21 @@ class Gateway:
         self,
         session: str,
         *,
-        searches: bool = True,
+        searched: Searched | None = None,
         asked_by: tuple[str, str] | None = None,
         most_tokens: int | None = None,
     ) -> ModelEndpoint:
-        """The endpoint of a session, opened if it is not yet; its folder is what a sandbox mounts. Errors: Stopped, OSError."""
+        """The endpoint of a session, opened if it is not yet; its folder is what a sandbox mounts. Errors: Stopped, OSError.
+
+        Without `searched` the provider may not search the web for it.
+        """
         self.kill_switch.check()
         if endpoint := self._endpoints.get(session):
             return endpoint
         credential = self.upstream.credential(self.upstream.provider)
         kind = credential.kind if credential else CredentialKind.API_KEY
         folder = private_folder(self._home.run / "sandbox" / session / "box")
-        endpoint = ModelEndpoint(session, folder, kind, new_token(kind), searches, asked_by, most_tokens)
+        endpoint = ModelEndpoint(session, folder, kind, new_token(kind), searched, asked_by, most_tokens)
         self._endpoints[session] = endpoint
         try:
             # The agent inside the sandbox has another user id on some engines; the folder above is 0700.

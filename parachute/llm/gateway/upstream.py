@@ -28,12 +28,12 @@ class Upstream:
         settings: Settings,
         credentials: CredentialSource,
         kill_switch: KillSwitch,
-        login: Login | None = None,
+        login: Login,
         clock: Clock = SYSTEM,
     ) -> None:
         self.credentials = credentials
         self.clock = clock
-        self.login = login or Login(credentials.login_file, clock=clock)
+        self.login = login
         self._home = home
         self._settings = settings
         self._kill_switch = kill_switch

@@ -49,19 +49,26 @@ class MeaningIndex:
     """Without a source of meanings, or where it is switched off, each call is an error, and words alone are searched."""
 
     def __init__(
-        self, home: Home, settings: MeaningSettings, gateway: Gateway | None = None, clock: Clock = SYSTEM
+        self,
+        home: Home,
+        settings: MeaningSettings,
+        gateway: Gateway | None,
+        is_busy: Callable[[], bool],
+        collections: Callable[[], Iterable[str]],
+        clock: Clock = SYSTEM,
     ) -> None:
-        """`gateway` is how the server of the settings is reached."""
+        """`gateway` is how the server of the settings is reached.
+
+        While chats go on, it `is_busy`: texts are read afterwards. `collections` are kept; those of modules that are gone are forgotten.
+        """
         self._home = home
         self._settings = settings
         self._clock = clock
         self._server: Asking | None = None
         if settings.enabled and settings.server and not settings.folder and gateway:
             self._server = Asking(settings, Embeddings(settings, gateway), clock)
-        self.is_busy: Callable[[], bool] = lambda: False
-        """True while chats go on; texts are read afterwards."""
-        self.collections: Callable[[], Iterable[str]] | None = None
-        """The collections that are kept; those of modules that are gone are forgotten."""
+        self.is_busy = is_busy
+        self._collections = collections
         self._task: asyncio.Task[None] | None = None
         self._wanted = asyncio.Event()
         self.waiting = self.total = self.progress = 0
@@ -153,9 +160,7 @@ class MeaningIndex:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
-            keep: list[str] | None = (
-                None if self.collections is None else sorted(await asyncio.to_thread(self.collections))
-            )
+            keep: list[str] | None = sorted(await asyncio.to_thread(self._collections))
             left = 1
             while left:
                 while self.is_busy():

@@ -109,8 +109,7 @@ class _Stored(Struct):
 class StagedModules:
     """Everything that is staged; what waits survives a restart, for a day.
 
-    `changed` is called, in any thread, when something about one is other than before. Methods wait for the disk; `stage`
-    returns at once.
+    Methods wait for the disk; `stage` returns at once.
     """
 
     def __init__(self, modules: Modules, clock: Clock = SYSTEM) -> None:
@@ -119,7 +118,16 @@ class StagedModules:
         self._staged: dict[str, StagedModule] = {}
         self._lock = threading.Lock()
         self._is_loaded = False
-        self.changed: Callable[[], None] = lambda: None
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Have it called, in any thread, when something about one is other than before."""
+        self._listeners.append(listener)
+
+    def changed(self) -> None:
+        """Say so to all who listen."""
+        for listener in self._listeners:
+            listener()
 
     def close(self) -> None:
         """Give up what is being fetched at its next step; the next start removes what it left."""

@@ -20,11 +20,10 @@ class StagedChanges:
         self._after_change = changed
         self._change = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        staged.changed = self._changed
+        staged.listen(self._changed)
 
     async def close(self) -> None:
-        """Announce nothing any more."""
-        self._staged.changed = lambda: None
+        """Give up what is being fetched."""
         self._staged.close()
 
     async def follow(self) -> AsyncIterator[None]:

@@ -65,8 +65,6 @@ class Hosts(RunningModules):
         self._agents: ModuleAgents | None = None
         self.origins = ModuleOrigins(home.root / "module-origins.json")
         self.requests = Requests()
-        self.answering: Callable[[str, str], Awaitable[None]] | None = None
-        """Is called with whom a tool answers and the module, before the answer is passed on."""
         self.after_changes: list[Callable[[], Awaitable[None]]] = []
         """Act on it that other units are open than before."""
 
@@ -205,12 +203,7 @@ class Hosts(RunningModules):
         for tool in self.tools():
             if tool.name == name:
                 document = {"name": name, "arguments": arguments, "caller": caller}
-                try:
-                    answer = await self.ask(tool.module, "tool", document, _TOOL_SECONDS)
-                finally:
-                    # It may have read something for this that it had not read before.
-                    if self.answering is not None:
-                        await self.answering(caller, tool.module)
+                answer = await self.ask(tool.module, "tool", document, _TOOL_SECONDS)
                 return str(answer.get("content", "")) if isinstance(answer, dict) else ""
         raise NotFound(f"There is no tool {name[:64]!r}.", key="no_such_tool")
 

@@ -45,8 +45,6 @@ class Egress:
         self._internet = Internet(self._limits, resolve, connect, kill_switch)
         self._listeners: dict[str, Listener] = {}
         self._changing = asyncio.Lock()
-        self.went_out: WentOut | None = None
-        """Is told of each request of an agent before it goes out."""
 
     async def open(
         self,
@@ -54,19 +52,20 @@ class Egress:
         hosts: Iterable[str],
         socket_path: Path,
         *,
-        kind: Literal["module", "agent", "connector"] = "module",
+        kind: Literal["module", "connector"] = "module",
         private: bool = False,
         refused: Iterable[str] = (),
         unlisted: Unlisted | None = None,
         services: Mapping[Target, Service] | None = None,
         named: Target | None = None,
+        went_out: WentOut | None = None,
     ) -> None:
         """Listen on a socket for an owner, whose folder only this user can enter; an open listener gets the new list.
 
         `private`: the list is the computer's owner's, and may name machines at home. `refused` hosts go before it, and `unlisted`
         refuses what is not on it;
         requests to the targets of `services` are theirs. `named`: one target that the owner wrote as an address, which alone may
-        be this machine.
+        be this machine. `went_out` makes it that of an agent, and is told of each request before it goes out.
         Errors: InvalidInput naming each wrong host, or a path too long for a socket; then nothing has changed.
         """
         allowed = AllowedHosts.parse(hosts, private=private, refused=refused)
@@ -79,8 +78,7 @@ class Egress:
             if listener is not None and listener.path == socket_path:
                 await listener.change(allowed, unlisted, services or {}, named)
                 return
-            decisions = Decisions(self._audit, kind, owner)
-            went_out = self.went_out if kind == "agent" else None
+            decisions = Decisions(self._audit, "agent" if went_out else kind, owner)
             account = Account(owner, allowed, decisions, self._limits, unlisted, services or {}, went_out, named)
             opened = Listener(socket_path, account, self._internet, self._limits)
             await opened.start(self._budget)

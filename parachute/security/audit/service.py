@@ -64,8 +64,7 @@ class Audit:
         """Time of the first record that no seal covers."""
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self.listener: Callable[[Mapping[str, Any]], None] = lambda record: None
-        """Hears of each record as it is made, in the thread that makes it, and must cost nothing."""
+        self._listeners: list[Callable[[Mapping[str, Any]], None]] = []
 
     def start(self) -> None:
         """Begin to write; needs a running event loop."""
@@ -78,6 +77,10 @@ class Audit:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
         await asyncio.to_thread(self._flush, is_last=True)
+
+    def listen(self, listener: Callable[[Mapping[str, Any]], None]) -> None:
+        """Have each record heard as it is made, in the thread that makes it, by what must cost nothing."""
+        self._listeners.append(listener)
 
     async def written(self) -> None:
         """Write what is waiting."""
@@ -134,7 +137,8 @@ class Audit:
         )
         self._queue.append(made)
         self._wake.set()
-        self.listener(made)
+        for listener in self._listeners:
+            listener(made)
 
     async def _write_for_ever(self) -> None:
         while True:

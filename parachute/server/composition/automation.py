@@ -32,12 +32,10 @@ from parachute.capabilities.skills.service import Skills
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.service import Imports
 from parachute.chat.sessions.importing import ImportedSessions
-from parachute.chat.sessions.meaning import CONVERSATIONS
 from parachute.events.bus.catalogue import SESSION_END
+from parachute.events.hooks.memory_makers import HookMemory
 from parachute.llm.gateway.questions import Questions
-from parachute.llm.meaning.full_text import FILES
 from parachute.modules.registry.inbox import ModulesSource
-from parachute.modules.runtime.core_api import collection_of
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
@@ -55,6 +53,7 @@ class AutomationServices(Struct, frozen=True, kw_only=True):
     memory: MemoryKeeping
     maintenance: Maintenance
     questions: Questions
+    hook_memory: HookMemory
     scheduled_agents: ScheduledAgents
     transcriptions: Transcriptions
     triage: Orchestrator
@@ -106,7 +105,6 @@ async def build_automation(
     asking = AgentQuestions(chat.agents, chat.pool)
     await asking.start()
     questions = Questions(llm.gateway, asking)
-    events.hooks.without_model = questions.reason_unavailable
     agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, modules.hosts.origins, skills=skills)
     conversations = ModuleConversations(sessions.sessions, chat.runs, modules.hosts.origins)
     minutes, clock = installation.settings.agents.approval_minutes, installation.clock
@@ -125,12 +123,6 @@ async def build_automation(
     serve_modules(
         installation, storage, events, modules, suggestions, requests, conversations, imports, llm.meaning, lifecycle
     )
-    llm.meaning.is_busy = lambda: bool(chat.runs.running())
-    llm.meaning.collections = lambda: [
-        CONVERSATIONS,
-        FILES,
-        *(collection_of(each.name) for each in installation.modules.installed()),
-    ]
     scheduled_agents, triage = await _build_scheduled(
         installation, storage, events, llm, modules, sessions, suggestions, agents, lifecycle
     )
@@ -146,6 +138,7 @@ async def build_automation(
         memory=MemoryKeeping(sessions.sessions, suggestions, own_memory, storage.audit),
         maintenance=maintenance,
         questions=questions,
+        hook_memory=HookMemory(events.hooks, questions.reason_unavailable),
         scheduled_agents=scheduled_agents,
         transcriptions=await _build_transcriptions(installation, storage, events, modules, chat, lifecycle),
         triage=triage,

@@ -54,9 +54,18 @@ async def build_capabilities(
     user_home = Path.home() if settings.capabilities.read_home else None
     library = Library(home, user_home)
     mcp_servers = await lifecycle.start(
-        McpServers(home, settings, sandbox.egress, tools, storage.audit, library, clock)
+        McpServers(
+            home,
+            settings,
+            sandbox.egress,
+            tools,
+            storage.audit,
+            events.inbox.changed,
+            partial(events.feed.changed, "mcps"),
+            library,
+            clock,
+        )
     )
-    mcp_servers.on_change(events.inbox.changed, lambda name: events.feed.changed("mcps", name))
     plugins = await lifecycle.start(Plugins(library, mcp_servers.catalog, storage.audit, events.inbox.changed))
     found_agents = AgentStore(vault, modules.approved_prompts, user_home, sandbox.sandboxes.check_directory)
     found_skills = SkillStore(vault, home.root, user_home, clock)

@@ -1,5 +1,7 @@
 """The wing `chat`: workspaces, agent processes, runs, and what was said elsewhere."""
 
+from functools import partial
+
 from msgspec import Struct
 
 from parachute.changes.service import Changes
@@ -10,11 +12,10 @@ from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.contexts.service import Contexts
 from parachute.chat.contexts.store import SelectionStore
-from parachute.chat.contexts.watch_store import WatchStore
 from parachute.chat.contexts.watching import Watching
 from parachute.chat.knowledge.service import KnowledgeService
-from parachute.chat.origins.service import Origins
 from parachute.chat.permissions.service import Permissions
+from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.changes_inbox import ChangesSource
 from parachute.chat.runs.inbox import RunsSource
@@ -22,18 +23,19 @@ from parachute.chat.runs.inspection import SandboxInspection
 from parachute.chat.runs.interrupted import InterruptedAnswers
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.postponed import PostponedCalls
-from parachute.chat.runs.preparation import AgentServices, ProposingTools
+from parachute.chat.runs.preparation import AgentServices, ProposingTools, ReadingTools
 from parachute.chat.runs.preview import PromptPreview
 from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.service import Runs
 from parachute.chat.runs.store import RunStore
 from parachute.chat.runs.turn import TurnServices
 from parachute.chat.sessions.ending import SessionEnding
-from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.workspaces.service import Workspaces
+from parachute.events.feed.service import Feed
 from parachute.sandbox.engines.memory import TotalMemory
 from parachute.server.composition.capabilities import CapabilityServices
+from parachute.server.composition.changes import ChangeServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
@@ -81,43 +83,34 @@ async def build_chat(
     networks: NetworkServices,
     tools: ModuleTools,
     proposing: ProposingTools,
+    reading: ReadingTools,
+    changes: ChangeServices,
+    active: ActiveRuns,
     lifecycle: Lifecycle,
 ) -> ChatServices:
     """Start what answers messages; `tools` are those that modules offer to agents, `proposing` the computer's own for persons."""
     home, settings, vault, clock = installation.home, installation.settings, storage.vault, installation.clock
-    check_project, declared = sandbox.sandboxes.check_project, installation.modules.declared.all
-    workspaces = Workspaces(
-        vault, sessions.workspaces, sessions.sessions, check_project, declared, settings.network.presets
-    )
-    await workspaces.start()
+    workspaces = await _start_workspaces(installation, storage, sandbox, sessions)
     knowledge = KnowledgeService(modules.interfaces, sandbox.sandboxes.check_directory, vault.root)
     lifecycle.closing(knowledge.close)
     memory = TotalMemory(home, settings.sandbox)
     pool = await lifecycle.start(AgentPool(settings.agents, prepare_files(home), tools, memory, clock))
-    watching = Watching(vault, WatchStore(storage.sessions), events.file_watcher, clock)
-    runs: Runs
-
-    async def begin_anew(session: str) -> None:
-        await runs.begin_anew(session)
-
-    def run_changed(session: str) -> None:
-        events.feed.changed("runs", session)
-        if not runs.is_active(session):
-            watching.look_soon()
-
+    begin_anew = partial(active.begin_anew, pool)
     permissions = Permissions(
         home, vault, settings, sessions.sessions, workspaces, networks.networks, tools, begin_anew
     )
-    agents = await _build_agents(
-        installation, storage, events, llm, sandbox, modules, sessions, capabilities, permissions, tools, watching
+    agents = _build_agents(
+        installation, storage, llm, sandbox, modules, sessions, capabilities, permissions, tools, changes
     )
-    preparation = PersonPreparation(agents, workspaces, knowledge, networks.networks, capabilities.offered, proposing)
+    preparation = PersonPreparation(
+        agents, workspaces, knowledge, networks.networks, capabilities.offered, proposing, reading
+    )
     prewarming = Prewarming(agents, preparation, pool, knowledge, clock)
     admission = Admission(agents, workspaces, events.hooks)
     postponed = PostponedCalls(clock)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox, postponed, clock)
-    stored = RunStore(storage.runs)
-    runs = await lifecycle.start(Runs(turn, stored, admission, prewarming, run_changed))
+    stored, changed = RunStore(storage.runs), partial(_run_changed, events.feed, changes.watching, active)
+    runs = await lifecycle.start(Runs(turn, stored, admission, prewarming, active, changed))
     events.inbox.add(RunsSource(runs), ChangesSource(agents.changes, sessions.sessions))
     return ChatServices(
         agents=agents,
@@ -130,16 +123,37 @@ async def build_chat(
         changes=agents.changes,
         inspection=SandboxInspection(agents, workspaces, networks.networks, runs),
         contexts=agents.contexts,
-        watching=watching,
+        watching=changes.watching,
         permissions=permissions,
         preview=PromptPreview(agents, preparation, workspaces, admission, runs),
     )
 
 
-async def _build_agents(
+async def _start_workspaces(
+    installation: Installation, storage: Storage, sandbox: SandboxServices, sessions: SessionServices
+) -> Workspaces:
+    workspaces = Workspaces(
+        storage.vault,
+        sessions.workspaces,
+        sessions.sessions,
+        sandbox.sandboxes.check_project,
+        installation.modules.declared.all,
+        installation.settings.network.presets,
+    )
+    await workspaces.start()
+    return workspaces
+
+
+def _run_changed(feed: Feed, watching: Watching, active: ActiveRuns, session: str) -> None:
+    """A run has begun or ended, and may have changed files."""
+    feed.changed("runs", session)
+    if session not in active:
+        watching.look_soon()
+
+
+def _build_agents(
     installation: Installation,
     storage: Storage,
-    events: EventServices,
     llm: ModelServices,
     sandbox: SandboxServices,
     modules: ModuleServices,
@@ -147,21 +161,11 @@ async def _build_agents(
     capabilities: CapabilityServices,
     permissions: Permissions,
     tools: ModuleTools,
-    watching: Watching,
+    changes: ChangeServices,
 ) -> AgentServices:
     """Build the services from which every agent is prepared."""
     home, settings, vault = installation.home, installation.settings, storage.vault
-
-    def waiting_changed() -> None:
-        events.inbox.changed()
-        watching.look_soon()
-
-    changes = Changes(settings.changes, home.changes, storage.changes, waiting_changed, installation.clock)
-    await changes.start()
     approved = modules.approved_prompts.is_approved
-    origins = Origins(vault, sessions.sessions, changes, modules.hosts, modules.interfaces)
-    modules.hosts.answering = origins.answering
-    sandbox.egress.went_out = llm.gateway.application.searched = origins.went_out
     return AgentServices(
         home,
         settings,
@@ -171,10 +175,10 @@ async def _build_agents(
         sandbox.sandboxes,
         capabilities.prompts,
         tools,
-        changes,
-        Contexts(vault, SelectionStore(storage.sessions), changes.instructions, approved),
+        changes.changes,
+        Contexts(vault, SelectionStore(storage.sessions), changes.changes.instructions, approved),
         permissions,
-        origins,
+        changes.origins,
     )
 
 
@@ -193,8 +197,5 @@ async def build_history(
     await claude_code.start()
     brought = ImportedSessions(sessions.sessions, sessions.store)
     idle = settings.session_idle_minutes
-    ending = await lifecycle.start(
-        SessionEnding(Endings(storage.sessions), events.events, idle, chat.runs.is_active, installation.clock)
-    )
-    sessions.sessions.closed = ending.session_closed
+    await lifecycle.start(SessionEnding(sessions.endings, events.events, idle, chat.runs.is_active, installation.clock))
     return HistoryServices(claude_code=claude_code, brought=brought)

@@ -44,8 +44,7 @@ async def build_events(installation: Installation, storage: Storage, lifecycle: 
     inbox.add(HooksSource(hooks))
     events.subscribe(inbox.handle)
     scheduler = Scheduler(clock, kill_switch=switch)
-    feed = await lifecycle.start(Feed(inbox, _shown_files(installation), clock))
-    storage.audit.listener = feed.handle
+    feed = await lifecycle.start(Feed(storage.audit, inbox, _shown_files(installation), clock))
     file_watcher = VaultWatcher(storage.vault.root, clock)
     lifecycle.closing(file_watcher.close)
     return EventServices(

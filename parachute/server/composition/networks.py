@@ -8,6 +8,7 @@ from parachute.chat.network.store import HostDecisions
 from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.service import Repositories
 from parachute.chat.repositories.store import RepositoryDecisions
+from parachute.sandbox.egress.account import WentOut
 from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.git.tokens import Tokens
 from parachute.server.composition.events import EventServices
@@ -23,7 +24,7 @@ class NetworkServices(Struct, frozen=True, kw_only=True):
 
 
 async def build_networks(
-    installation: Installation, storage: Storage, events: EventServices, sandbox: SandboxServices
+    installation: Installation, storage: Storage, events: EventServices, sandbox: SandboxServices, went_out: WentOut
 ) -> NetworkServices:
     """Read the decisions about hosts and repositories."""
     hosts, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)
@@ -38,7 +39,13 @@ async def build_networks(
         events.inbox.changed,
     )
     networks = Networks(
-        installation.settings.network, sandbox.egress, hosts, repositories, storage.audit, events.inbox.changed
+        installation.settings.network,
+        sandbox.egress,
+        hosts,
+        repositories,
+        storage.audit,
+        events.inbox.changed,
+        went_out,
     )
     events.inbox.add(HostsSource(networks), RepositoriesSource(repositories))
     return NetworkServices(networks=networks, repositories=repositories)

@@ -40,10 +40,23 @@ class OpsServices(Struct, frozen=True, kw_only=True):
     export: Export
 
 
+def build_examiner(installation: Installation, events: EventServices, lifecycle: Lifecycle) -> Examiner:
+    """Build what the parts below have look again when something of theirs fails, or works again."""
+
+    def changed() -> None:
+        events.inbox.changed()
+        events.feed.changed("doctor")
+
+    examiner = Examiner(installation.home, changed)
+    lifecycle.closing(examiner.close)
+    return examiner
+
+
 async def build_ops(
     installation: Installation,
     storage: Storage,
     events: EventServices,
+    examiner: Examiner,
     llm: ModelServices,
     chat: ChatServices,
     history: HistoryServices,
@@ -51,18 +64,10 @@ async def build_ops(
     browsers: BrowserSessions,
     lifecycle: Lifecycle,
 ) -> OpsServices:
-    """Examine the computer once a day, and the login whenever it could not be refreshed, or could again."""
-
-    def changed() -> None:
-        events.inbox.changed()
-        events.feed.changed("doctor")
-
+    """Start what examines the computer once a day, and what backs it up."""
     clock = installation.clock
-    examiner = Examiner(installation.home, changed)
-    lifecycle.closing(examiner.close)
     events.inbox.add(ProblemsSource(installation.home, examiner))
     events.scheduler.add(lambda: examiner.jobs(clock))
-    llm.gateway.upstream.login.changed = lambda: examiner.soon(["credentials"])
     backups = BackupJobs(installation.home, partial(events.feed.changed, "backups"), partial(examiner.soon, ["backup"]))
     lifecycle.closing(backups.close)
     drills = Drills(installation.home, backups)

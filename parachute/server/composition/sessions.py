@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.meaning import ConversationMeanings
 from parachute.chat.sessions.rebuilding import Rebuilding
 from parachute.chat.sessions.service import Sessions
@@ -16,12 +17,13 @@ from parachute.server.composition.storage import Storage
 
 
 class SessionServices(Struct, frozen=True, kw_only=True):
-    """Sessions, and the stores that belong to them."""
+    """Sessions, and the stores that belong to them; `endings` are still to be published."""
 
     sessions: Sessions
     store: SessionStore
     trust: TrustStore
     workspaces: WorkspaceStore
+    endings: Endings
 
 
 async def build_sessions(
@@ -31,8 +33,11 @@ async def build_sessions(
     store, trust, workspaces = SessionStore(storage.sessions), TrustStore(storage.trust), WorkspaceStore(storage.trust)
     await workspaces.load()
     meanings = await lifecycle.start(ConversationMeanings(store, meaning))
-    sessions = Sessions(storage.vault, store, trust, Transcripts(storage.vault), events.events, meanings, workspaces)
+    transcripts, endings = Transcripts(storage.vault), Endings(storage.sessions)
+    sessions = Sessions(
+        storage.vault, store, trust, transcripts, events.events, meanings, endings.closed.set, workspaces
+    )
     await sessions.start()
     if storage.sessions.path.name in storage.replaced or not await store.is_rebuilt():
         await lifecycle.start(Rebuilding(sessions, store, trust))
-    return SessionServices(sessions=sessions, store=store, trust=trust, workspaces=workspaces)
+    return SessionServices(sessions=sessions, store=store, trust=trust, workspaces=workspaces, endings=endings)

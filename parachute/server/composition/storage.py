@@ -82,16 +82,7 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         asyncio.to_thread(remove_unfinished, _written(home, vault), time.time()), name="unfinished files"
     )
     lifecycle.finishing(collecting.cancel)
-    kept = installation.settings.audit
-    audit = await lifecycle.start(
-        Audit(
-            vault.state / "audit",
-            home.audit_seals,
-            clock=installation.clock,
-            keep_days=kept.keep_days,
-            keep_megabytes=kept.keep_megabytes,
-        )
-    )
+    audit = await lifecycle.start(_audit(installation, vault))
     sessions = Database(vault.state / "sessions.db", migrations.ALL, page_size=2 * _PAGE_SIZE)
     runs = Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE)
     events = Database(vault.state / "events.db", (*event_store.ALL, *transcription_store.ALL))
@@ -141,6 +132,17 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         messengers=messengers,
         watch=watch,
         replaced=frozenset(replaced),
+    )
+
+
+def _audit(installation: Installation, vault: Vault) -> Audit:
+    kept = installation.settings.audit
+    return Audit(
+        vault.state / "audit",
+        installation.home.audit_seals,
+        clock=installation.clock,
+        keep_days=kept.keep_days,
+        keep_megabytes=kept.keep_megabytes,
     )
 
 

@@ -13,6 +13,7 @@ from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.service import Sessions
 from parachute.config.settings.models import Settings
+from parachute.events.hooks.memory_makers import HookMemory
 from parachute.events.hooks.models import ShownMemory
 from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
@@ -158,7 +159,7 @@ async def status(request: Request) -> ComputerStatus:
         sandbox=SandboxStatus(sandbox.engine, sandbox.reason, passed_over, settings.sandbox.required),
         sessions=SessionCounts(await services.get(Sessions).count(), len(services.get(Runs).active())),
         hook_problems=list(hooks.problems()),
-        memory=ShownMemory.showing(await hooks.memory()),
+        memory=ShownMemory.showing(await services.get(HookMemory).now()),
         waiting={f"{kind}s": count for kind, count in (await services.get(Inbox).counts()).items()},
         meaning=services.get(MeaningIndex).status(),
         agents=AgentCounts(pool.warm, pool.prewarmed is not None),

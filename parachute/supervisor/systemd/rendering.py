@@ -134,17 +134,8 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
     environment = {**unit.environment, "PARACHUTE_HOME": str(home.root)}
     if unit.hardened:
         environment[SOCKET] = str(socket_path(home.root))
-    lines = ["[Unit]", f"Description=Parachute: {_described(unit, instance)}"]
-    if unit.listen:
-        sockets = socket_name(f"{unit.name.partition('@')[0]}@%i" if instance else unit.name)
-        lines += ["# Without its sockets it would have nothing to serve on.", f"Requires={sockets}", f"After={sockets}"]
-    if wanted_at_boot:
-        supervisor = service_name("supervisor")
-        lines += ["# It asks the supervisor for its sandboxes.", f"Wants={supervisor}", f"After={supervisor}"]
+    lines = _unit_section(unit, instance, wanted_at_boot)
     lines += [
-        "# One that fails again and again is given up, and its sockets refuse instead of letting callers wait.",
-        f"StartLimitIntervalSec={_START_PERIOD}",
-        f"StartLimitBurst={unit.attempts}",
         "",
         "[Service]",
         f"ExecStart={command}",
@@ -152,16 +143,7 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
         "WorkingDirectory=/",
         *(f"Environment={quoted(f'{name}={value}', dollars=False)}" for name, value in sorted(environment.items())),
     ]
-    if unit.notifies:
-        lines += ["Type=notify", "NotifyAccess=main", f"TimeoutStartSec={unit.start_seconds:g}"]
-    else:
-        lines += ["# `exec`, not `simple`: a program that is not there is a failed start.", "Type=exec"]
-    if unit.watchdog_seconds:
-        lines += [
-            f"WatchdogSec={unit.watchdog_seconds:g}",
-            "# SIGABRT would wait as long as the process is stopped.",
-            "WatchdogSignal=SIGKILL",
-        ]
+    lines += _readiness(unit)
     if unit.delegates:
         lines += ["# A container gets a group of its own below ours, with limits, and ends with us.", "Delegate=yes"]
     lines += [
@@ -190,6 +172,38 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
     if wanted_at_boot:
         lines += ["", "[Install]", "WantedBy=default.target"]
     return "\n".join(lines) + "\n"
+
+
+def _unit_section(unit: Unit, instance: str, wanted_at_boot: bool) -> list[str]:
+    """The lines of what a service needs beside it, and of when it is given up."""
+    lines = ["[Unit]", f"Description=Parachute: {_described(unit, instance)}"]
+    if unit.listen:
+        sockets = socket_name(f"{unit.name.partition('@')[0]}@%i" if instance else unit.name)
+        lines += ["# Without its sockets it would have nothing to serve on.", f"Requires={sockets}", f"After={sockets}"]
+    if wanted_at_boot:
+        supervisor = service_name("supervisor")
+        lines += ["# It asks the supervisor for its sandboxes.", f"Wants={supervisor}", f"After={supervisor}"]
+    return [
+        *lines,
+        "# One that fails again and again is given up, and its sockets refuse instead of letting callers wait.",
+        f"StartLimitIntervalSec={_START_PERIOD}",
+        f"StartLimitBurst={unit.attempts}",
+    ]
+
+
+def _readiness(unit: Unit) -> list[str]:
+    """The lines of how a service says that it is there, and still is."""
+    if unit.notifies:
+        lines = ["Type=notify", "NotifyAccess=main", f"TimeoutStartSec={unit.start_seconds:g}"]
+    else:
+        lines = ["# `exec`, not `simple`: a program that is not there is a failed start.", "Type=exec"]
+    if unit.watchdog_seconds:
+        lines += [
+            f"WatchdogSec={unit.watchdog_seconds:g}",
+            "# SIGABRT would wait as long as the process is stopped.",
+            "WatchdogSignal=SIGKILL",
+        ]
+    return lines
 
 
 def _without_parent(command: tuple[str, ...]) -> tuple[str, ...]:

@@ -48,8 +48,9 @@ class NoTools:
 class Chats:
     """Conversations about one project of the vault, and what of it they have read."""
 
-    def __init__(self, running: Core, api: MessagesAPI) -> None:
+    def __init__(self, running: Core, api: MessagesAPI, reading: "Describing") -> None:
         self.core = running
+        self.reading = reading
         self.project = running.vault / PROJECT
         self._api = api
 
@@ -76,8 +77,9 @@ async def chats(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
     """A project with a file of the owner's."""
     with launcher() as running:
         monkeypatch.setenv("HOME", str(running.folder))
-        async with core(running, api.url, NoTools()) as found:
-            made = Chats(found, api)
+        reading = Describing()
+        async with core(running, api.url, NoTools(), reading=reading) as found:
+            made = Chats(found, api, reading)
             made.project.mkdir(parents=True)
             (made.project / "mine.md").write_text("Mine.")
             api.default(lambda body: text("Hello."))
@@ -85,9 +87,14 @@ async def chats(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
 
 
 class Describing(ReadingTools):
-    """A tool whose description is a server's."""
+    """A tool whose description is a server's, once it is on."""
+
+    is_on = False
 
     async def tools(self, session: Session, execution: Execution) -> tuple[OwnTool, ...]:
+        if not self.is_on:
+            return ()
+
         async def call(arguments: dict[str, Any]) -> str:
             raise AssertionError(arguments)
 
@@ -205,7 +212,7 @@ async def test_by_an_attachment_and_by_what_a_tool_says_of_itself(chats: Chats) 
 
     assert await origin(b"Mine.") is Origin.OWN_FILE
     assert await origin((chats.project / "page.md").read_bytes()) is Origin.WEB
-    chats.core.preparation.reading = Describing()
+    chats.reading.is_on = True
     assert await sessions.origin((await chats.core.answered("Hello!")).session) is Origin.REMOTE_MCP
 
 

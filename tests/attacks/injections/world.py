@@ -91,6 +91,9 @@ class World:
         async def origin_of(session: str) -> Origin:
             return await known[0].origin(session)
 
+        async def answered(session: str, module: str) -> None:
+            """No module is asked."""
+
         async def nobody(session: str) -> None:
             """No session is a module's."""
 
@@ -108,7 +111,7 @@ class World:
                 core(
                     launcher,
                     api.url,
-                    AgentTools(hosts, self.suggestions, nobody),
+                    AgentTools(hosts, self.suggestions, nobody, answered),
                     internet=self.internet,
                     proposing=lambda sessions: ChatSuggestions(hosts, self.suggestions, sessions, writes=True),
                     network={"mode": "ask", "hosts": ["api.example.org"]},

@@ -65,6 +65,10 @@ class Modules:
         raise ModuleError(f"{name} was called.")
 
 
+async def answered(session: str, module: str) -> None:
+    """No module is asked."""
+
+
 class Place:
     """Core with agents of a module that keeps a journal."""
 
@@ -103,7 +107,7 @@ async def place(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
 
         own = {SETTINGS: OwnSettings(running.home)}
         suggestions = Suggestions(SuggestionStore(database), hosts, own, Events(audit), audit, origin_of)
-        tools = AgentTools(hosts, suggestions, lambda session: trust[0].owner(session))
+        tools = AgentTools(hosts, suggestions, lambda session: trust[0].owner(session), answered)
         made = await stack.enter_async_context(core(running, api.url, tools))
         trust.append(made.services.sessions._trust)
         egress = Egress(made.audit)

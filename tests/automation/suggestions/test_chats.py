@@ -148,7 +148,7 @@ def place(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> Make:
 
             own = {SETTINGS: OwnSettings(running.home)}
             suggestions = Suggestions(SuggestionStore(database), hosts, own, Events(audit), audit, origin_of)
-            tools = AgentTools(hosts, suggestions, lambda session: nobody())
+            tools = AgentTools(hosts, suggestions, lambda session: nobody(), answered)
             made = await stack.enter_async_context(
                 core(
                     running,
@@ -163,6 +163,10 @@ def place(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> Make:
             yield Place(made, suggestions, modules, api)
 
     return make
+
+
+async def answered(session: str, module: str) -> None:
+    """No module is asked."""
 
 
 async def nobody() -> None:

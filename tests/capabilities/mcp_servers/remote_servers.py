@@ -1,5 +1,6 @@
 """Servers elsewhere, and MCP servers of an installation without a supervisor, in the test's own process."""
 
+import asyncio
 import contextlib
 import json
 import subprocess
@@ -68,6 +69,10 @@ class RemoteServers:
         self.file = self.vault / ".mcp.json"
         self.audit = Audit(folder / "audit")
         self.clock = ManualClock()
+        self.changes = asyncio.Event()
+        """Set when a login begins or ends to be wanted."""
+        self.shown: list[tuple[str, str | None]] = []
+        """Servers that the list shows in another way by itself, with what it says then."""
         self._options = options
         self.begin()
 
@@ -79,7 +84,14 @@ class RemoteServers:
         others = {name: value for name, value in self._options.items() if name not in known}
         self.settings = Settings(vault=self.vault, **others, **settings)
         self.service = McpServers(
-            self.home, self.settings, self.egress, Reading("reading_search"), self.audit, clock=self.clock
+            self.home,
+            self.settings,
+            self.egress,
+            Reading("reading_search"),
+            self.audit,
+            self.changes.set,
+            lambda name: self.shown.append((name, self.service.statuses.of(self.catalog.get(name))[0])),
+            clock=self.clock,
         )
 
     @property

@@ -84,7 +84,9 @@ async def running_servers(launcher: Launcher, **settings: Any) -> AsyncIterator[
     audit.start()
     egress = Egress(audit)
     chosen, clock = Settings(vault=vault, **settings), ManualClock()
-    service = McpServers(launcher.home, chosen, egress, Reading("reading_search"), audit, clock=clock)
+    service = McpServers(
+        launcher.home, chosen, egress, Reading("reading_search"), audit, lambda: None, lambda name: None, clock=clock
+    )
     await service.start()
     try:
         yield RunningServers(launcher, service, clock)

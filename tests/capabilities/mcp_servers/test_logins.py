@@ -186,8 +186,7 @@ async def test_what_the_link_says(servers: RemoteServers, server: RemoteServer) 
 async def test_what_waits_is_in_the_inbox_with_a_link(servers: RemoteServers) -> None:
     source = McpServersSource(servers.service)
     assert await source.items() == []
-    changes = asyncio.Event()
-    servers.service.on_change(changes.set, lambda name: None)
+    changes = servers.changes
     with pytest.raises(NeedsLogin):
         await servers.service.call("notes", "act", {})
     assert changes.is_set()
@@ -211,14 +210,12 @@ async def test_what_waits_is_in_the_inbox_with_a_link(servers: RemoteServers) ->
 
 
 async def test_a_screen_hears_once_that_a_server_wants_a_login(servers: RemoteServers) -> None:
-    heard: list[tuple[str, str]] = []
-    servers.service.on_change(lambda: None, lambda name: heard.append((name, status(servers))))
     for times in (1, 2):
         # A screen that hears of it asks again.
         for _ in range(2):
             with pytest.raises(NeedsLogin):
                 await servers.service.tools("notes")
-        assert heard == [("notes", "needs_login")] * times, "the list says so already"
+        assert servers.shown == [("notes", "needs_login")] * times, "the list says so already"
         await servers.sign_in("notes")
         assert await servers.service.logout("notes")
 

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +33,17 @@ from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.service import Repositories
 from parachute.chat.repositories.store import RepositoryDecisions, create_repository_decisions
 from parachute.chat.runs import store as run_store
+from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.person_preparation import PersonPreparation
-from parachute.chat.runs.preparation import AgentServices, ProposingTools
+from parachute.chat.runs.preparation import AgentServices, ProposingTools, ReadingTools
 from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.runs.service import Runs
 from parachute.chat.runs.turn import TurnServices
 from parachute.chat.sessions import migrations
+from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcripts import Transcripts
@@ -56,6 +59,7 @@ from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.limits import SpendingLimits, create_spending_limits
+from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscription_tokens, create_usage
 from parachute.modules.registry.service import Modules
@@ -158,6 +162,7 @@ async def core(
     internet: Internet | None = None,
     proposing: Callable[[Sessions], ProposingTools] | None = None,
     login: dict[str, str] | None = None,
+    reading: ReadingTools | None = None,
     **chosen: Any,
 ) -> AsyncIterator[Core]:
     """The server's part beside a supervisor that runs already: the model at `url`, tools of modules and servers, and settings.
@@ -204,11 +209,13 @@ async def core(
         stack.push_async_callback(events.close)
         workspace_store = WorkspaceStore(trust)
         store = SessionStore(session_rows)
-        sessions = Sessions(vault, store, TrustStore(trust), Transcripts(vault), events, NoMeanings(), workspace_store)
+        transcripts, closed = Transcripts(vault), Endings(session_rows).closed.set
+        sessions = Sessions(vault, store, TrustStore(trust), transcripts, events, NoMeanings(), closed, workspace_store)
         await sessions.start()
         variables = {**(login or {"ANTHROPIC_API_KEY": KEY}), "ANTHROPIC_BASE_URL": url}
         source = CredentialSource(home, variables, folder / ".claude")
-        gateway = Gateway(home, settings, source, UsageStore(trust), SpendingLimits(trust), audit)
+        refreshed = Login(source.login_file, lambda: None)
+        gateway = Gateway(home, settings, source, refreshed, UsageStore(trust), SpendingLimits(trust), audit)
         stack.push_async_callback(gateway.close_all)
         sandboxes = Sandboxes(home, settings, vault, agent_program())
         await sandboxes.opened.start()
@@ -229,18 +236,16 @@ async def core(
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
         internet = internet or Internet()
         egress = Egress(audit, resolve=internet.resolve, connect=internet.connect)
-        egress.went_out = gateway.application.searched = origins.went_out
         stack.push_async_callback(egress.close_all)
         certificates = Certificates(settings.git.ca_file)
         repositories = Repositories(
             egress, RepositoryDecisions(trust), Tokens(home.root), certificates, audit, inbox.changed
         )
-        networks = Networks(settings.network, egress, HostDecisions(trust), repositories, audit, inbox.changed)
-        runs: Runs
-
-        async def begin_anew(session: str) -> None:
-            await runs.begin_anew(session)
-
+        networks = Networks(
+            settings.network, egress, HostDecisions(trust), repositories, audit, inbox.changed, origins.went_out
+        )
+        active = ActiveRuns()
+        begin_anew = partial(active.begin_anew, pool)
         permissions = Permissions(home, vault, settings, sessions, workspaces, networks, tools, begin_anew)
         agents = AgentServices(
             home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes, contexts, permissions, origins
@@ -257,11 +262,11 @@ async def core(
                 Skills(skill_store, runtime_plugins, audit, inbox.changed),
                 Plugins(Library(home), mcp_servers.catalog, audit, inbox.changed),
             )
-        preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, offers)
+        preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, offers, reading)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox)
         admission = Admission(agents, workspaces, hooks)
-        runs = Runs(turn, run_store.RunStore(run_rows), admission, prewarming, lambda session: None)
+        runs = Runs(turn, run_store.RunStore(run_rows), admission, prewarming, active, lambda session: None)
         await runs.start()
         stack.push_async_callback(runs.close)
         yield Core(turn, runs, folder, workspaces, repositories)

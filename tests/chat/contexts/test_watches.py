@@ -80,7 +80,7 @@ class Following(Changes):
 
     def made(self) -> Watching:
         service = Watching(self.world.vault, self.store, self.files, self.clock)
-        service.listener = self.hear
+        service.listen(self.hear)
         return service
 
     async def hear(self, change: Changed) -> None:

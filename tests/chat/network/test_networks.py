@@ -59,8 +59,17 @@ class World:
 
     def made(self, **settings: Any) -> Networks:
         return Networks(
-            NetworkSettings(**settings), self.egress, self.decisions, self.repositories, self.audit, self._changed
+            NetworkSettings(**settings),
+            self.egress,
+            self.decisions,
+            self.repositories,
+            self.audit,
+            self._changed,
+            self._went_out,
         )
+
+    async def _went_out(self, owner: str) -> None:
+        pass
 
     def _changed(self) -> None:
         self.changes += 1

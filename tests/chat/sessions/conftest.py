@@ -8,6 +8,7 @@ import pytest
 
 from parachute.base.database import Database
 from parachute.chat.sessions import migrations
+from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.messages import Message
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
@@ -34,7 +35,9 @@ class SessionStorage:
         self.trust = TrustStore(self.trust_database)
         self.store = SessionStore(self.database)
         self.audit = Audit(home / "audit")
-        self.service = Sessions(self.vault, self.store, self.trust, self.transcripts, Events(self.audit), NoMeanings())
+        self.endings = Endings(self.database)
+        events, closed = Events(self.audit), self.endings.closed.set
+        self.service = Sessions(self.vault, self.store, self.trust, self.transcripts, events, NoMeanings(), closed)
 
     async def open(self) -> "SessionStorage":
         """Open the databases and settle what is in them."""

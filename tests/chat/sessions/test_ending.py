@@ -24,7 +24,7 @@ class Listener:
         self.storage = storage
         self.told: list[dict[str, Any]] = []
         self.busy: set[str] = set()
-        self.endings = Endings(storage.database)
+        self.endings = storage.endings
         storage.service._events.subscribe(self._hear)
         self.ending = SessionEnding(self.endings, storage.service._events, 30, self.busy.__contains__)
 
@@ -96,7 +96,6 @@ async def test_it_is_told_at_once_and_not_at_the_next_sweep(storage: SessionStor
     try:
         await heard.names()
         storage.service._events.subscribe(hear)
-        storage.service.closed = heard.ending.session_closed
         await storage.service.archive("a", True)
         async with asyncio.timeout(60):
             await woken.wait()

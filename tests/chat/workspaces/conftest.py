@@ -28,7 +28,16 @@ class WorkspaceStorage(SessionStorage):
         self.trust = TrustStore(self.trust_database)
         self.rows = WorkspaceStore(self.trust_database)
         events = self.service._events
-        self.service = Sessions(self.vault, self.store, self.trust, self.transcripts, events, NoMeanings(), self.rows)
+        self.service = Sessions(
+            self.vault,
+            self.store,
+            self.trust,
+            self.transcripts,
+            events,
+            NoMeanings(),
+            self.endings.closed.set,
+            self.rows,
+        )
         self.workspaces = Workspaces(
             self.vault, self.rows, self.service, self.check_directory, presets={"python": ["index.example.org"]}
         )

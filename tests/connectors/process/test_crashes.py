@@ -173,7 +173,7 @@ async def test_a_token_that_is_revoked_ends_it_with_a_sentence(telegram: Server,
     api.revoke()
     await telegram.refused()
     assert not await telegram.unit()
-    sentence = telegram.connectors.connections()["telegram"].state.sentence
+    sentence = telegram.opened.connections()["telegram"].state.sentence
     assert "@BotFather" in sentence
     with raises("connector_stopped"):
         await telegram.send("after", "Hello")
@@ -217,5 +217,5 @@ async def test_another_program_with_the_same_token_is_named(telegram: Server, ap
     api.fail("getUpdates", 409, "Conflict: terminated by other getUpdates request", times=2)
     api.write("wake up", chat=43)
     await telegram.happens(lambda: telegram.kind == "waiting", "it waits")
-    assert "Another program" in telegram.connectors.connections()["telegram"].state.sentence
+    assert "Another program" in telegram.opened.connections()["telegram"].state.sentence
     await telegram.connected()

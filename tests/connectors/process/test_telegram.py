@@ -48,9 +48,9 @@ async def test_a_message_is_stored_answered_and_confirmed(telegram: Server, api:
 
 
 async def test_it_says_who_the_bot_is(telegram: Server) -> None:
-    identity = await telegram.connectors.identity("telegram")
+    identity = await telegram.opened.identity("telegram")
     assert (identity.id, identity.name) == (str(BOT["id"]), f"@{BOT['username']}")
-    assert telegram.connectors.connections()["telegram"].state.name == f"@{BOT['username']}"
+    assert telegram.opened.connections()["telegram"].state.name == f"@{BOT['username']}"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ async def test_refusals_are_sentences(
     telegram: Server, api: TelegramApi, me: Chat, status: int, description: str, sentence: str
 ) -> None:
     api.fail("sendMessage", status, description)
-    sent = await telegram.connectors.send("telegram", f"refused {me.id}", Outgoing(me, "Hello?"))
+    sent = await telegram.opened.send("telegram", f"refused {me.id}", Outgoing(me, "Hello?"))
     assert sentence in sent.problem
     assert not sent.messages
 
@@ -297,15 +297,15 @@ async def test_files_go_out_with_limits(telegram: Server, api: TelegramApi, me: 
     with (folder / "out-4").open("wb") as file:
         file.truncate(50 * MEGABYTE + 1)
     outgoing = Outgoing(me, "", files=(File("document", "big", "text/plain", 1, "out-4"),))
-    assert "50 MB" in (await telegram.connectors.send("telegram", "big", outgoing)).problem
+    assert "50 MB" in (await telegram.opened.send("telegram", "big", outgoing)).problem
     (folder / "link").symlink_to("/etc/passwd")
     outgoing = Outgoing(me, "", files=(File("document", "x", "text/plain", 1, "link"),))
-    assert "no longer exists" in (await telegram.connectors.send("telegram", "link", outgoing)).problem
+    assert "no longer exists" in (await telegram.opened.send("telegram", "link", outgoing)).problem
     assert len(shown(api, me)) == 4
 
 
 async def test_typing_is_shown(telegram: Server, api: TelegramApi, me: Chat) -> None:
-    await telegram.connectors.typing("telegram", me)
+    await telegram.opened.typing("telegram", me)
     assert ("sendChatAction", me.id) in [(method, fields.get("chat_id")) for method, fields in api.calls]
 
 

@@ -62,9 +62,8 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def feed(audit: Audit, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Feed]:
-    made = Feed(Inbox(audit), {tmp_path / "keys.yaml": "keys"}, clock)
+    made = Feed(audit, Inbox(audit), {tmp_path / "keys.yaml": "keys"}, clock)
     made.start()
-    audit.listener = made.handle
     yield made
     await made.close()
 
@@ -175,7 +174,7 @@ async def test_files_that_others_write_are_looked_at_while_somebody_reads(
 
 async def test_who_may_see_the_inbox_watches_it(audit: Audit, clock: ManualClock) -> None:
     inbox = Inbox(audit, clock)
-    feed = Feed(inbox, clock=clock)
+    feed = Feed(audit, inbox, clock=clock)
     feed.start()
     guest = Reader(feed, clock, "chat:read")
     await guest.next()

@@ -55,7 +55,8 @@ class Installation:
         chosen = Settings(vault=folder / "vault", **settings)
         usage = UsageStore(self.database, ManualClock(datetime.fromisoformat(f"{TODAY}T12:00:00Z")))
         self.limits = SpendingLimits(self.database)
-        self.gateway = Gateway(self.home, chosen, source, usage, self.limits, self.audit, login, clock)
+        login = login or Login(source.login_file, lambda: None, clock=clock)
+        self.gateway = Gateway(self.home, chosen, source, login, usage, self.limits, self.audit, clock)
 
     async def open(self) -> None:
         """Open the ledger."""

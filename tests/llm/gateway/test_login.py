@@ -45,11 +45,17 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
+def heard() -> list[bool]:
+    """Failed refreshes, and those that succeeded again, of which the doctor hears."""
+    return []
+
+
+@pytest.fixture
 async def signed_in(
-    folder: Path, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock
+    folder: Path, api: MessagesAPI, oauth: OAuthServer, clock: ManualClock, heard: list[bool]
 ) -> AsyncIterator[Installation]:
     """An installation with a login that ends in a minute."""
-    login = Login(folder / ".claude" / ".credentials.json", oauth.url, clock)
+    login = Login(folder / ".claude" / ".credentials.json", lambda: heard.append(True), oauth.url, clock)
     made = Installation(folder, {}, {"provider": "anthropic", "base_url": api.url}, login, clock)
     write(made, 60)
     api.default(text("Yes."))
@@ -171,10 +177,8 @@ async def test_what_was_signed_in_anew_meanwhile_stays(signed_in: Installation, 
 
 
 async def test_a_refused_refresh_token_is_asked_once_and_named_before_the_login_ends(
-    signed_in: Installation, oauth: OAuthServer
+    signed_in: Installation, oauth: OAuthServer, heard: list[bool]
 ) -> None:
-    heard: list[bool] = []
-    signed_in.gateway.upstream.login.changed = lambda: heard.append(True)
     write(signed_in, 60, refreshToken="refresh-0")
     assert await ask(signed_in) == (200, None)
     assert heard == [True]

@@ -63,7 +63,9 @@ async def make(
 
     def making(**settings: Any) -> MeaningIndex:
         chosen = MeaningSettings(**{"server": server.url, "server_batch": 2, **settings})
-        made.append(MeaningIndex(Home(process.folder), chosen, installation.gateway, clock))
+        made.append(
+            MeaningIndex(Home(process.folder), chosen, installation.gateway, lambda: False, lambda: ["c"], clock)
+        )
         return made[-1]
 
     yield making

@@ -55,9 +55,13 @@ async def asked(process: IndexProcess) -> AsyncIterator[list[dict[str, Any]]]:
 
 @pytest.fixture
 async def index(process: IndexProcess, folder: Path, asked: list[dict[str, Any]]) -> AsyncIterator[MeaningIndex]:
-    service = MeaningIndex(Home(process.folder), MeaningSettings(folder=folder))
+    service = _index(process, MeaningSettings(folder=folder))
     yield service
     await service.close()
+
+
+def _index(process: IndexProcess, settings: MeaningSettings) -> MeaningIndex:
+    return MeaningIndex(Home(process.folder), settings, None, lambda: False, lambda: ["one", "two"])
 
 
 async def _found(index: MeaningIndex, query: str, collection: str = "one") -> list[str]:
@@ -97,17 +101,16 @@ async def test_nothing_is_read_while_chats_go_on(index: MeaningIndex) -> None:
 
 
 async def test_texts_of_what_is_gone_are_forgotten(index: MeaningIndex) -> None:
-    index.collections = lambda: ["one"]
-    first = await index.put("two", {"c": "ships"})
+    first = await index.put("gone", {"c": "ships"})
     await until(lambda: index.progress, "it is read")
-    assert await _found(index, "boats", "two") == []
-    assert await index.put("two", {"c": "ships"}) != first
+    assert await _found(index, "boats", "gone") == []
+    assert await index.put("gone", {"c": "ships"}) != first
 
 
 async def test_what_is_switched_off_starts_nothing(
     process: IndexProcess, asked: list[dict[str, Any]], folder: Path
 ) -> None:
-    index = MeaningIndex(Home(process.folder), MeaningSettings(enabled=False, folder=folder))
+    index = _index(process, MeaningSettings(enabled=False, folder=folder))
     with pytest.raises(MeaningUnavailable):
         await index.put("one", {"a": "ships"})
     with pytest.raises(MeaningUnavailable):
@@ -118,7 +121,7 @@ async def test_what_is_switched_off_starts_nothing(
 async def test_without_a_model_nothing_is_collected(
     process: IndexProcess, asked: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    index = MeaningIndex(Home(process.folder), MeaningSettings(folder=tmp_path / "none"))
+    index = _index(process, MeaningSettings(folder=tmp_path / "none"))
     with raises("no_meaning"):
         await index.put("one", {"a": "ships"})
     assert "no model of words" in (index.status().problem or "")

@@ -98,7 +98,11 @@ def launched(name: str, module: str, **changes: Any) -> Iterator[LaunchedModule]
 
 async def open_unit(module: LaunchedModule, **changes: Any) -> None:
     """Open the unit as the supervisor makes it; `changes` are fields of it."""
-    unit = {**to_builtins(units.by_name(module.launcher.home, module.unit), enc_hook=str), "confinement": None, **changes}
+    unit = {
+        **to_builtins(units.by_name(module.launcher.home, module.unit), enc_hook=str),
+        "confinement": None,
+        **changes,
+    }
     program, option, child, _, *arguments = unit["command"]
     command = [program, option, child, str(module.launcher.process.pid), *arguments]
     await module.launcher.ask("open_unit", unit={**unit, "command": command, "listen": [str(module.path)]})

@@ -304,7 +304,7 @@ async def test_a_wrong_list_changes_nothing(world: World) -> None:
 async def test_two_owners_have_their_own_lists(world: World) -> None:
     await world.internet.serve(PUBLIC, 443, echo)
     await world.open("api.example.org")
-    await world.egress.open("agent-1", ["web.example.org"], world.folder / "sandbox" / "egress.sock", kind="agent")
+    await world.egress.open("agent-1", ["web.example.org"], world.folder / "sandbox" / "egress.sock")
     assert (await world.ask(connect_request("web.example.org:443"))).startswith(b"HTTP/1.1 403 ")
     world.path = world.folder / "sandbox" / "egress.sock"
     _, writer = await world.tunnel("web.example.org:443")

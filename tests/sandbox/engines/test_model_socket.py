@@ -104,7 +104,7 @@ async def test_hosts_that_are_absent_or_none_are_no_network(
             session = str(uuid.uuid4())
             line = await installation.gateway.open(session)
             if hosts is not None:
-                await egress.open(session, hosts, line.folder / EGRESS_SOCKET, kind="agent")
+                await egress.open(session, hosts, line.folder / EGRESS_SOCKET)
             sandbox = await opened(sandboxes, line, session, {})
             said = await _proxied(sandbox, *targets)
             assert set(said.values()) == ({"FileNotFoundError"} if hosts is None else {"403"}), (hosts, said)

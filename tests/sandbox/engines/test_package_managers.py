@@ -40,7 +40,7 @@ class World:
         network = Network("list", (HOST,))
         await self.internet.serve(PUBLIC, 80, self.index)
         path = self.sandboxes.endpoint(session).folder / EGRESS_SOCKET
-        await self.egress.open(session, network.hosts, path, kind="agent")
+        await self.egress.open(session, network.hosts, path)
         self.sandbox: Sandbox = await self.sandboxes.make(directory or self.project, session, network=network)
 
     async def shell(self, script: str) -> str:

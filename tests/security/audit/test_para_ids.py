@@ -53,7 +53,7 @@ class Hosts:
 async def test_calls_of_interfaces_events_and_requests_have_them(recorded: Recorded) -> None:
     audit: Audit = recorded.open()
     heard: list[list[str]] = []
-    audit.listener = lambda record: heard.append(record["para_ids_involved"])
+    audit.listen(lambda record: heard.append(record["para_ids_involved"]))
     hosts: Any = Hosts()
     await Interfaces(hosts, audit).call("daily", "BrainInterface", "link", {"entry": ENTRY, "entity": KEVIN})
     await Events(audit).publish("brain.mention.detected", {"entity": KEVIN, "entry": ENTRY}, "brain")

@@ -20,17 +20,24 @@ class Link(Struct, frozen=True):
 
 
 class Links:
-    """`begin` begins to sign in to a server, `existing` gives the link of a login that has begun."""
+    """`begin` begins to sign in to a server, `existing` gives the link of a login that has begun.
+
+    `changed` hears when there is one.
+    """
 
     def __init__(
-        self, begin: Callable[[str], Awaitable[object]], existing: Callable[[str], str | None], clock: Clock
+        self,
+        begin: Callable[[str], Awaitable[object]],
+        existing: Callable[[str], str | None],
+        changed: Callable[[], None],
+        clock: Clock,
     ) -> None:
         self._clock = clock
         self._begin = begin
         self._existing = existing
         self._problems: dict[str, tuple[Runnable, float, ParachuteError | None]] = {}
         self._making: dict[str, asyncio.Task[None]] = {}
-        self.changed: Callable[[], None] = lambda: None
+        self._changed = changed
 
     async def close(self) -> None:
         """Make no more links."""
@@ -60,4 +67,4 @@ class Links:
         except ParachuteError as error:
             problem = error
         self._problems[runnable.server.name] = runnable, self._clock.elapsed(), problem
-        self.changed()
+        self._changed()

@@ -1,5 +1,6 @@
 """A login at a server elsewhere, and one that has begun."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -8,6 +9,18 @@ from parachute.capabilities.mcp_servers.models import NeedsLogin, Runnable
 
 _EARLY_SECONDS = 30.0
 """Before it ends, a token is refreshed; one that lives shortly when a quarter of its life is left."""
+
+
+class LoginHearing(Struct, frozen=True):
+    """Hears of logins: `changed` when one begins or ends to be wanted.
+
+    `wants` gets the name of a server that wants one and did not before, once the list of servers says so; `done` that of one
+    where somebody has signed in, or out.
+    """
+
+    changed: Callable[[], None]
+    wants: Callable[[str], None]
+    done: Callable[[str], None]
 
 
 class Registration(Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,12 +16,13 @@ from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.capabilities.mcp_servers.logins.errors import LoginFailed
-from parachute.capabilities.mcp_servers.logins.models import Login, Pending, Registration, needs_login
+from parachute.capabilities.mcp_servers.logins.models import Login, LoginHearing, Pending, Registration, needs_login
 from parachute.capabilities.mcp_servers.models import NeedsLogin, Runnable
 from parachute.security.audit.service import Audit
 
 # The libraries of MCP and of HTTP are imported in functions: they take their time, which the start of the server has not.
 if TYPE_CHECKING:
+    from parachute.capabilities.mcp_servers.logins.discovery import Discovered
     from parachute.capabilities.mcp_servers.logins.requests import Requests
 
 log = logging.getLogger(__name__)
@@ -62,21 +63,22 @@ class Callback(Struct, frozen=True):
 
 
 class LoginService:
-    """`requests` makes what asks on behalf of a server; `changed` hears when a login begins or ends to be wanted."""
+    """`requests` makes what asks on behalf of a server, `hearing` hears of logins."""
 
     def __init__(
-        self, catalog: Catalog, requests: "Callable[[Runnable], Requests]", audit: Audit, clock: Clock
+        self,
+        catalog: Catalog,
+        requests: "Callable[[Runnable], Requests]",
+        audit: Audit,
+        hearing: LoginHearing,
+        clock: Clock,
     ) -> None:
         self._catalog = catalog
         self._store = catalog.logins
         self._requests = requests
         self._audit = audit
         self._clock = clock
-        self.changed: Callable[[], None] = lambda: None
-        self.wants: Callable[[str], None] = lambda name: None
-        """Hears the name of a server that wants a login and did not before, once the list of servers says so."""
-        self.done: Callable[[str], None] = lambda name: None
-        """Hears the name of a server when somebody has signed in there, or out."""
+        self._hearing = hearing
         self._pending: dict[str, Pending] = {}
         self._refreshing: dict[str, asyncio.Task[Login | None]] = {}
         self._failed: dict[str, tuple[float, ParachuteError]] = {}
@@ -102,35 +104,59 @@ class LoginService:
 
         Errors: Conflict if there is nothing to sign in to, LoginFailed, Unavailable.
         """
-        from mcp.client.auth.oauth2 import PKCEParameters
         from mcp.client.auth.utils import union_scopes
 
-        from parachute.capabilities.mcp_servers.logins.discovery import discover, register
-
         server = runnable.server
-        requests = self._requests(runnable)
         before = await self._login(runnable)
         try:
             async with asyncio.timeout(_ALL_SECONDS):
-                found = await discover(requests, server, headers)
-                registration = before.registration if before else None
-                if client is not None:
-                    method = "client_secret_post" if client[1] else "none"
-                    registration = Registration(
-                        found.issuer, str(found.metadata.token_endpoint), client[0], client[1], method, redirect
-                    )
-                elif (
-                    registration is None
-                    or (registration.issuer, registration.redirect) != (found.issuer, redirect)
-                    or registration.token_endpoint != str(found.metadata.token_endpoint)
-                ):
-                    registration = await register(requests, found, redirect)
-                    await self._remember(runnable, registration)
+                found, registration = await self._registered(runnable, redirect, headers, client, before)
         except TimeoutError as error:
             raise Unavailable(
                 f"The login server of the MCP server {server.name} does not answer.", key="issuer_silent"
             ) from error
         scope = union_scopes(before.wanted_scope if before else None, found.scope)
+        pending = self._asked(runnable, redirect, found, registration, scope)
+        if unasked and (other := self._begun(server.name)) is not None:
+            return other
+        self._forget_old(server.name)
+        self._pending[_key(pending.state)] = pending
+        self._hearing.changed()
+        return pending
+
+    async def _registered(
+        self,
+        runnable: Runnable,
+        redirect: str,
+        headers: dict[str, str],
+        client: tuple[str, str | None] | None,
+        before: Login | None,
+    ) -> "tuple[Discovered, Registration]":
+        """Find out where to sign in, and who we are there: a client of the owner's, that of before, or a new one."""
+        from parachute.capabilities.mcp_servers.logins.discovery import discover, register
+
+        requests = self._requests(runnable)
+        found = await discover(requests, runnable.server, headers)
+        endpoint = str(found.metadata.token_endpoint)
+        if client is not None:
+            method = "client_secret_post" if client[1] else "none"
+            return found, Registration(found.issuer, endpoint, client[0], client[1], method, redirect)
+        registration = before.registration if before else None
+        if (
+            registration is None
+            or (registration.issuer, registration.redirect) != (found.issuer, redirect)
+            or registration.token_endpoint != endpoint
+        ):
+            registration = await register(requests, found, redirect)
+            await self._remember(runnable, registration)
+        return found, registration
+
+    def _asked(
+        self, runnable: Runnable, redirect: str, found: "Discovered", registration: Registration, scope: str | None
+    ) -> Pending:
+        """Return the login that waits for the owner's browser."""
+        from mcp.client.auth.oauth2 import PKCEParameters
+
         proof, state = PKCEParameters.generate(), secrets.token_urlsafe(32)
         asked = {
             "response_type": "code",
@@ -144,7 +170,7 @@ class LoginService:
             **({"prompt": "consent"} if scope and "offline_access" in scope.split() else {}),
         }
         page = str(found.metadata.authorization_endpoint)
-        pending = Pending(
+        return Pending(
             runnable,
             f"{page}{'&' if '?' in page else '?'}{urlencode(asked)}",
             state,
@@ -155,12 +181,6 @@ class LoginService:
             scope,
             self._clock.elapsed() + _PENDING_SECONDS,
         )
-        if unasked and (other := self._begun(server.name)) is not None:
-            return other
-        self._forget_old(server.name)
-        self._pending[_key(state)] = pending
-        self.changed()
-        return pending
 
     async def finish(self, callback: Callback, name: str | None = None) -> str:
         """End signing in with what the browser was sent back with, and return the server's name, which is `name` if given.
@@ -200,10 +220,10 @@ class LoginService:
             self._record("login", server.name, error.message)
             raise
         finally:
-            self.changed()
+            self._hearing.changed()
         self._record("login", server.name, None)
         self._failed.pop(server.name, None)
-        self.done(server.name)
+        self._hearing.done(server.name)
         return server.name
 
     async def forget(self, name: str) -> bool:
@@ -214,8 +234,8 @@ class LoginService:
         self._forget_old(name)
         if login is not None:
             self._record("logout", name, None)
-        self.done(name)
-        self.changed()
+        self._hearing.done(name)
+        self._hearing.changed()
         return login is not None and login.access is not None
 
     def link(self, name: str) -> str | None:
@@ -270,9 +290,9 @@ class LoginService:
                 # A page that asks again when it hears of it would never end.
                 is_new = False
                 log.warning("That the MCP server %s wants a login was not kept: %s", name, error)
-        self.changed()
+        self._hearing.changed()
         if is_new:
-            self.wants(name)
+            self._hearing.wants(name)
         return needs_login(name)
 
     async def _remember(self, runnable: Runnable, registration: Registration) -> None:

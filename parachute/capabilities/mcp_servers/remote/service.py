@@ -8,6 +8,7 @@ from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput
 from parachute.capabilities.mcp_servers import addresses
 from parachute.capabilities.mcp_servers.catalog import Catalog
+from parachute.capabilities.mcp_servers.logins.models import LoginHearing
 from parachute.capabilities.mcp_servers.logins.service import LoginService
 from parachute.capabilities.mcp_servers.models import NeedsLogin, Runnable
 from parachute.config.settings.models import Settings
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
 class Remote:
     """`logins` is how one signs in to them."""
 
-    def __init__(self, settings: Settings, catalog: Catalog, egress: Egress, audit: Audit, clock: Clock) -> None:
+    def __init__(
+        self, settings: Settings, catalog: Catalog, egress: Egress, audit: Audit, hearing: LoginHearing, clock: Clock
+    ) -> None:
         self._catalog = catalog
         self._egress = egress
         self._certificates = Certificates(settings.mcp.ca_file, "mcp.ca_file")
         self._own_port = settings.port
-        self.logins = LoginService(catalog, self._requests, audit, clock)
+        self.logins = LoginService(catalog, self._requests, audit, hearing, clock)
 
     async def link(self, runnable: Runnable) -> "RemoteLink":
         """Prepare a connection; errors: InvalidInput, Refused."""

@@ -178,7 +178,7 @@ async def test_killed_while_an_answer_is_written(
     (discord.files / "out").write_bytes(b"content")
     files = (File("document", "a.txt", "text/plain", 7, "out"),)
     outgoing = Outgoing(chat(private), "First\n\n" + "x" * 1999, files=files)
-    sending = asyncio.ensure_future(discord.connectors.send("discord", f"answer {private.id}", outgoing))
+    sending = asyncio.ensure_future(discord.opened.send("discord", f"answer {private.id}", outgoing))
     try:
         await asyncio.to_thread(held.reached.wait, 60)
         await killed(discord)
@@ -197,9 +197,9 @@ async def test_killed_while_an_answer_is_written(
 
 
 async def test_killed_while_an_answer_grows(discord: Server, api: DiscordAPI, private: Channel) -> None:
-    await discord.connectors.send("discord", "growing", Outgoing(chat(private), "It", is_final=False))
+    await discord.opened.send("discord", "growing", Outgoing(chat(private), "It", is_final=False))
     await killed(discord)
-    await discord.connectors.send("discord", "growing", Outgoing(chat(private), "It grows", is_final=False))
+    await discord.opened.send("discord", "growing", Outgoing(chat(private), "It grows", is_final=False))
     await discord.send("growing", "It grows and ends", chat(private))
     assert api.written(private) == ["It grows and ends"]
 

@@ -36,9 +36,9 @@ async def test_a_private_message_is_stored_and_answered(
 
 
 async def test_it_says_who_the_bot_is(discord: Server, api: DiscordAPI) -> None:
-    identity = await discord.connectors.identity("discord")
+    identity = await discord.opened.identity("discord")
     assert (identity.id, identity.name) == (api.bot["id"], "Parachute")
-    assert discord.connectors.connections()["discord"].state.name == "Parachute"
+    assert discord.opened.connections()["discord"].state.name == "Parachute"
 
 
 async def test_in_a_channel_it_is_known_what_is_meant_for_the_bot(
@@ -153,7 +153,7 @@ async def test_buttons_are_shown_pressed_and_come_to_rest(
     await discord.send("question", "May I? Yes.", chat(general))
     assert (api.written(general), general.messages[message]["components"]) == (["May I? Yes."], [])
     many = tuple(Button(str(number), f"value {number}") for number in range(26))
-    refused = await discord.connectors.send("discord", "many", Outgoing(chat(general), "Which?", buttons=many))
+    refused = await discord.opened.send("discord", "many", Outgoing(chat(general), "Which?", buttons=many))
     assert "25 buttons" in refused.problem
 
 
@@ -196,13 +196,13 @@ async def test_an_answer_grows_by_edits(discord: Server, api: DiscordAPI, privat
     text, steps = "", [f"word{number} " for number in range(40)]
     for word in steps:
         text += word
-        await discord.connectors.send("discord", "grow", Outgoing(chat(private), text, is_final=False))
+        await discord.opened.send("discord", "grow", Outgoing(chat(private), text, is_final=False))
     assert len(api.written(private)) == 1
     (message,) = await discord.send("grow", text, chat(private))
     assert api.written(private) == [text.strip()]
     # Not with every word, and the end does not wait.
     assert 1 <= api.edits[message] < len(steps)
-    await discord.connectors.send("discord", "grow", Outgoing(chat(private), "word0", is_final=False))
+    await discord.opened.send("discord", "grow", Outgoing(chat(private), "word0", is_final=False))
     assert api.written(private) == [text.strip()]
 
 
@@ -218,11 +218,11 @@ async def test_rate_limits_are_obeyed(discord: Server, api: DiscordAPI, private:
 async def test_refusals_are_sentences(discord: Server, api: DiscordAPI, private: Channel, general: Channel) -> None:
     for channel, sentence in ((private, "do not take messages"), (general, "no access")):
         channel.is_open = False
-        sent = await discord.connectors.send("discord", channel.id, Outgoing(chat(channel), "Hello?"))
+        sent = await discord.opened.send("discord", channel.id, Outgoing(chat(channel), "Hello?"))
         assert sentence in sent.problem
         assert not sent.messages
     for number in ("1", "nowhere", "\u0661"):
-        unknown = await discord.connectors.send("discord", number, Outgoing(Chat(number, "private"), "Hello?"))
+        unknown = await discord.opened.send("discord", number, Outgoing(Chat(number, "private"), "Hello?"))
         assert "channel" in unknown.problem
 
 
@@ -282,21 +282,21 @@ async def test_files_go_out_with_limits(discord: Server, api: DiscordAPI, privat
         File("document", "x", "text/plain", 1, "link"),
         File("document", "last.txt", "text/plain", 4, "out-3"),
     )
-    sent = await discord.connectors.send("discord", "files", Outgoing(chat(private), "Here", files=files))
+    sent = await discord.opened.send("discord", "files", Outgoing(chat(private), "Here", files=files))
     assert sent.problem == ("big: Discord takes files of 10 MB at most. x: The file x no longer exists.")
     attached = [[each["filename"] for each in message["attachments"]] for message in api.of_bot(private)]
     assert attached == [[], ["map.png"], ["last.txt"]]
     assert len(sent.messages) == 3
-    again = await discord.connectors.send("discord", "files", Outgoing(chat(private), "Here", files=files))
+    again = await discord.opened.send("discord", "files", Outgoing(chat(private), "Here", files=files))
     assert again.messages == sent.messages
     assert len(api.of_bot(private)) == 3
 
 
 async def test_typing_is_shown(discord: Server, private: Channel) -> None:
-    await discord.connectors.typing("discord", chat(private))
+    await discord.opened.typing("discord", chat(private))
     assert private.typing == 1
     private.is_open = False
-    await discord.connectors.typing("discord", chat(private))
+    await discord.opened.typing("discord", chat(private))
 
 
 async def test_it_is_small(discord: Server) -> None:
@@ -328,7 +328,7 @@ async def test_nothing_but_discord_hears_the_token(discord: Server, api: Discord
     # Whichever call meets them: reading what was missed since the start is one, too.
     while api.rest.failures:
         with contextlib.suppress(ConnectorDown):
-            await discord.connectors.send("discord", "wrong", Outgoing(chat(private), "Hello"))
+            await discord.opened.send("discord", "wrong", Outgoing(chat(private), "Hello"))
     said: list[Any] = [path.read_text(errors="replace") for path in discord.home.logs.iterdir()]
     said += [json.dumps(state.sentence) for state in discord.store.states]
     for process in await discord.processes():

@@ -30,7 +30,7 @@ async def test_a_revoked_token(supervisor: Launcher, api: DiscordAPI, moment: st
         assert "does not accept the bot's token" in discord.store.states[-1].sentence
         before = asked(api)
         with pytest.raises((Conflict, ConnectorDown)):
-            await discord.connectors.identity("discord")
+            await discord.opened.identity("discord")
         assert asked(api) == before
     api.gateway.token = api.token
 

@@ -140,7 +140,7 @@ async def test_a_token_that_is_revoked_ends_it_with_a_sentence(bot: Server, api:
     api.revoke()
     await bot.refused()
     assert not await bot.unit()
-    assert "sign in for a new one" in bot.connectors.connections()["matrix"].state.sentence
+    assert "sign in for a new one" in bot.opened.connections()["matrix"].state.sentence
     api.token = TOKEN
     await bot.connectors.restart("matrix", api.url)
     await bot.connected()
@@ -171,7 +171,7 @@ async def test_what_cannot_work_is_said(
 ) -> None:
     async with server(supervisor, "matrix", replace(Start(TOKEN, server=api.url), **start)) as running:
         await running.happens(lambda: running.kind == "refused", "it is refused")
-        assert sentence in running.connectors.connections()["matrix"].state.sentence
+        assert sentence in running.opened.connections()["matrix"].state.sentence
 
 
 async def test_a_site_that_is_not_the_home_server_names_it(supervisor: Launcher, api: MatrixAPI) -> None:
@@ -179,14 +179,14 @@ async def test_a_site_that_is_not_the_home_server_names_it(supervisor: Launcher,
     api.well_known = {"m.homeserver": {"base_url": "https://matrix.home.test/"}}
     async with server(supervisor, "matrix", Start(TOKEN, server=api.url)) as running:
         await running.happens(lambda: running.kind == "refused", "it is refused")
-        sentence = running.connectors.connections()["matrix"].state.sentence
+        sentence = running.opened.connections()["matrix"].state.sentence
         assert "https://matrix.home.test: enter" in sentence
     api.well_known = None
 
 
 async def test_without_an_address_it_reaches_nobody(supervisor: Launcher) -> None:
     async with server(supervisor, "matrix", Start(TOKEN)) as running:
-        assert "address" in running.connectors.connections()["matrix"].state.sentence
+        assert "address" in running.opened.connections()["matrix"].state.sentence
         with pytest.raises(InvalidInput) as refused:
             await running.connectors.open("matrix")
         assert refused.value.key == "no_address"

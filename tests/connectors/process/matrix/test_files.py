@@ -97,7 +97,7 @@ async def test_one_that_is_too_large_or_gone_keeps_back_no_other(matrix: Server,
     (matrix.files / "small").write_bytes(b"x")
     (matrix.files / "link").symlink_to("/etc/passwd")
     files = tuple(File("document", f"{name}.txt", "text/plain", 1, name) for name in ("large", "none", "link", "small"))
-    sent = await matrix.connectors.send("matrix", "many", Outgoing(private(room), "Look", files=files))
+    sent = await matrix.opened.send("matrix", "many", Outgoing(private(room), "Look", files=files))
     assert "30 MB" in sent.problem
     assert "none.txt" in sent.problem
     assert api.texts(room) == ["Look", "small.txt"]

@@ -29,9 +29,9 @@ async def test_somebody_begins_a_private_chat_and_is_answered(matrix: Server, ap
 
 
 async def test_it_says_whose_token_it_is(matrix: Server) -> None:
-    identity = await matrix.connectors.identity("matrix")
+    identity = await matrix.opened.identity("matrix")
     assert (identity.id, identity.name) == (BOT, BOT)
-    assert matrix.connectors.connections()["matrix"].state.name == BOT
+    assert matrix.opened.connections()["matrix"].state.name == BOT
 
 
 async def test_what_was_written_before_the_bot_came_was_not_written_to_it(
@@ -58,7 +58,7 @@ async def test_a_group_hears_nothing_and_its_invitation_is_told(matrix: Server, 
         return any(each.kind == "left" and each.chat.id == room for each in matrix.store.updates.values())
 
     await matrix.happens(left, "it is told")
-    sent = await matrix.connectors.send("matrix", "gone", Outgoing(group(room), "Hello?"))
+    sent = await matrix.opened.send("matrix", "gone", Outgoing(group(room), "Hello?"))
     assert "not in the room" in sent.problem
 
 
@@ -76,7 +76,7 @@ async def test_a_private_chat_into_which_others_come_is_private_no_more(
     api.come(room, mallory := api.person("Mallory"))
     update = await stored(matrix, api.write(room, mallory, "What did it say?"))
     assert update.chat.kind == "group"
-    sent = await matrix.connectors.send("matrix", "more", Outgoing(private(room), "And this"))
+    sent = await matrix.opened.send("matrix", "more", Outgoing(private(room), "And this"))
     assert "Others have joined" in sent.problem
     assert api.texts(room) == ["Only for you"]
 
@@ -107,10 +107,10 @@ async def test_a_room_that_becomes_encrypted_hears_it_and_the_owner_too(
     await api.happens(lambda: len(api.texts(room)) == 1, "it says so", matrix.log)
 
     def sentence() -> bool:
-        return room in matrix.connectors.connections()["matrix"].state.sentence
+        return room in matrix.opened.connections()["matrix"].state.sentence
 
     await matrix.happens(sentence, "the owner is told")
-    sent = await matrix.connectors.send("matrix", "plain", Outgoing(private(room), "A secret"))
+    sent = await matrix.opened.send("matrix", "plain", Outgoing(private(room), "A secret"))
     assert "encrypted" in sent.problem
     assert len(api.texts(room)) == 1
     api.put_out(room, ann)
@@ -240,7 +240,7 @@ async def test_what_others_write_is_no_question_of_the_bot(matrix: Server, api: 
 
 async def test_an_answer_grows_by_edits_and_is_whole_in_the_end(matrix: Server, api: MatrixAPI, ann: str) -> None:
     room = await talking(matrix, api, ann)
-    await matrix.connectors.typing("matrix", private(room))
+    await matrix.opened.typing("matrix", private(room))
     words = [f"word{number}" for number in range(100)]
     for end in range(1, len(words)):
         await matrix.send("growing", " ".join(words[:end]), private(room), is_final=False)
