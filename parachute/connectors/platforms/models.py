@@ -54,7 +54,7 @@ class Button(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Quote(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a message answers: the part of it that was marked, or its beginning, and who wrote it."""
+    """The message that another answers: the part of it that was marked, or its beginning, and who wrote it."""
 
     author: str
     text: str

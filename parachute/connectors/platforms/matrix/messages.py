@@ -148,7 +148,7 @@ class Messages:
         self._position.add_encrypted(room)
 
     async def _quote(self, room: str, message: str) -> Quote | None:
-        """What somebody else wrote, to which a message is the answer."""
+        """The message of somebody else to which another is the answer."""
         found = await self._calls.event(room, message)
         author = translation.sender_of(found)
         if not author or author == self._user or found.get("type") != translation.MESSAGE:
