@@ -41,6 +41,14 @@ from parachute.supervisor.credentials import Credentials
 _PAGE_SIZE = 1024
 """Bytes; a turn changes a handful of small rows, and every changed page is written whole. Lists of very many sessions
 are slower with small pages, so that theirs are twice as large."""
+_MESSENGER_TABLES = (
+    create_updates,
+    create_chats,
+    create_pairing,
+    create_deliveries,
+    create_notices,
+    add_earlier_ids,
+)
 
 
 class Installation(Struct, frozen=True, kw_only=True):
@@ -99,15 +107,7 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     )
     trust = Database(home.trust_database, trust_tables, page_size=_PAGE_SIZE)
     changes = Database(home.changes_database, change_store.ALL)
-    messenger_tables = (
-        create_updates,
-        create_chats,
-        create_pairing,
-        create_deliveries,
-        create_notices,
-        add_earlier_ids,
-    )
-    messengers = Database(home.messengers_database, messenger_tables, page_size=_PAGE_SIZE)
+    messengers = Database(home.messengers_database, _MESSENGER_TABLES, page_size=_PAGE_SIZE)
     databases = [sessions, runs, events, suggestions, trust, changes, messengers]
     recovery = Recovery(home.root, installation.clock)
     lifecycle.closing(recovery.close)
