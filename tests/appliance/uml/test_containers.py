@@ -13,7 +13,7 @@ from tests.appliance.uml.guest import UmlGuest
 from tests.support.sse import text_of
 
 MEMORY_BOMB = 'python3 -c "bytearray(1700 << 20)"; echo ended with $?'
-TAKE_ALL = "head -c 450M /dev/zero > $PWD/file; echo $?"  # in memory, which nobody gives back
+TAKE_ALL = "head -c 430M /dev/zero > $PWD/file; echo $?"  # in memory, which nobody gives back
 FORK_BOMB = "i=0; while [ $i -lt 400 ]; do i=$((i+1)); sleep 20 & done; wait"
 FILL = (
     "head -c {megabytes}M /dev/zero > {folder}/fill 2> /dev/null; code=$?; size=$(wc -c < {folder}/fill); "
