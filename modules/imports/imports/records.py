@@ -61,6 +61,10 @@ class Import:
     conversations: int = 0
     imported: int = 0
     skipped: int = 0
+    grown: int = 0
+    """Conversations that were here and got what was said since."""
+    beside: int = 0
+    """New ones of which an earlier export brought the beginning, and somebody went on with that here."""
     files: int = 0
     files_imported: int = 0
     files_skipped: int = 0

@@ -6,10 +6,11 @@ from typing import Any
 
 from imports.reading.export import read
 from imports.reading.output import Found
+from imports.reading.places import AskBrought
 from imports.records import KINDS, WHY, Import
 from imports.upload import Upload
 from parachute.core import InvalidInput
-from parachute.core.sessions import Sessions
+from parachute.core.sessions import Brought, Sessions
 
 _BATCH = 20
 _BATCH_MESSAGES = 400
@@ -58,7 +59,12 @@ class Running:
             # The thread that reads waits until each thing has its place.
             asyncio.run_coroutine_threadsafe(self._take(found), loop).result()
 
-        reading = asyncio.create_task(asyncio.to_thread(_quietly, read, self.upload, kind, known, sink))
+        def brought(session: str) -> Brought | None:
+            if self._is_stopped:
+                raise _Stopped
+            return asyncio.run_coroutine_threadsafe(self._brought(session), loop).result()
+
+        reading = asyncio.create_task(asyncio.to_thread(_quietly, read, self.upload, kind, known, sink, brought))
         try:
             await asyncio.shield(reading)
         except asyncio.CancelledError:
@@ -67,6 +73,10 @@ class Running:
             raise
         finally:
             self._batch.clear()
+
+    async def _brought(self, session: str) -> Brought | None:
+        await self._flush()  # it may be in this export twice
+        return await self._sessions.brought(self.record.id, session)
 
     async def _take(self, found: Found) -> None:
         record = self.record
@@ -96,11 +106,14 @@ class Running:
     async def _conversation(self, chat: dict[str, Any], messages: list[dict[str, Any]]) -> None:
         record = self.record
         record.conversations += 1
-        record.messages += chat["messages"]
-        record.oldest = min(filter(None, (record.oldest, chat["created"])), default=None)
+        record.messages += chat.get("grows") or chat["messages"]
+        record.beside += chat.get("beside") is True
+        if not chat.get("grows"):
+            record.oldest = min(filter(None, (record.oldest, chat["created"])), default=None)
         record.newest = max(filter(None, (record.newest, chat["updated"] or chat["created"])), default=None)
         if record.dry_run:
-            record.imported += 1
+            record.grown += "grows" in chat
+            record.imported += "grows" not in chat
             return
         self._batch.append(({**chat, "archived": chat["archived"] or self._archived}, messages))
         self._characters += sum(len(each["text"]) for each in messages)
@@ -112,8 +125,10 @@ class Running:
         batch, self._batch, self._characters = self._batch, [], 0
         if not batch:
             return
-        added = await self._sessions.add(self.record.id, batch)
-        self.record.imported += len(added)
+        added = set(await self._sessions.add(self.record.id, batch))
+        grown = sum(chat["session"] in added and "grows" in chat for chat, _ in batch)
+        self.record.grown += grown
+        self.record.imported += len(added) - grown
         self.record.skipped += len(batch) - len(added)
         self.sessions_here += [chat["session"] for chat, _ in batch]
 
@@ -139,10 +154,15 @@ class Running:
 
 
 def _quietly(
-    read: Callable[..., None], upload: Upload, kind: str, known: set[str], sink: Callable[[Found], None]
+    read: Callable[..., None],
+    upload: Upload,
+    kind: str,
+    known: set[str],
+    sink: Callable[[Found], None],
+    brought: AskBrought,
 ) -> None:
     try:
-        read(upload, kind, known, sink)
+        read(upload, kind, known, sink, brought)
     except _Stopped:
         return
     sink({"end": True})

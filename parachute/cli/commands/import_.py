@@ -174,11 +174,19 @@ def _print(done: dict[str, Any]) -> None:
     there = done["skipped"] + done["filesSkipped"]
     if there:
         print(f"{there} {'was' if there == 1 else 'were'} here already.")
+    if grown := done.get("grown"):
+        would = "would get" if done["dryRun"] else "got"
+        print(f"{counted(grown, 'conversation')} from an earlier export {would} what was said since.")
+    if beside := done.get("beside"):
+        print(
+            f"{counted(beside, 'conversation')} of these went on both there and here: what was said there stands in "
+            f"{'a conversation' if beside == 1 else 'conversations'} of its own, and yours is as it was."
+        )
     for each in done["leftOut"]:
         print(clean(f"  left out: {each['count']} {each['what'].replace('_', ' ')} ({each['why']})"))
     for path in done.get("conflicts", []):
         print(clean(f"  stays as it is here: {path}"))
-    if not done["dryRun"] and (done["imported"] or done["filesImported"]):
+    if not done["dryRun"] and (done["imported"] or done.get("grown") or done["filesImported"]):
         print_note(f"`parachute import undo {done['id']}` takes this back.")
 
 

@@ -62,7 +62,7 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
     go(to("conversations", ["import"]));
   };
   const isOwner = may("imports", "admin");
-  const hasBrought = of.imported + of.filesImported > 0;
+  const hasBrought = of.imported + of.grown + of.filesImported > 0;
   return (
     <>
       <div class="import-state">
@@ -119,6 +119,8 @@ function Counts({ of }: { of: ImportState }) {
   facts.push([t("count_conversations"), number(of.conversations)]);
   add(t("count_messages"), of.messages);
   if (!of.dryRun) add(t("count_imported"), of.imported);
+  add(t("count_grown"), of.grown);
+  add(t("count_beside"), of.beside);
   add(t("count_skipped"), of.skipped);
   add(t("count_files"), of.files);
   if (!of.dryRun) add(t("count_files_imported"), of.filesImported);

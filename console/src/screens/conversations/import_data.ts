@@ -13,6 +13,8 @@ export interface ImportState {
   conversations: number;
   imported: number;
   skipped: number;
+  grown: number;
+  beside: number;
   files: number;
   filesImported: number;
   filesSkipped: number;

@@ -43,7 +43,9 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
             continue  # only calls of tools, or a message that was never answered
         found = Conversation(
             SOURCE,
-            original if number == 0 else f"{original}:{path[-1]}",
+            original,
+            branch=path[-1] if number else None,
+            path=path,
             title=text_of(value.get("title")),
             created=moment(value.get("create_time")),
             updated=moment(value.get("update_time")) if number == 0 else None,
@@ -52,7 +54,7 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
         for key in path:
             # What a branch shares with the one shown was counted there.
             counted = Counter[str]() if key in said else found.left_out
-            _add(found, fields_of(mapping[key].get("message")), counted)
+            _add(found, key, fields_of(mapping[key].get("message")), counted)
         said |= set(path)
         found.settle()
         if number:
@@ -66,7 +68,7 @@ def _is_said(message: dict[str, Any]) -> bool:
     return text_of(fields_of(message.get("author")).get("role")) in _ROLES and bool(fields_of(message.get("content")))
 
 
-def _add(found: Conversation, message: dict[str, Any], left_out: Counter[str]) -> None:
+def _add(found: Conversation, node: str, message: dict[str, Any], left_out: Counter[str]) -> None:
     content, metadata = fields_of(message.get("content")), fields_of(message.get("metadata"))
     if not content:
         return
@@ -89,7 +91,7 @@ def _add(found: Conversation, message: dict[str, Any], left_out: Counter[str]) -
             [each for each in items_of(metadata.get("attachments")) if not _is_image(fields_of(each))]
         )
         text = "\n\n".join(filter(None, texts))
-        found.say(role, text, moment(message.get("create_time")), name_of(metadata.get("model_slug")))
+        found.say(role, text, moment(message.get("create_time")), name_of(metadata.get("model_slug")), name=node)
     else:
         left_out["unknown_content"] += 1
 

@@ -42,10 +42,12 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
     paths = _paths(messages, name_of(value.get("current_leaf_message_uuid")))
     told: set[int] = set()
     for number, path in enumerate(paths):
-        leaf = name_of(path[-1].get("uuid")) if path else None
+        names = [name for message in path if (name := name_of(message.get("uuid")))]
         found = Conversation(
             SOURCE,
-            original if number == 0 else f"{original}:{leaf}",
+            original,
+            branch=names[-1] if number else None,
+            path=names,
             title=text_of(value.get("name")),
             created=moment(value.get("created_at")),
             updated=moment(value.get("updated_at")) if number == 0 else None,
@@ -99,7 +101,9 @@ def _add(found: Conversation, message: dict[str, Any]) -> None:
         if (name := name_of(file.get("file_name")) or "file") not in attached:
             attached.add(name)
             _leave_out(found, name)
-    found.say(role, "\n\n".join(filter(None, texts)), moment(message.get("created_at")))
+    found.say(
+        role, "\n\n".join(filter(None, texts)), moment(message.get("created_at")), name=name_of(message.get("uuid"))
+    )
 
 
 def _leave_out(found: Conversation, name: str) -> None:

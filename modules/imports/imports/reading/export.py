@@ -16,6 +16,7 @@ from imports.reading.json_values import OVERSIZED, InvalidJson, Readable, elemen
 from imports.reading.kind import is_export_file, kind_of
 from imports.reading.names import is_hidden
 from imports.reading.output import Output, Sink
+from imports.reading.places import AskBrought
 from imports.upload import Upload
 
 _TEXT = 32 * 1024 * 1024
@@ -25,12 +26,14 @@ _FILE = 2 * 1024**3
 
 
 class Reading:
-    """One reading of one upload; `known` are the sessions that are here already."""
+    """One reading of one upload; `known` are the sessions that are here already, and `brought` says what an import has brought of one."""
 
-    def __init__(self, upload: Upload, kind: str, known: set[str], sink: Sink) -> None:
+    def __init__(
+        self, upload: Upload, kind: str, known: set[str], sink: Sink, brought: AskBrought = lambda _: None
+    ) -> None:
         self._upload = upload
         self._kind = kind
-        self._output = Output(sink, known, self._progress)
+        self._output = Output(sink, known, self._progress, brought)
         self._size = max(upload.size, 1)
         self._done = 0
         self._file: BinaryIO | None = None
@@ -244,11 +247,11 @@ def _time_of(entry: zipfile.ZipInfo) -> str | None:
         return None
 
 
-def read(upload: Upload, kind: str, known: set[str], sink: Sink) -> None:
+def read(upload: Upload, kind: str, known: set[str], sink: Sink, brought: AskBrought = lambda _: None) -> None:
     """Read one upload and hand all that is in it to `sink`, an error as the last; blocking. Errors: those of the sink."""
     error: str | None = None
     try:
-        Reading(upload, kind, known, sink).run()
+        Reading(upload, kind, known, sink, brought).run()
     except (Refused, InvalidJson) as problem:
         is_ours = isinstance(problem, Refused)
         error = str(problem) if is_ours else f"The JSON of the export is not whole: {str(problem).rstrip(' .')}."
