@@ -81,7 +81,18 @@ def test_an_export_is_sent_and_what_came_is_told(
         call = core.calls[0]
         assert call.body == export.read_bytes()
         assert call.query == {"kind": "chatgpt", "name": "chat export", "archived": "true"}
-        answers(core, dryRun=True)
+        left_out = [
+            {"what": what, "count": count, "why": "it is not read", "names": names}
+            for what, count, names in (
+                ("audio", 2, []),
+                ("branches", 2, []),
+                ("tool_calls", 1, []),
+                ("unknown_content", 2, ["hologram", "poem"]),
+            )
+        ]
+        answers(core, grown=1, beside=1, documents=1, leftOut=left_out)
+        parachute.ok("import", "chatgpt", str(export))
+        answers(core, dryRun=True, grown=2, beside=2, documents=2)
         parachute.ok("import", "file", str(export), "--dry-run")
         assert core.calls[-3].query["kind"] == "auto"
         assert json.loads(parachute.ok("import", "claude", str(export), "--json"))["id"] == "4c8e11d2"

@@ -7,7 +7,7 @@ from typing import Any
 from imports.reading.export import read
 from imports.reading.output import Found
 from imports.reading.places import AskBrought
-from imports.records import KINDS, WHY, Import
+from imports.records import KINDS, WHY, Import, key_of
 from imports.upload import Upload
 from parachute.core import InvalidInput
 from parachute.core.sessions import Brought, Sessions
@@ -86,7 +86,7 @@ class Running:
                 raise InvalidInput(f"The export looks like {kind}, which is not the kind you named.", key="other_kind")
             record.kind = kind
         self._archived = self._archived or found.get("archived") is True
-        record.leave_out({what: count for what, count in found.get("left_out", {}).items() if what in WHY})
+        record.leave_out({what: count for what, count in found.get("left_out", {}).items() if key_of(what) in WHY})
         if error := found.get("error"):
             record.fail(error)
         if session := found.get("skipped"):
@@ -107,6 +107,7 @@ class Running:
         record = self.record
         record.conversations += 1
         record.messages += chat.get("grows") or chat["messages"]
+        record.documents += chat.get("documents", 0)
         record.beside += chat.get("beside") is True
         if not chat.get("grows"):
             record.oldest = min(filter(None, (record.oldest, chat["created"])), default=None)

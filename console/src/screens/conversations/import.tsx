@@ -118,6 +118,7 @@ function Counts({ of }: { of: ImportState }) {
   if (of.kind) facts.push([t("kind"), t(`kind_${of.kind}` as "kind_chatgpt")]);
   facts.push([t("count_conversations"), number(of.conversations)]);
   add(t("count_messages"), of.messages);
+  add(t("count_documents"), of.documents);
   if (!of.dryRun) add(t("count_imported"), of.imported);
   add(t("count_grown"), of.grown);
   add(t("count_beside"), of.beside);
@@ -142,6 +143,7 @@ function LeftOut({ of }: { of: ImportState }) {
             <strong>{number(each.count)}</strong>
             {" · "}
             {reason(each)}
+            {each.names?.length ? `: ${each.names.join(", ")}` : null}
           </li>
         ))}
       </ul>

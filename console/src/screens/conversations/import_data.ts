@@ -15,13 +15,14 @@ export interface ImportState {
   skipped: number;
   grown: number;
   beside: number;
+  documents: number;
   files: number;
   filesImported: number;
   filesSkipped: number;
   messages: number;
   oldest: string | null;
   newest: string | null;
-  leftOut: { what: string; count: number; why: string }[];
+  leftOut: { what: string; count: number; why: string; names?: string[] }[];
   suggestionsImported: number;
   errors: string[];
   conflicts: string[];

@@ -12,6 +12,7 @@ Role = Literal["user", "assistant"]
 TEXT_LIMIT = 1_000_000
 _TITLE = 200
 _ORIGINAL = 200
+_NAME = 40
 _FIRST, _LAST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 _NAMES = uuid.UUID("6f6b1a52-7f37-5c0e-9a3f-3d1c2f1f8f5b")
 
@@ -48,6 +49,7 @@ class Conversation:
     stated: int = 0
     labels: dict[str, str] = field(default_factory=dict)
     path: list[str] = field(default_factory=list)
+    documents: int = 0
 
     @property
     def id(self) -> str:
@@ -82,6 +84,12 @@ class Conversation:
         first = next((message.text for message in self.messages if message.role == "user"), "")
         words = " ".join((self.title or "").split()) or " ".join(first[:_TITLE].split())[:80]
         self.title = clean(words)[:_TITLE] or None
+
+
+def unknown(kind: str) -> str:
+    """Return the key under which something of an unknown kind is counted, with the name that it has there."""
+    name = "".join(each for each in kind if each.isascii() and (each.isalnum() or each in "._/-"))[:_NAME]
+    return f"unknown_content:{name}" if name else "unknown_content"
 
 
 def clean(text: str) -> str:

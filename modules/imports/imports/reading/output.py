@@ -48,6 +48,7 @@ class Output:
             "archived": found.archived,
             "messages": len(found.messages) or found.stated,
             "labels": found.labels,
+            "documents": found.documents,
             **({"grows": place.new} if place.new else {}),
             **({"beside": True} if place.is_beside else {}),
         }
