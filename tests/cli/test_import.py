@@ -147,6 +147,23 @@ def test_a_folder_of_notes_is_packed_without_what_is_hidden(parachute: Terminal,
         assert core.calls[0].query["name"] == "Thoughts"
 
 
+def test_a_list_of_an_export_brings_the_archives_beside_it(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    listed = json.dumps({"data_files": [{"filename": "conversations-000.zip"}, {"filename": "frames-000.zip"}]})
+    (folder / "manifest-e1.json").write_text(listed)
+    (folder / "conversations-000.zip").write_bytes(b"PK")
+    (folder / "other.zip").write_bytes(b"PK")
+    with ScriptedCore(home) as core:
+        answers(core)
+        parachute.ok("import", "claude", str(folder / "manifest-e1.json"))
+        assert sent(core) == {"export/manifest-e1.json": listed.encode(), "export/conversations-000.zip": b"PK"}
+        for other in ("[]", "{", json.dumps({"data_files": [{}]})):
+            (folder / "manifest-e1.json").write_text(other)
+            parachute.ok("import", "claude", str(folder / "manifest-e1.json"))
+            assert core.calls[-3].body == other.encode()
+
+
 def test_an_older_vault_is_packed_with_what_its_database_has_not_settled(
     parachute: Terminal, home: Home, tmp_path: Path
 ) -> None:

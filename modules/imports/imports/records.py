@@ -33,6 +33,7 @@ WHY = {
     "unsafe_names": "names that lead out of the archive, links, and entries with a password",
     "files_of_others": "putting files into the vault needs admin rights",
     "other_files": "files that are not conversations",
+    "archives_missing": "its list names them, and they are not beside it: download them from the page that gave you the list",
     "different_files": "another file of that name exists already and is kept",
 }
 """The reason why something is left out, by its key."""

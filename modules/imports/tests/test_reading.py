@@ -73,7 +73,7 @@ def test_claude_with_the_text_of_what_was_attached_and_the_documents_of_projects
     found = read(tmp_path, exports.claude_zip(claude_conversation()))
     assert (found.kind, found.errors) == ("claude", [])
     assert found.said["Kettles"] == [
-        ("user", "What is this?\n\n[Attached: kettle.txt]\nIt whistles in F sharp."),
+        ("user", "What is this?\n\n[Attached: kettle.txt]\nIt whistles in F sharp.\n\n[Picture: photo.png]"),
         ("assistant", "Then it is a good kettle."),
     ]
     assert found.conversations[0]["created"] == "2024-03-01T09:59:59.000Z"

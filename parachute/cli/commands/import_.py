@@ -30,6 +30,7 @@ _QUIET_SECONDS = 5.0
 
 _NOUNS = {
     "agent_instructions": "instruction file",
+    "archives_missing": "missing archive",
     "audio": "recording",
     "branches": "variant",
     "contexts": "file",

@@ -129,6 +129,7 @@ export const t = messages({
     left_unsafe_names: "files whose names lead out of the archive, links, and those with a password",
     left_files_of_others: "files: putting them into the vault needs all rights",
     left_other_files: "files that are no conversations",
+    left_archives_missing: "archives that the list of the export names and that are not beside it",
     left_different_files: "files of whose name there is another one already, which stays",
   },
   de: {
@@ -259,6 +260,7 @@ export const t = messages({
     left_unsafe_names: "Dateien, deren Namen aus dem Archiv herausführen, Verweise und solche mit Passwort",
     left_files_of_others: "Dateien: sie in den Vault zu legen erfordert alle Rechte",
     left_other_files: "Dateien, die keine Gespräche sind",
+    left_archives_missing: "Archive, die in der Liste des Exports stehen und nicht daneben liegen",
     left_different_files: "Dateien, von deren Namen es schon eine andere gibt, die bleibt",
   },
 });

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from imports.reading.conversation import Conversation, Message
 
+PART = "#"
+"""Parts the id of a message from the number of a document in it, in the id that the document has."""
+
 _FENCE = re.compile(r"`{3,}")
 _ESCAPED = re.compile(r"\\([^\w\s])")
 _ALL = (".*", "(?s).*", "[\\s\\S]*")
@@ -38,13 +41,15 @@ class Documents:
         self._last = key
         return document
 
-    def get(self, key: str | None) -> Document | None:
-        """A document, by its id; the one that changed last where that is None or unknown."""
+    def get(self, key: str | None, *, exactly: bool = False) -> Document | None:
+        """A document, by its id; the one that changed last where that is None or unknown, unless it is meant exactly."""
+        if exactly and key not in self._known:
+            return None
         key = key if key in self._known else self._last
         self._last = key
         return self._known[key] if key is not None else None
 
-    def show(self, document: Document, time: str | None, model: str | None, node: str) -> None:
+    def show(self, document: Document, time: str | None, model: str | None, node: str | None) -> None:
         """Let it stand at this place, as it is now."""
         messages = self._found.messages
         if document.message is not None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from imports.reading.conversation import Conversation, Message
+from imports.reading.documents import PART
 from parachute.core.sessions import Brought, BroughtMessage, digest
 
 AskBrought = Callable[[str], Brought | None]
@@ -78,7 +79,12 @@ class Places:
 def _new(found: Conversation, brought: Brought) -> int | None:
     """Count messages that are not here yet, and those that have changed; None where what is here is another branch."""
     on_path, spoken = set(found.path), {message.id for message in found.messages}
-    here = [each for each in brought.messages if each.id is None or each.id in spoken or each.id not in on_path]
+    # What says nothing any more is on the way all the same; a document has moved to where it changed last.
+    here = [
+        each
+        for each in brought.messages
+        if each.id is None or each.id in spoken or each.id.partition(PART)[0] not in on_path
+    ]
     is_newer = bool(found.updated and (not brought.updated or found.updated > brought.updated))
     place = new = changed = 0
     for message in found.messages:
