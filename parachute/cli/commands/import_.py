@@ -185,9 +185,9 @@ def _follow(api: Api, record: dict[str, Any]) -> dict[str, Any]:
 
 def _print(done: dict[str, Any]) -> None:
     would = "would come" if done["dryRun"] else "came"
-    documents = f" with {counted(documents, 'document')}" if (documents := done.get("documents")) else ""
+    within = f" with {counted(written, 'document')}" if (written := done.get("documents")) else ""
     span = f", from {done['oldest'][:10]} to {done['newest'][:10]}" if done["oldest"] else ""
-    print(clean(f"{_brought(done)} {would}{documents}{span}."))
+    print(clean(f"{_brought(done)} {would}{within}{span}."))
     there = done["skipped"] + done["filesSkipped"]
     if there:
         print(f"{there} {'was' if there == 1 else 'were'} here already.")

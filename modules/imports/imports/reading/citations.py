@@ -61,8 +61,12 @@ def _words(mark: str) -> str:
 def _cited_by_place(text: str, metadata: dict[str, Any]) -> str:
     """As exports had it until 2024: where a mark begins and ends, and the page."""
     found = [fields_of(each) for each in items_of(metadata.get("citations"))[:_SOURCES]]
-    places = [(each.get("start_ix"), each.get("end_ix"), _link(each.get("metadata"))) for each in found]
-    for start, end, link in sorted((each for each in places if isinstance(each[0], int)), reverse=True):
-        if isinstance(end, int) and 0 <= start < end and link and _OLD_MARK.fullmatch(text[start:end]):
+    places = [
+        (start, end, _link(each.get("metadata")))
+        for each in found
+        if isinstance(start := each.get("start_ix"), int) and isinstance(end := each.get("end_ix"), int)
+    ]
+    for start, end, link in sorted(places, reverse=True):
+        if 0 <= start < end and link and _OLD_MARK.fullmatch(text[start:end]):
             text = f"{text[:start]} ({link}){text[end:]}"
     return text
