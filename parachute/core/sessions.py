@@ -33,7 +33,7 @@ class BroughtMessage(Struct):
 
 
 class Brought(Struct):
-    """What an import has brought of a chat. `is_untouched`: nothing was said in it here since."""
+    """Messages that an import has brought of a chat. `is_untouched`: nothing was said in it here since."""
 
     is_untouched: bool
     updated: str | None

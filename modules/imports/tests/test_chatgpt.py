@@ -1,4 +1,4 @@
-"""What ChatGPT shows beside plain answers: canvas, Deep Research, sources, pictures, voice, several people."""
+"""Contents of ChatGPT beside plain answers: canvas, Deep Research, sources, pictures, voice, several people."""
 
 import json
 from pathlib import Path

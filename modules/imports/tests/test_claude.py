@@ -1,4 +1,4 @@
-"""What Claude shows beside plain answers, and its export since August 2026: a list, and an archive for each kind of thing."""
+"""Artifacts, files and voice of Claude, and its export since August 2026: a list, and an archive for each kind of thing."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is no export of these kinds is refused by its name, and archives are read as their programs meant them."""
+"""Exports of other programs are refused by their name, and archives are read as those who made them meant them."""
 
 import json
 import zipfile

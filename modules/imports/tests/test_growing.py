@@ -21,7 +21,7 @@ THREE = node("three", "winter", "assistant", "Three days.", time=1_700_000_101)
 
 
 class Here:
-    """What is here, as the server would say it; each export that is read adds to it."""
+    """State of the server, as the server would say it; each export that is read adds to it."""
 
     def __init__(self, folder: Path) -> None:
         self.brought: dict[str, Brought] = {}

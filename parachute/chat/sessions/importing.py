@@ -55,7 +55,7 @@ class ImportedSessions:
         return session.message_count == brought and self.transcripts.find(session.id) is None
 
     async def brought(self, session: str) -> Brought | None:
-        """What an import brought of a session; None for one that no import brought."""
+        """Return what an import brought of a session; None for one that no import brought."""
         found = await self.sessions.find(session)
         if found is None or not self._is_brought(found):
             return None

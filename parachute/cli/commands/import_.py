@@ -42,7 +42,7 @@ _NOUNS = {
     "too_many_waiting": "suggestion",
     "unknown_content": "unknown part",
 }
-"""What is left out, where that is another word than its key."""
+"""Nouns for what is left out, where they are other words than its key."""
 
 _FILE = typer.Argument(
     ..., metavar="FILE", help="The export: an archive as it was downloaded, or a file or folder from it."

@@ -19,7 +19,7 @@ TEXTS = ["How long does varnish dry?", "A day.", "And in winter?", "Three days."
 
 
 class Imports:
-    """What the server keeps, with imports as a module sends them."""
+    """Server with what it keeps, and imports as a module sends them."""
 
     def __init__(self, storage: SessionStorage) -> None:
         self.storage = storage
@@ -54,7 +54,7 @@ class Imports:
         return [text_of(message) for message in await self.storage.service.messages("a")]
 
     async def finds(self, word: str) -> bool:
-        """Whether the search finds a word."""
+        """Return whether the search finds a word."""
         return b'"a"' in (await self.storage.service.listing.page(search=word))[1]
 
 

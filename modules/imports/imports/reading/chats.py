@@ -12,7 +12,7 @@ from imports.reading.output import Output
 from imports.upload import Upload
 
 _ORDER = ("manifest", "conversations", "projects", "memories")
-"""What is read first: the manifest says what there should be, and the memories of projects have their names."""
+"""Order of reading: the manifest says what there should be, and the memories of projects have their names."""
 
 
 class Chats:

@@ -46,7 +46,7 @@ def _address(source: Any) -> str:
 
 
 def _words(mark: str) -> str:
-    """What a mark says without its reference."""
+    """Words of a mark without its reference."""
     kind, *parts = mark.split("\ue202")
     if kind == "url" and parts:
         return parts[0]

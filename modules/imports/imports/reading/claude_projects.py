@@ -31,7 +31,7 @@ class Projects:
         return None
 
     def _of_project(self, project: dict[str, Any]) -> Iterator[Document]:
-        """Which conversations belong to it no export says."""
+        """Name them after their project; no export says which conversations belong to it."""
         name = name_of(project.get("name")) or name_of(project.get("uuid")) or "A project"
         (folder,) = self._own((name,), project.get("uuid"))
         if uuid := name_of(project.get("uuid")):

@@ -35,7 +35,7 @@ def kind_of(archive: Archive) -> str:
 
 
 def category_of(name: str) -> str | None:
-    """What a file of an export holds: conversations, projects, memories, design chats, or what there is; None for others."""
+    """Return what a file of an export holds: conversations, projects, memories, design chats, or what there is; None for others."""
     path = PurePosixPath(name.lower())
     if found := _CATEGORY.fullmatch(path.name):
         return found[1] or found[4]
